@@ -105,7 +105,7 @@ std::string verdictText(const CaptureVerdict& verdict)
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
     text += damageText(verdict.facts.damage);
-    text += verdict.endsLikeTried > 0 ? fact("spread", endsLikeText(verdict)) : "";
+    text += verdict.originsTried > 0 ? fact("spread", originsText(verdict)) : "";
     text += bullets("for", verdict.speaksFor);
     text += bullets("against", verdict.speaksAgainst);
     text += bullets("not testable", verdict.notTestable);

@@ -6,8 +6,8 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/candidateorigins.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/json/records.h"
 #include "core/report/document/commandwords.h"
@@ -48,7 +48,7 @@ CaptureVerdict firstLook(const tensorfile::CaptureFile& file, const replay::Cata
     if (auto patterns = diagnose::damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.facts.damage = std::move((*patterns)[shown]);
     }
-    diagnose::fillEndsLike(verdict, file, catalogue);
+    diagnose::fillOrigins(verdict, file, catalogue);
     return verdict;
 }
 

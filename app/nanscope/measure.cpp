@@ -22,7 +22,7 @@ namespace nanscope {
 namespace {
 
 /// The options that say who is measured.
-struct SubjectOptions
+struct TargetOptions
 {
     std::string variant;
     std::string precision;
@@ -35,7 +35,7 @@ struct SubjectOptions
     void add(Options& options);
 };
 
-Result<std::string> chosenVariant(const SubjectOptions& options, const std::string& path, Terminal& terminal)
+Result<std::string> chosenVariant(const TargetOptions& options, const std::string& path, Terminal& terminal)
 {
     if (!options.variant.empty()) {
         return options.variant;
@@ -57,7 +57,7 @@ Result<std::string> chosenVariant(const SubjectOptions& options, const std::stri
     return plausible->front();
 }
 
-Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::string variant)
+Result<instruments::CellChoice> cellChoice(const TargetOptions& options, std::string variant)
 {
     instruments::CellChoice choice;
     choice.variant = std::move(variant);
@@ -82,7 +82,7 @@ Result<instruments::CellChoice> cellChoice(const SubjectOptions& options, std::s
 }
 
 /// What will be run for --impl.
-Result<instruments::FunctionChoice> functionChoice(const SubjectOptions& options)
+Result<instruments::FunctionChoice> functionChoice(const TargetOptions& options)
 {
     return options.function.choice(options.device, options.variant).map([&](instruments::FunctionChoice choice) {
         choice.catalogue = options.catalogue;
@@ -90,7 +90,7 @@ Result<instruments::FunctionChoice> functionChoice(const SubjectOptions& options
     });
 }
 
-Result<instruments::MeasuredSubject> openFunction(const SubjectOptions& options, Terminal& terminal)
+Result<instruments::MeasuredTarget> openFunction(const TargetOptions& options, Terminal& terminal)
 {
     const auto impl = functionChoice(options);
     if (!impl) {
@@ -108,7 +108,7 @@ Result<instruments::MeasuredSubject> openFunction(const SubjectOptions& options,
     return instruments::measuredFunction(*impl, expected, terminal.cancelToken());
 }
 
-void SubjectOptions::add(Options& options)
+void TargetOptions::add(Options& options)
 {
     options.add("--variant", variant, "The variant to replay, or that the function claims to be");
     options.add("--precision", precision, "Number format of the replay; default: the variant's own");
@@ -119,8 +119,8 @@ void SubjectOptions::add(Options& options)
 }
 
 /// Without --variant a cell is that of the sidecar, or the one variant that the captured output fits.
-Result<instruments::MeasuredSubject> openSubject(
-    const SubjectOptions& options, const std::string& capture, Terminal& terminal)
+Result<instruments::MeasuredTarget> openTarget(
+    const TargetOptions& options, const std::string& capture, Terminal& terminal)
 {
     if (!options.function.empty()) {
         return openFunction(options, terminal);
@@ -144,12 +144,12 @@ public:
 private:
     Result<void> check();
     Result<int> show(Terminal& terminal) const;
-    Result<int> measured(instruments::MeasuredSubject& subject, Terminal& terminal);
+    Result<int> measured(instruments::MeasuredTarget& target, Terminal& terminal);
     Result<void> write(const instruments::MeasureAnswer& answer) const;
 
     std::string m_name;
     instruments::MeasureRequest m_request;
-    SubjectOptions m_subject;
+    TargetOptions m_target;
     std::string m_roundTo;
     std::string m_out;
     std::string m_session;
@@ -160,7 +160,7 @@ Measure::Measure(CLI::App& root)
 {
     options().add("instrument", m_name, "scale, epsilon, repeat, storm, input, spectrum or minimise").required();
     options().add("capture", m_request.capture.path, "A capture").required();
-    m_subject.add(options());
+    m_target.add(options());
     addVariantFileOption();
     options().add("--session", m_session, "Know the variants of your own that this session keeps");
     options().add("--batch", m_request.batch, "One matrix of the capture; default: all, or the first that is sound");
@@ -196,7 +196,7 @@ Result<void> Measure::check()
                 ErrorKind::usage, fmt::format("--round-to takes fp64, fp32, fp16 or bf16, not '{}'", m_roundTo));
         }
     }
-    if ((m_request.instrument == instruments::Instrument::minimise) == m_out.empty() && !m_subject.function.show) {
+    if ((m_request.instrument == instruments::Instrument::minimise) == m_out.empty() && !m_target.function.show) {
         return failure(ErrorKind::usage,
             m_out.empty() ? "minimise writes a capture: name it with -o FILE"
                           : "-o is an option of `nanscope measure minimise`");
@@ -206,7 +206,7 @@ Result<void> Measure::check()
 
 Result<int> Measure::show(Terminal& terminal) const
 {
-    const auto choice = functionChoice(m_subject);
+    const auto choice = functionChoice(m_target);
     if (!choice) {
         return tl::make_unexpected(choice.error());
     }
@@ -220,33 +220,33 @@ Result<void> Measure::write(const instruments::MeasureAnswer& answer) const
     return smallest == nullptr ? Result<void>() : instruments::writeMinimised(*smallest, m_out, m_request.capture.path);
 }
 
-Result<int> Measure::measured(instruments::MeasuredSubject& subject, Terminal& terminal)
+Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& terminal)
 {
-    const auto under = instruments::specimenFor(m_request, subject);
+    const auto under = instruments::inputBatchFor(m_request, target);
     if (!under) {
         return tl::make_unexpected(under.error());
     }
-    instruments::Asker asker(subject.subject(), *under, terminal.job());
-    const auto answer = instruments::measure(m_request, asker, subject);
+    instruments::Measurement measurement(target.target(), *under, terminal.job());
+    const auto answer = instruments::measure(m_request, measurement, target);
     const auto written = answer ? write(*answer) : tl::make_unexpected(answer.error());
     if (!written) {
-        for (const auto& complaint : asker.log().complaints) {
+        for (const auto& complaint : measurement.log().complaints) {
             terminal.say(LogLevel::warning, complaint);
         }
         return tl::make_unexpected(written.error());
     }
     if (terminal.json()) {
-        auto json = instruments::measureJson(m_request.instrument, asker, *answer);
-        json["command"] = subject.own ? Json(instruments::harnessCommand(subject.impl)) : Json(nullptr);
+        auto json = instruments::measureJson(m_request.instrument, measurement, *answer);
+        json["command"] = target.own ? Json(instruments::harnessCommand(target.impl)) : Json(nullptr);
         json["written"] = m_out.empty() ? Json(nullptr) : Json(m_out);
         terminal.printJson(json);
     } else {
-        terminal.print(instruments::measureText(m_request.instrument, asker, *answer));
+        terminal.print(instruments::measureText(m_request.instrument, measurement, *answer));
         if (!m_out.empty()) {
             terminal.print(fmt::format("written: {}\n", printable(m_out)));
         }
     }
-    const auto& log = asker.log();
+    const auto& log = measurement.log();
     return log.failed == 0 ? exitDone : log.failed < log.calls ? exitRejected : exitNothing;
 }
 
@@ -255,18 +255,18 @@ Result<int> Measure::run(Terminal& terminal)
     if (auto good = check(); !good) {
         return tl::make_unexpected(good.error());
     }
-    if (m_subject.function.show) {
+    if (m_target.function.show) {
         return show(terminal);
     }
     if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    m_subject.catalogue = catalogue();
-    auto subject = openSubject(m_subject, m_request.capture.path, terminal);
-    if (!subject) {
-        return tl::make_unexpected(subject.error());
+    m_target.catalogue = catalogue();
+    auto target = openTarget(m_target, m_request.capture.path, terminal);
+    if (!target) {
+        return tl::make_unexpected(target.error());
     }
-    return measured(*subject, terminal);
+    return measured(*target, terminal);
 }
 
 } // namespace

@@ -16,8 +16,8 @@
 #include "core/base/json.h"
 #include "core/base/table.h"
 #include "core/base/utf8.h"
-#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/candidateorigins.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/spreadfilm.h"
 #include "core/model/words.h"
 #include "core/report/document/commandwords.h"
@@ -96,7 +96,7 @@ std::string endText(const diagnose::SpreadFilm& film)
                               : "It does not end like the dump: other elements are not finite.\n";
 }
 
-std::string commandFor(const Capture& capture, const diagnose::EndingPlace& ending)
+std::string commandFor(const Capture& capture, const diagnose::CandidateOrigin& ending)
 {
     const auto& [row, col, rows, cols] = ending.tile;
     return fmt::format("nanscope spread {} --variant {} --op {} --iteration {} --tile {},{},{},{}{}", capture.file,
@@ -120,13 +120,13 @@ Json frameJson(const diagnose::SpreadFrame& frame)
 }
 
 /// Only for words: the verdict is not judged here.
-CaptureVerdict wordsOf(const DamagePattern& damage, const diagnose::EndsLike& ends)
+CaptureVerdict wordsOf(const DamagePattern& damage, const diagnose::CandidateOrigins& ends)
 {
     CaptureVerdict verdict;
     verdict.facts.damage = damage;
-    verdict.endsLikeTried = ends.tried;
+    verdict.originsTried = ends.tried;
     for (const auto& ending : ends.places) {
-        verdict.endsLike.push_back(ending.place);
+        verdict.origins.push_back(ending.place);
     }
     return verdict;
 }
@@ -166,12 +166,12 @@ Json spreadJson(const diagnose::SpreadFilm& film, const replay::PlantedFault& fa
 
 /// The places that can end like a capture, each with the line that plants one of its tiles.
 /// `words` are repeated in the command that it suggests.
-std::string likeDumpText(
-    const Capture& capture, const DamagePattern& damage, const diagnose::EndsLike& ends, const std::string& words)
+std::string likeDumpText(const Capture& capture, const DamagePattern& damage, const diagnose::CandidateOrigins& ends,
+    const std::string& words)
 {
     auto text = fmt::format("{}, matrix {}: {}\n{}.\n", printable(capture.file), damage.batch,
         damage.count > 0 ? fmt::format("{}: {}", name(damage.shape), damage.text) : "every value is finite",
-        endsLikeText(wordsOf(damage, ends)));
+        originsText(wordsOf(damage, ends)));
     std::string variant;
     for (const auto& ending : ends.places) {
         const auto mirrored = ending.place.mirrored ? ", by a kernel that writes one triangle twice" : "";
@@ -189,7 +189,7 @@ std::string likeDumpText(
     return text;
 }
 
-Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const diagnose::EndsLike& ends)
+Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const diagnose::CandidateOrigins& ends)
 {
     auto places = Json::array();
     for (const auto& [place, tile] : ends.places) {
@@ -199,7 +199,7 @@ Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const dia
     return {{"schema", "nanscope.spread/1"}, {"capture", capture.file}, {"batch", damage.batch},
         {"damage", patternJson(damage)},
         {"ends_like",
-            {{"tried", ends.tried}, {"places", std::move(places)}, {"text", endsLikeText(wordsOf(damage, ends))}}}};
+            {{"tried", ends.tried}, {"places", std::move(places)}, {"text", originsText(wordsOf(damage, ends))}}}};
 }
 
 class Spread : public Command
@@ -382,8 +382,8 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
     }
     const auto names = variantsOf(listOf(m_variants), catalogue());
     auto patterns = diagnose::damagePatterns(file);
-    const auto ends = names ? diagnose::endingLike(file, batch, *names, catalogue())
-                            : Result<diagnose::EndsLike>(tl::make_unexpected(names.error()));
+    const auto ends = names ? diagnose::candidateOriginsOf(file, batch, *names, catalogue())
+                            : Result<diagnose::CandidateOrigins>(tl::make_unexpected(names.error()));
     if (!patterns || !ends) {
         return tl::make_unexpected(!patterns ? patterns.error() : ends.error());
     }

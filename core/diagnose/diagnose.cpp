@@ -148,7 +148,7 @@ struct Bench
     const CaptureIndex& captures;
     replay::Device& device;
     Controls& controls;
-    const RunWords words;
+    const HardwareEvents words;
     const JobContext& job;
     const std::function<void(const CaptureVerdict&)>& arrived;
 };
@@ -310,7 +310,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     }
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {
-        diagnosis.headline += "; " + troubleText(run, troubleOf(run, diagnosis.captures));
+        diagnosis.headline += "; " + failureText(run, failureTimelineOf(run, diagnosis.captures));
     }
     return diagnosis;
 }

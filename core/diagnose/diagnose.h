@@ -33,7 +33,7 @@ struct DiagnoseOptions
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};
 };
 
-/// The series the story of a run is read from: findings, and where to go back to.
+/// The series that say how a run went: findings, and where to go back to.
 constexpr std::array<std::string_view, 9> diagnosisSeries {"loss", "val_loss", "grad_norm", "loss_scale", "lr",
     "step_time_s", "skipped_iterations", "skipped_steps", "nan_iterations"};
 

@@ -15,8 +15,8 @@
 
 #include "core/diagnose/context/layers.h"
 #include "core/diagnose/context/logvote.h"
-#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/candidateorigins.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/deviationkinds.h"
 #include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
@@ -91,13 +91,13 @@ bool hasSeveralRanks(const RunData& run)
 
 } // namespace
 
-RunWords wordsOf(const RunData& run)
+HardwareEvents wordsOf(const RunData& run)
 {
     return {silentRanks(run), hardwareErrors(run), hasSeveralRanks(run)};
 }
 
 std::optional<EvidenceLine> hardwareErrorOf(
-    const RunWords& words, const std::optional<int>& rank, const std::optional<int>& pid)
+    const HardwareEvents& words, const std::optional<int>& rank, const std::optional<int>& pid)
 {
     const auto own = std::ranges::find_if(words.machine, [&](const HardwareError& error) {
         const bool itsRank = error.rank ? error.rank == rank : !words.severalRanks;
@@ -208,7 +208,7 @@ public:
         const auto memory = platform::physicalMemory() / 2;
         if (auto affordable = checkJudgingCost(file->input.matrices(), m_catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
-            fillEndsLike(verdict, *file, m_catalogue);
+            fillOrigins(verdict, *file, m_catalogue);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
             return {};
         }
@@ -225,7 +225,7 @@ public:
                 return judged;
             }
         }
-        fillEndsLike(verdict, *file, m_catalogue);
+        fillOrigins(verdict, *file, m_catalogue);
         return {};
     }
 
@@ -580,7 +580,8 @@ private:
         if (!first) {
             return tl::make_unexpected(first.error());
         }
-        const auto odd = findOddRest(matrix.element, e.members, **first, matrix.stored.epsilon, m_device, m_job.cancel);
+        const auto odd = findOutliersOutsideDamage(
+            matrix.element, e.members, **first, matrix.stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
@@ -663,7 +664,7 @@ private:
             lookForLeftovers(e, **first, everywhere);
             return {};
         }
-        const auto odd = findOddTiles(e.element, e.members, **first, stored.epsilon, m_device, m_job.cancel);
+        const auto odd = findOutlierTiles(e.element, e.members, **first, stored.epsilon, m_device, m_job.cancel);
         if (!odd) {
             return tl::make_unexpected(odd.error());
         }
@@ -688,7 +689,7 @@ private:
     /// What roundings do not explain even where they may explain everything else.
     static void lookForLeftovers(Evidence& e, ValueView replay, const Region& part)
     {
-        const auto bits = findOddBits(e.element, replay, part);
+        const auto bits = findExactLeftovers(e.element, replay, part);
         if (bits.leftover == Leftover::none) {
             return;
         }
@@ -756,7 +757,7 @@ private:
     }
 
     const RunData& m_run;
-    const RunWords& m_words;
+    const HardwareEvents& m_words;
     const CaptureIndex& m_captures;
     const replay::Catalogue& m_catalogue;
     const std::vector<Member>& m_given;

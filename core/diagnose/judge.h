@@ -28,25 +28,25 @@ struct HardwareError
     EvidenceLine line;
 };
 
-struct RunWords
+struct HardwareEvents
 {
     std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
     std::vector<HardwareError> machine;
     bool severalRanks = false;
 };
 
-RunWords wordsOf(const RunData& run);
+HardwareEvents wordsOf(const RunData& run);
 
 /// A hardware error that was this process's: the driver names it, or nobody and it is of this rank. A line that names
 /// no rank is that of the only one.
 std::optional<EvidenceLine> hardwareErrorOf(
-    const RunWords& words, const std::optional<int>& rank, const std::optional<int>& pid);
+    const HardwareEvents& words, const std::optional<int>& rank, const std::optional<int>& pid);
 
 /// What stays the same over the captures of a run.
 struct JudgeContext
 {
     const RunData& run;
-    const RunWords& words;
+    const HardwareEvents& words;
     const CaptureIndex& captures;
     const replay::Catalogue& catalogue;
     const std::vector<Member>& given; ///< what the user says ran

@@ -246,9 +246,9 @@ Result<CaptureVerdict> rejudge(
     again.facts.nothingElse = judged.facts.nothingElse || alone;
     verdict::judgeAgain(again);
     if (!again.facts.ran.empty()) {
-        again.endsLike.clear();
-        again.endsLikeTried = 0;
-        keepEndsLike(again, judged, catalogue);
+        again.origins.clear();
+        again.originsTried = 0;
+        keepOrigins(again, judged, catalogue);
     }
     return again;
 }

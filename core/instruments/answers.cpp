@@ -74,13 +74,13 @@ Json lineJson(const SpectrumLine& line)
         {"allowed", line.expected ? jsonNumber(line.allowed) : Json(nullptr)}, {"flagged", line.flagged}};
 }
 
-Json subjectJson(const SubjectFacts& facts, const Specimen& specimen)
+Json targetJson(const TargetFacts& facts, const InputBatch& inputBatch)
 {
     const auto& environment = facts.environment;
     return {{"kind", facts.own ? "function" : "cell"}, {"variant", facts.name}, {"precision", facts.precision},
         {"lowering", textOrNull(facts.lowering)}, {"called_as", textOrNull(facts.how)},
         {"source", textOrNull(facts.source)}, {"device", environment.device},
-        {"epsilon", numberOrNull(specimen.epsilon)}, {"output_range", {facts.outputRange[0], facts.outputRange[1]}},
+        {"epsilon", numberOrNull(inputBatch.epsilon)}, {"output_range", {facts.outputRange[0], facts.outputRange[1]}},
         {"output_range_assumed", facts.rangeAssumed},
         {"environment",
             {{"engine", environment.engine}, {"hardware", environment.hardware}, {"cuda", environment.cuda},
@@ -153,13 +153,15 @@ Json toJson(const MinimiseAnswer& answer)
         {"exhausted", answer.exhausted}, {"sentence", answer.sentence}};
 }
 
-Json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer)
+Json measureJson(Instrument instrument, const Measurement& measurement, const MeasureAnswer& answer)
 {
-    const auto& log = asker.log();
+    const auto& log = measurement.log();
     auto own = std::visit([](const auto& each) { return toJson(each); }, answer);
-    return {{"schema", "nanscope.measure/1"}, {"instrument", name(instrument)}, {"capture", asker.specimen().file},
-        {"subject", subjectJson(asker.facts(), asker.specimen())}, {"calls", log.calls}, {"failed", log.failed},
-        {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints}, {"answer", std::move(own)}};
+    return {{"schema", "nanscope.measure/1"}, {"instrument", name(instrument)},
+        {"capture", measurement.inputBatch().file},
+        {"subject", targetJson(measurement.facts(), measurement.inputBatch())}, {"calls", log.calls},
+        {"failed", log.failed}, {"seconds", jsonNumber(log.seconds)}, {"complaints", log.complaints},
+        {"answer", std::move(own)}};
 }
 
 namespace {
@@ -235,17 +237,17 @@ std::string stageTable(const SpectrumStage& stage)
     return table.text(2);
 }
 
-std::string headText(Instrument instrument, const Asker& asker)
+std::string headText(Instrument instrument, const Measurement& measurement)
 {
-    const auto& facts = asker.facts();
-    const auto& specimen = asker.specimen();
+    const auto& facts = measurement.facts();
+    const auto& inputBatch = measurement.inputBatch();
     const auto whom = facts.own ? fmt::format("{}, called as {}, {} on {}", facts.name, facts.how,
                           facts.environment.engine, facts.environment.device)
                                 : fmt::format("{} in {}, {}, {} on {}", facts.name, facts.precision, facts.lowering,
                                     facts.environment.engine, facts.environment.device);
     auto text = fmt::format("{} of {}  {} {}, epsilon {}\n", capitalised(std::string(name(instrument))),
-        printable(specimen.file), shapeText(specimen.input.shape), shortName(specimen.input.dtype),
-        epsilonText(specimen.epsilon));
+        printable(inputBatch.file), shapeText(inputBatch.input.shape), shortName(inputBatch.input.dtype),
+        epsilonText(inputBatch.epsilon));
     text += fmt::format("  {}\n", printable(whom));
     const bool judges =
         instrument == Instrument::scale || instrument == Instrument::epsilon || instrument == Instrument::minimise;
@@ -368,10 +370,10 @@ std::string footText(const MeasureLog& log)
 
 } // namespace
 
-std::string measureText(Instrument instrument, const Asker& asker, const MeasureAnswer& answer)
+std::string measureText(Instrument instrument, const Measurement& measurement, const MeasureAnswer& answer)
 {
-    return headText(instrument, asker) + std::visit([](const auto& each) { return answerText(each); }, answer)
-        + footText(asker.log());
+    return headText(instrument, measurement) + std::visit([](const auto& each) { return answerText(each); }, answer)
+        + footText(measurement.log());
 }
 
 } // namespace nanscope::instruments

@@ -19,10 +19,10 @@ nlohmann::ordered_json toJson(const SpectrumAnswer& answer);
 nlohmann::ordered_json toJson(const MinimiseAnswer& answer);
 
 /// The whole answer of `nanscope measure`, with its schema.
-nlohmann::ordered_json measureJson(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
+nlohmann::ordered_json measureJson(Instrument instrument, const Measurement& measurement, const MeasureAnswer& answer);
 
 /// The answer of `nanscope measure` as text: what was measured on whom, what was found, and what went wrong in single
 /// calls.
-std::string measureText(Instrument instrument, const Asker& asker, const MeasureAnswer& answer);
+std::string measureText(Instrument instrument, const Measurement& measurement, const MeasureAnswer& answer);
 
 } // namespace nanscope::instruments

@@ -10,7 +10,7 @@
 
 namespace nanscope::instruments {
 
-CellSubject::CellSubject(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device)
+CellTarget::CellTarget(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device)
     : m_choice(std::move(choice))
     , m_variant(variant)
     , m_precision(m_choice.precision.value_or(variant.precision))
@@ -18,7 +18,7 @@ CellSubject::CellSubject(CellChoice choice, const replay::Variant& variant, std:
     , m_device(std::move(device))
 { }
 
-Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice, const replay::DeviceFactory& devices)
+Result<std::unique_ptr<CellTarget>> CellTarget::make(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
     const auto variant = choice.catalogue.find(choice.variant);
     if (!variant) {
@@ -32,12 +32,12 @@ Result<std::unique_ptr<CellSubject>> CellSubject::make(const CellChoice& choice,
     if (!device) {
         return tl::make_unexpected(device.error());
     }
-    return std::unique_ptr<CellSubject>(new CellSubject(choice, **variant, std::move(*device)));
+    return std::unique_ptr<CellTarget>(new CellTarget(choice, **variant, std::move(*device)));
 }
 
-SubjectFacts CellSubject::facts() const
+TargetFacts CellTarget::facts() const
 {
-    SubjectFacts facts;
+    TargetFacts facts;
     facts.name = m_choice.variant;
     facts.precision = name(m_precision);
     facts.lowering = name(m_lowering);
@@ -48,7 +48,7 @@ SubjectFacts CellSubject::facts() const
     return facts;
 }
 
-Result<replay::Replay> CellSubject::replayed(const Question& question, const Detour& detour, const CancelToken& cancel)
+Result<replay::Replay> CellTarget::replayed(const Question& question, const Detour& detour, const CancelToken& cancel)
 {
     replay::ReplayOptions options;
     options.precision = detour.precision.value_or(m_precision);
@@ -60,7 +60,7 @@ Result<replay::Replay> CellSubject::replayed(const Question& question, const Det
     return replay::replay(m_variant, question.input.matrices(), valuesOf(question.input), *m_device, options, cancel);
 }
 
-Result<Reply> CellSubject::call(const Question& question, const CancelToken& cancel)
+Result<Reply> CellTarget::call(const Question& question, const CancelToken& cancel)
 {
     auto done = replayed(question, {}, cancel);
     if (!done) {
@@ -76,7 +76,7 @@ Result<Reply> CellSubject::call(const Question& question, const CancelToken& can
     return reply;
 }
 
-Result<Burst> CellSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
+Result<Burst> CellTarget::burst(const Question& question, const BurstOptions& options, const JobContext& job)
 {
     Burst burst;
     Progress progress;

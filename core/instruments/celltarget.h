@@ -20,13 +20,13 @@ struct CellChoice
     replay::Catalogue catalogue {}; ///< of the variant
 };
 
-/// A replay cell as a subject. It is handed doubles without rounding them to any other type first.
-class CellSubject : public Subject
+/// A replay cell as a target. It is handed doubles without rounding them to any other type first.
+class CellTarget : public Target
 {
 public:
-    static Result<std::unique_ptr<CellSubject>> make(const CellChoice& choice, const replay::DeviceFactory& devices);
+    static Result<std::unique_ptr<CellTarget>> make(const CellChoice& choice, const replay::DeviceFactory& devices);
 
-    SubjectFacts facts() const override;
+    TargetFacts facts() const override;
     Result<Reply> call(const Question& question, const CancelToken& cancel) override;
     Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
 
@@ -44,7 +44,7 @@ public:
     std::optional<int> steps() const { return m_choice.steps; }
 
 private:
-    CellSubject(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device);
+    CellTarget(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device);
 
     CellChoice m_choice;
     const replay::Variant& m_variant;
@@ -53,7 +53,7 @@ private:
     std::unique_ptr<replay::Device> m_device;
 };
 
-/// As SubjectFacts has it.
+/// As TargetFacts has it.
 bool turnsDirections(const replay::Variant& variant);
 
 /// Smallest and largest output of what is published.

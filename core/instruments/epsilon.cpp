@@ -55,15 +55,15 @@ std::optional<double> changeOf(const Judged& one, const Judged& own, const Matri
 
 } // namespace
 
-Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specimen)
+Result<EpsilonRequest> epsilonOf(const CellTarget& cell, const InputBatch& inputBatch)
 {
     replay::CompileOptions options;
     options.precision = *cell.facts().format;
     options.rounding.lowering = cell.lowering();
-    options.epsilon = specimen.epsilon;
-    options.forceEpsilon = specimen.forceEpsilon;
+    options.epsilon = inputBatch.epsilon;
+    options.forceEpsilon = inputBatch.forceEpsilon;
     options.steps = cell.steps();
-    const auto program = replay::compileProgram(cell.variant(), specimen.input.matrices(), options);
+    const auto program = replay::compileProgram(cell.variant(), inputBatch.input.matrices(), options);
     if (!program) {
         return tl::make_unexpected(program.error());
     }
@@ -78,26 +78,26 @@ Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specim
     return request;
 }
 
-Result<EpsilonAnswer> varyEpsilon(Asker& asker, const EpsilonRequest& request)
+Result<EpsilonAnswer> varyEpsilon(Measurement& measurement, const EpsilonRequest& request)
 {
     EpsilonAnswer answer {request.own, std::nullopt, request.ignoresCaller, request.format, {}};
     const auto epsilons = epsilonsFor(request.own);
-    asker.setPhase("epsilon", static_cast<std::int64_t>(epsilons.size()) + 1, "calls");
-    const auto& specimen = asker.specimen();
-    const auto own = asker.ask(specimen.input, request.own, request.own.has_value());
+    measurement.setPhase("epsilon", static_cast<std::int64_t>(epsilons.size()) + 1, "calls");
+    const auto& inputBatch = measurement.inputBatch();
+    const auto own = measurement.ask(inputBatch.input, request.own, request.own.has_value());
     if (!own) {
         return tl::make_unexpected(own.error());
     }
     answer.ownOutcome = own->answered() ? std::optional(own->worst) : std::nullopt;
     for (const double epsilon : epsilons) {
-        const auto judged = asker.ask(specimen.input, epsilon, true);
+        const auto judged = measurement.ask(inputBatch.input, epsilon, true);
         if (!judged) {
             return tl::make_unexpected(judged.error());
         }
         EpsilonLine line {epsilon, request.own == epsilon, std::nullopt, std::nullopt, zeroIn(epsilon)};
         if (judged->answered()) {
             line.outcome = judged->worst;
-            line.change = own->answered() ? changeOf(*judged, *own, specimen.input.matrices()) : std::nullopt;
+            line.change = own->answered() ? changeOf(*judged, *own, inputBatch.input.matrices()) : std::nullopt;
         }
         answer.lines.push_back(std::move(line));
     }

@@ -33,10 +33,10 @@ struct EpsilonRequest
     bool ignoresCaller = false;
     std::optional<Precision> format;
 };
-Result<EpsilonAnswer> varyEpsilon(Asker& asker, const EpsilonRequest& request);
+Result<EpsilonAnswer> varyEpsilon(Measurement& measurement, const EpsilonRequest& request);
 
 /// What varyEpsilon() wants to know of a cell.
-class CellSubject;
-Result<EpsilonRequest> epsilonOf(const CellSubject& cell, const Specimen& specimen);
+class CellTarget;
+Result<EpsilonRequest> epsilonOf(const CellTarget& cell, const InputBatch& inputBatch);
 
 } // namespace nanscope::instruments

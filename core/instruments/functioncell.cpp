@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
-#include "core/instruments/measurement.h"
 #include "core/instruments/celltarget.h"
+#include "core/instruments/measurement.h"
 #include "core/json/records.h"
 #include "core/replay/engine/outcome.h"
 
@@ -20,11 +20,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-FunctionCell emptyCell(const FunctionSubject& subject, const std::string& path)
+FunctionCell emptyCell(const FunctionTarget& target, const std::string& path)
 {
-    const auto facts = subject.facts();
+    const auto facts = target.facts();
     FunctionCell made;
-    made.command = harnessCommand(subject.choice());
+    made.command = harnessCommand(target.choice());
     made.cell.capture = std::filesystem::path(path).filename().string();
     made.cell.variant = facts.name;
     made.cell.device = facts.environment.device;
@@ -36,7 +36,7 @@ FunctionCell emptyCell(const FunctionSubject& subject, const std::string& path)
 }
 
 /// One that could be any of several variants is judged by what all of them allow.
-void expectAnyOf(const FunctionNeighbours& beside, Asker& asker)
+void expectAnyOf(const FunctionNeighbours& beside, Measurement& measurement)
 {
     std::optional<std::array<double, 2>> range;
     bool turns = false;
@@ -50,13 +50,13 @@ void expectAnyOf(const FunctionNeighbours& beside, Asker& asker)
         turns = turns || turnsDirections(**variant);
     }
     if (range) {
-        asker.setExpected(*range, turns);
+        measurement.setExpected(*range, turns);
     }
 }
 
-std::optional<NonFinite> firstBad(const Judged& judged, const Specimen& specimen, std::size_t element)
+std::optional<NonFinite> firstBad(const Judged& judged, const InputBatch& inputBatch, std::size_t element)
 {
-    const auto& given = specimen.scans[element];
+    const auto& given = inputBatch.scans[element];
     const auto& scan = given.finite() ? judged.scans[element] : given;
     if (scan.finite()) {
         return std::nullopt;
@@ -65,19 +65,19 @@ std::optional<NonFinite> firstBad(const Judged& judged, const Specimen& specimen
     first.op = given.finite() ? OpName::output : OpName::input;
     first.kind = scan.firstClass;
     first.count = scan.nonFinite();
-    if (specimen.input.shape.size() > 2) {
+    if (inputBatch.input.shape.size() > 2) {
         first.index.push_back(static_cast<std::int64_t>(element));
     }
-    const auto cols = specimen.input.matrices().cols;
+    const auto cols = inputBatch.input.matrices().cols;
     first.index.push_back(scan.firstNonFinite / cols);
     first.index.push_back(scan.firstNonFinite % cols);
     return first;
 }
 
-void describe(const Judged& judged, const Specimen& specimen, Cell& cell)
+void describe(const Judged& judged, const InputBatch& inputBatch, Cell& cell)
 {
     for (std::size_t i = 0; i < judged.outcomes.size(); ++i) {
-        const auto first = firstBad(judged, specimen, i);
+        const auto first = firstBad(judged, inputBatch, i);
         cell.batches.push_back({static_cast<int>(i), judged.outcomes[i], first});
         if (first && (!cell.firstNonFinite || first->op < cell.firstNonFinite->op)) {
             cell.firstNonFinite = first;
@@ -100,7 +100,7 @@ double farthest(const Judged& judged, const MatrixShape& shape, const std::vecto
 }
 
 /// The replay in fp64 is done again, since a sweep keeps no outputs.
-Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Specimen& specimen,
+Result<void> measureDistances(FunctionCell& made, const Judged& judged, const InputBatch& inputBatch,
     const FunctionNeighbours& beside, const CancelToken& cancel)
 {
     const auto device = replay::makeEigenDevice();
@@ -112,12 +112,12 @@ Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Sp
         replay::ReplayOptions options;
         options.precision = Precision::fp64;
         options.rounding.lowering = (*variant)->lowering;
-        options.epsilon = specimen.epsilon;
-        options.forceEpsilon = specimen.forceEpsilon;
+        options.epsilon = inputBatch.epsilon;
+        options.forceEpsilon = inputBatch.forceEpsilon;
         options.steps = beside.steps;
         options.keepOutput = true;
-        const auto shape = specimen.input.matrices();
-        const auto exact = replay::replay(**variant, shape, specimen.values, *device, options, cancel);
+        const auto shape = inputBatch.input.matrices();
+        const auto exact = replay::replay(**variant, shape, inputBatch.values, *device, options, cancel);
         if (!exact && exact.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(exact.error());
         }
@@ -130,15 +130,15 @@ Result<void> measureDistances(FunctionCell& made, const Judged& judged, const Sp
     return {};
 }
 
-Result<void> callOnce(FunctionCell& made, Subject& subject, const Specimen& specimen, const FunctionNeighbours& beside,
-    const JobContext& job)
+Result<void> callOnce(FunctionCell& made, Target& target, const InputBatch& inputBatch,
+    const FunctionNeighbours& beside, const JobContext& job)
 {
     JobContext quiet;
     quiet.cancel = job.cancel;
-    Asker asker(subject, specimen, quiet);
-    expectAnyOf(beside, asker);
-    made.outputRange = asker.facts().outputRange;
-    const auto judged = asker.ask();
+    Measurement measurement(target, inputBatch, quiet);
+    expectAnyOf(beside, measurement);
+    made.outputRange = measurement.facts().outputRange;
+    const auto judged = measurement.ask();
     if (!judged) {
         return tl::make_unexpected(judged.error());
     }
@@ -150,9 +150,9 @@ Result<void> callOnce(FunctionCell& made, Subject& subject, const Specimen& spec
         return {};
     }
     made.dtype = judged->reply.output->dtype;
-    describe(*judged, specimen, made.cell);
+    describe(*judged, inputBatch, made.cell);
     const bool finite = judged->worst != Outcome::nan && judged->worst != Outcome::inf;
-    return finite ? measureDistances(made, *judged, specimen, beside, job.cancel) : Result<void>();
+    return finite ? measureDistances(made, *judged, inputBatch, beside, job.cancel) : Result<void>();
 }
 
 /// What is not finite lies in the output as a whole, of which step nobody can say.
@@ -191,17 +191,17 @@ Json toJson(const FunctionCell& made)
     return json;
 }
 
-Result<FunctionCell> functionCell(FunctionSubject& subject, const CaptureRef& capture,
+Result<FunctionCell> functionCell(FunctionTarget& target, const CaptureRef& capture,
     const std::optional<double>& epsilon, const FunctionNeighbours& beside, const JobContext& job)
 {
-    auto made = emptyCell(subject, capture.path);
-    const auto specimen = openSpecimen(capture, std::nullopt, epsilon);
-    if (!specimen) {
-        made.cell.error = sentence(specimen.error());
+    auto made = emptyCell(target, capture.path);
+    const auto inputBatch = openInputBatch(capture, std::nullopt, epsilon);
+    if (!inputBatch) {
+        made.cell.error = sentence(inputBatch.error());
         return made;
     }
-    made.epsilon = specimen->epsilon;
-    const auto done = callOnce(made, subject, *specimen, beside, job);
+    made.epsilon = inputBatch->epsilon;
+    const auto done = callOnce(made, target, *inputBatch, beside, job);
     if (!done && done.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(done.error());
     }

@@ -43,7 +43,7 @@ struct FunctionCell
 };
 
 /// Calls the function on the capture of this path. Fails when cancelled; whatever else goes wrong is the cell's error.
-Result<FunctionCell> functionCell(FunctionSubject& subject, const CaptureRef& capture,
+Result<FunctionCell> functionCell(FunctionTarget& target, const CaptureRef& capture,
     const std::optional<double>& epsilon, const FunctionNeighbours& beside, const JobContext& job);
 
 /// The keys of a replayed cell, where a function has none "own" or null, and what is of functions alone in "function".

@@ -101,7 +101,7 @@ constexpr int mostDeaths = 10; ///< of a burst
 constexpr int mostDeathsInARow = 3;
 
 /// The range of what the function claims to be; where nobody said, of anything that is published.
-void readRange(SubjectFacts& facts, const FunctionChoice& choice)
+void readRange(TargetFacts& facts, const FunctionChoice& choice)
 {
     const auto variant =
         choice.variant.empty() ? Result<const replay::Variant*>(nullptr) : choice.catalogue.find(choice.variant);
@@ -110,9 +110,9 @@ void readRange(SubjectFacts& facts, const FunctionChoice& choice)
     facts.turnsDirections = !facts.rangeAssumed && turnsDirections(**variant);
 }
 
-SubjectFacts factsFrom(const Json& greeting, const FunctionChoice& choice)
+TargetFacts factsFrom(const Json& greeting, const FunctionChoice& choice)
 {
-    SubjectFacts facts;
+    TargetFacts facts;
     facts.own = true;
     facts.name = "python:" + choice.target;
     facts.precision = "own";
@@ -182,7 +182,7 @@ Json burstRequest(const BurstOptions& options)
 } // namespace
 
 /// The process that runs the harness (resources/python/nanscope_impl.py), and the folder it shares with this one.
-class FunctionSubject::Child
+class FunctionTarget::Child
 {
 public:
     static Result<std::unique_ptr<Child>> start(const FunctionChoice& choice, const CancelToken& cancel);
@@ -221,7 +221,7 @@ private:
     std::string m_handed; ///< hash of the input that lies in the folder
 };
 
-Result<std::unique_ptr<FunctionSubject::Child>> FunctionSubject::Child::start(
+Result<std::unique_ptr<FunctionTarget::Child>> FunctionTarget::Child::start(
     const FunctionChoice& choice, const CancelToken& cancel)
 {
     auto folder = platform::PrivateFolder::make();
@@ -251,14 +251,14 @@ Result<std::unique_ptr<FunctionSubject::Child>> FunctionSubject::Child::start(
     return child;
 }
 
-FunctionSubject::Child::Answer FunctionSubject::Child::gone(const std::string& how)
+FunctionTarget::Child::Answer FunctionTarget::Child::gone(const std::string& how)
 {
     const auto said = lastLine(m_process->errors());
     m_process.reset();
     return {nullptr, said.empty() ? how : fmt::format("{}; its last words: {}", how, said)};
 }
 
-Result<FunctionSubject::Child::Answer> FunctionSubject::Child::read(
+Result<FunctionTarget::Child::Answer> FunctionTarget::Child::read(
     double seconds, const char* late, const CancelToken& cancel)
 {
     const auto until = Clock::now() + std::chrono::duration_cast<Clock::duration>(secondsOf(seconds));
@@ -285,7 +285,7 @@ Result<FunctionSubject::Child::Answer> FunctionSubject::Child::read(
     }
 }
 
-Result<FunctionSubject::Child::Answer> FunctionSubject::Child::ask(
+Result<FunctionTarget::Child::Answer> FunctionTarget::Child::ask(
     const Json& request, double seconds, const CancelToken& cancel)
 {
     if (auto sent =
@@ -296,7 +296,7 @@ Result<FunctionSubject::Child::Answer> FunctionSubject::Child::ask(
     return read(seconds, "the function did not return", cancel);
 }
 
-Result<void> FunctionSubject::Child::hand(const Question& question, Json& request)
+Result<void> FunctionTarget::Child::hand(const Question& question, Json& request)
 {
     const auto& input = question.input;
     const auto hash = hashOf(input);
@@ -316,19 +316,19 @@ Result<void> FunctionSubject::Child::hand(const Question& question, Json& reques
     return {};
 }
 
-Result<void> FunctionSubject::Child::countReturns(int calls, Json& request) const
+Result<void> FunctionTarget::Child::countReturns(int calls, Json& request) const
 {
     request["returned"] = path("returned");
     return writeFile(path("returned"), std::vector<std::byte>(static_cast<std::size_t>(calls)));
 }
 
-int FunctionSubject::Child::returned() const
+int FunctionTarget::Child::returned() const
 {
     std::ifstream file(path("returned"), std::ios::binary);
     return static_cast<int>(std::count(std::istreambuf_iterator<char>(file), {}, char {1}));
 }
 
-Result<Matrices> FunctionSubject::Child::take(DType dtype, const Shape& shape) const
+Result<Matrices> FunctionTarget::Child::take(DType dtype, const Shape& shape) const
 {
     const auto file = platform::FileReader::open(path("output"));
     if (!file) {
@@ -361,22 +361,22 @@ std::string harnessCommand(const FunctionChoice& choice)
         platform::shellQuoted(choice.target), platform::shellQuoted(choice.device));
 }
 
-FunctionSubject::FunctionSubject(FunctionChoice choice)
+FunctionTarget::FunctionTarget(FunctionChoice choice)
     : m_choice(std::move(choice))
 { }
 
-FunctionSubject::~FunctionSubject() = default;
+FunctionTarget::~FunctionTarget() = default;
 
-Result<std::unique_ptr<FunctionSubject>> FunctionSubject::make(const FunctionChoice& choice, const CancelToken& cancel)
+Result<std::unique_ptr<FunctionTarget>> FunctionTarget::make(const FunctionChoice& choice, const CancelToken& cancel)
 {
-    std::unique_ptr<FunctionSubject> subject(new FunctionSubject(choice));
-    if (auto started = subject->renew(cancel); !started) {
+    std::unique_ptr<FunctionTarget> target(new FunctionTarget(choice));
+    if (auto started = target->renew(cancel); !started) {
         return tl::make_unexpected(started.error());
     }
-    return subject;
+    return target;
 }
 
-Result<void> FunctionSubject::renew(const CancelToken& cancel)
+Result<void> FunctionTarget::renew(const CancelToken& cancel)
 {
     m_child.reset();
     auto child = Child::start(m_choice, cancel);
@@ -389,7 +389,7 @@ Result<void> FunctionSubject::renew(const CancelToken& cancel)
 }
 
 /// A module that no longer loads may take minutes to say so, every time.
-Result<void> FunctionSubject::ensureAlive(const CancelToken& cancel)
+Result<void> FunctionTarget::ensureAlive(const CancelToken& cancel)
 {
     if (m_lost) {
         return tl::make_unexpected(*m_lost);
@@ -404,12 +404,12 @@ Result<void> FunctionSubject::ensureAlive(const CancelToken& cancel)
     return started;
 }
 
-SubjectFacts FunctionSubject::facts() const
+TargetFacts FunctionTarget::facts() const
 {
     return m_facts;
 }
 
-Result<Reply> FunctionSubject::call(const Question& question, const CancelToken& cancel)
+Result<Reply> FunctionTarget::call(const Question& question, const CancelToken& cancel)
 {
     if (auto alive = ensureAlive(cancel); !alive) {
         return tl::make_unexpected(alive.error());
@@ -443,14 +443,14 @@ Result<Reply> FunctionSubject::call(const Question& question, const CancelToken&
 }
 
 /// What came of calls that were asked for together.
-struct FunctionSubject::BurstPart
+struct FunctionTarget::BurstPart
 {
     Burst burst;
     bool died = false; ///< the process: with the outputs of this many calls that had returned
     int lost = 0;
 };
 
-Result<FunctionSubject::BurstPart> FunctionSubject::burstPart(
+Result<FunctionTarget::BurstPart> FunctionTarget::burstPart(
     const Question& question, const BurstOptions& options, const CancelToken& cancel)
 {
     if (auto alive = ensureAlive(cancel); !alive) {
@@ -481,7 +481,7 @@ Result<FunctionSubject::BurstPart> FunctionSubject::burstPart(
     return part;
 }
 
-Result<Burst> FunctionSubject::burst(const Question& question, const BurstOptions& options, const JobContext& job)
+Result<Burst> FunctionTarget::burst(const Question& question, const BurstOptions& options, const JobContext& job)
 {
     Burst burst;
     Progress progress;

@@ -33,14 +33,14 @@ std::string harnessCommand(const FunctionChoice& choice);
 
 /// Calls the function in a child process, which is started when it is first needed and again where it died. Nothing of
 /// Python is evaluated in this one.
-class FunctionSubject : public Subject
+class FunctionTarget : public Target
 {
 public:
     /// Starts the child, so that a function that cannot be loaded is told at once.
-    static Result<std::unique_ptr<FunctionSubject>> make(const FunctionChoice& choice, const CancelToken& cancel);
-    ~FunctionSubject() override;
+    static Result<std::unique_ptr<FunctionTarget>> make(const FunctionChoice& choice, const CancelToken& cancel);
+    ~FunctionTarget() override;
 
-    SubjectFacts facts() const override;
+    TargetFacts facts() const override;
     Result<Reply> call(const Question& question, const CancelToken& cancel) override;
     Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
     Result<void> renew(const CancelToken& cancel) override;
@@ -49,13 +49,13 @@ public:
 
 private:
     class Child;
-    explicit FunctionSubject(FunctionChoice choice);
+    explicit FunctionTarget(FunctionChoice choice);
     Result<void> ensureAlive(const CancelToken& cancel);
     struct BurstPart;
     Result<BurstPart> burstPart(const Question& question, const BurstOptions& options, const CancelToken& cancel);
 
     FunctionChoice m_choice;
-    SubjectFacts m_facts;
+    TargetFacts m_facts;
     std::unique_ptr<Child> m_child;
     std::optional<Error> m_lost; ///< it died and could not be started again, which is not tried twice
     double m_slowest = 0; ///< seconds of the slowest call so far

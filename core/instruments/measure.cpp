@@ -37,29 +37,29 @@ std::string sentenceFor(const InputAnswer& answer)
 
 } // namespace
 
-Result<InputAnswer> checkInput(Asker& asker)
+Result<InputAnswer> checkInput(Measurement& measurement)
 {
-    if (!asker.facts().own) {
+    if (!measurement.facts().own) {
         return failure(ErrorKind::usage,
             "a replay cell never writes into its input: this would test Nanscope, not your kernel; name yours with "
             "--impl");
     }
-    asker.setPhase("input", 1, "calls");
-    const auto judged = asker.ask();
+    measurement.setPhase("input", 1, "calls");
+    const auto judged = measurement.ask();
     if (!judged) {
         return tl::make_unexpected(judged.error());
     }
-    const auto& specimen = asker.specimen();
+    const auto& inputBatch = measurement.inputBatch();
     const auto& reply = judged->reply;
     InputAnswer answer;
     answer.answered = judged->answered();
     answer.changed = reply.inputChanged;
     if (reply.firstChanged) {
-        answer.first = indexIn(specimen.input.shape, *reply.firstChanged);
+        answer.first = indexIn(inputBatch.input.shape, *reply.firstChanged);
     }
     answer.sharesStorage = reply.sharesStorage;
-    answer.returnsInput = reply.output && reply.output->dtype == specimen.input.dtype
-        && reply.output->bytes == specimen.input.bytes && !specimen.scans.front().allZero();
+    answer.returnsInput = reply.output && reply.output->dtype == inputBatch.input.dtype
+        && reply.output->bytes == inputBatch.input.bytes && !inputBatch.scans.front().allZero();
     answer.sentence = sentenceFor(answer);
     return answer;
 }
@@ -75,31 +75,31 @@ Result<MeasureAnswer> answered(Result<Answer> answer)
     return answer ? Result<MeasureAnswer>(std::move(*answer)) : tl::make_unexpected(answer.error());
 }
 
-Result<MeasureAnswer> measureScale(const MeasureRequest& request, Asker& asker)
+Result<MeasureAnswer> measureScale(const MeasureRequest& request, Measurement& measurement)
 {
     ScaleRequest scale;
     scale.roundedTo = request.roundTo;
-    if (!scale.roundedTo && asker.facts().own) {
-        scale.roundedTo = asker.specimen().input.dtype;
+    if (!scale.roundedTo && measurement.facts().own) {
+        scale.roundedTo = measurement.inputBatch().input.dtype;
     }
-    return answered(bisectScale(asker, scale));
+    return answered(bisectScale(measurement, scale));
 }
 
-Result<MeasureAnswer> measureEpsilon(Asker& asker, const MeasuredSubject& subject)
+Result<MeasureAnswer> measureEpsilon(Measurement& measurement, const MeasuredTarget& target)
 {
-    if (subject.own) {
-        return answered(varyEpsilon(asker, {asker.specimen().epsilon, false, std::nullopt}));
+    if (target.own) {
+        return answered(varyEpsilon(measurement, {measurement.inputBatch().epsilon, false, std::nullopt}));
     }
-    const auto request = epsilonOf(*subject.cell, asker.specimen());
-    return request ? answered(varyEpsilon(asker, *request)) : tl::make_unexpected(request.error());
+    const auto request = epsilonOf(*target.cell, measurement.inputBatch());
+    return request ? answered(varyEpsilon(measurement, *request)) : tl::make_unexpected(request.error());
 }
 
-Result<MeasureAnswer> measureSmallest(const MeasureRequest& request, Asker& asker)
+Result<MeasureAnswer> measureSmallest(const MeasureRequest& request, Measurement& measurement)
 {
     MinimiseRequest smallest;
     smallest.calls = request.calls.value_or(smallest.calls);
     smallest.tries = request.tries;
-    return answered(minimise(asker, smallest));
+    return answered(minimise(measurement, smallest));
 }
 
 } // namespace
@@ -119,68 +119,68 @@ Result<Instrument> findInstrument(std::string_view name)
     return replay::unknownName("instrument", name, {instrumentNames.begin(), instrumentNames.end()});
 }
 
-Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices)
+Result<MeasuredTarget> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
-    auto cell = CellSubject::make(choice, devices);
+    auto cell = CellTarget::make(choice, devices);
     if (!cell) {
         return tl::make_unexpected(cell.error());
     }
-    MeasuredSubject subject;
-    subject.cell = std::move(*cell);
-    return subject;
+    MeasuredTarget target;
+    target.cell = std::move(*cell);
+    return target;
 }
 
-Result<MeasuredSubject> measuredFunction(
+Result<MeasuredTarget> measuredFunction(
     const FunctionChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel)
 {
-    MeasuredSubject subject;
-    subject.impl = impl;
+    MeasuredTarget target;
+    target.impl = impl;
     if (expected) {
-        auto cell = CellSubject::make(*expected, replay::makeCoreDevice);
+        auto cell = CellTarget::make(*expected, replay::makeCoreDevice);
         if (!cell) {
             return tl::make_unexpected(cell.error());
         }
-        subject.cell = std::move(*cell);
+        target.cell = std::move(*cell);
     }
-    auto function = FunctionSubject::make(impl, cancel);
+    auto function = FunctionTarget::make(impl, cancel);
     if (!function) {
         return tl::make_unexpected(function.error());
     }
-    subject.own = std::move(*function);
-    return subject;
+    target.own = std::move(*function);
+    return target;
 }
 
-Result<Specimen> specimenFor(const MeasureRequest& request, const MeasuredSubject& subject)
+Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target)
 {
-    auto whole = openSpecimen(request.capture, request.batch, request.epsilon);
+    auto whole = openInputBatch(request.capture, request.batch, request.epsilon);
     const bool single = request.instrument == Instrument::scale || request.instrument == Instrument::spectrum;
-    if (!whole || !single || subject.own || request.batch || whole->input.matrices().batch == 1) {
+    if (!whole || !single || target.own || request.batch || whole->input.matrices().batch == 1) {
         return whole;
     }
-    return openSpecimen(request.capture, static_cast<std::int64_t>(whole->watched), request.epsilon);
+    return openInputBatch(request.capture, static_cast<std::int64_t>(whole->watched), request.epsilon);
 }
 
-Result<MeasureAnswer> measure(const MeasureRequest& request, Asker& asker, MeasuredSubject& subject)
+Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target)
 {
     StormRequest stormy;
     stormy.calls = request.calls.value_or(stormy.calls);
     switch (request.instrument) {
     case Instrument::scale:
-        return measureScale(request, asker);
+        return measureScale(request, measurement);
     case Instrument::epsilon:
-        return measureEpsilon(asker, subject);
+        return measureEpsilon(measurement, target);
     case Instrument::repeat:
-        return answered(repeatBitwise(asker, request.calls.value_or(100)));
+        return answered(repeatBitwise(measurement, request.calls.value_or(100)));
     case Instrument::storm:
-        return answered(storm(asker, subject.impl, stormy));
+        return answered(storm(measurement, target.impl, stormy));
     case Instrument::input:
-        return answered(checkInput(asker));
+        return answered(checkInput(measurement));
     case Instrument::spectrum:
-        return answered(checkSpectrum(asker, subject.cell.get()));
+        return answered(checkSpectrum(measurement, target.cell.get()));
     case Instrument::minimise:
         break;
     }
-    return measureSmallest(request, asker);
+    return measureSmallest(request, measurement);
 }
 
 } // namespace nanscope::instruments

@@ -11,10 +11,10 @@
 #include <string_view>
 #include <variant>
 
-#include "core/instruments/measurement.h"
 #include "core/instruments/celltarget.h"
 #include "core/instruments/epsilon.h"
 #include "core/instruments/functiontarget.h"
+#include "core/instruments/measurement.h"
 #include "core/instruments/minimise.h"
 #include "core/instruments/scale.h"
 #include "core/instruments/spectrumcheck.h"
@@ -34,7 +34,7 @@ struct InputAnswer
 };
 
 /// Only a function can do this: a replay cell is refused.
-Result<InputAnswer> checkInput(Asker& asker);
+Result<InputAnswer> checkInput(Measurement& measurement);
 
 enum class Instrument { scale, epsilon, repeat, storm, input, spectrum, minimise };
 
@@ -47,20 +47,20 @@ std::string_view name(Instrument instrument);
 Result<Instrument> findInstrument(std::string_view name);
 
 /// Who is measured, and the cell that says what is to be expected of it.
-struct MeasuredSubject
+struct MeasuredTarget
 {
-    std::unique_ptr<Subject> own; ///< a function; none: the cell itself is measured
-    std::unique_ptr<CellSubject> cell; ///< none: a function of which nobody said what it is
+    std::unique_ptr<Target> own; ///< a function; none: the cell itself is measured
+    std::unique_ptr<CellTarget> cell; ///< none: a function of which nobody said what it is
     FunctionChoice impl;
 
-    Subject& subject() { return own ? *own : static_cast<Subject&>(*cell); }
+    Target& target() { return own ? *own : static_cast<Target&>(*cell); }
 };
 
 /// A replay of this cell.
-Result<MeasuredSubject> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices);
+Result<MeasuredTarget> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices);
 
 /// A function; where `impl` says which variant it claims to be, `expected` is that cell.
-Result<MeasuredSubject> measuredFunction(
+Result<MeasuredTarget> measuredFunction(
     const FunctionChoice& impl, const std::optional<CellChoice>& expected, const CancelToken& cancel);
 
 struct MeasureRequest
@@ -79,8 +79,8 @@ using MeasureAnswer =
 
 /// What is put under the instrument. What is of one matrix is replayed of one alone; a function is always given the
 /// whole batch it was given then.
-Result<Specimen> specimenFor(const MeasureRequest& request, const MeasuredSubject& subject);
+Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target);
 
-Result<MeasureAnswer> measure(const MeasureRequest& request, Asker& asker, MeasuredSubject& subject);
+Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target);
 
 } // namespace nanscope::instruments

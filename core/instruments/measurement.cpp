@@ -51,20 +51,20 @@ Result<void> allowSize(const tensorfile::Tensor& input, std::int64_t count)
     return {};
 }
 
-Specimen specimenOf(Matrices input, std::optional<double> epsilon)
+InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon)
 {
-    Specimen specimen;
-    specimen.epsilon = epsilon;
-    specimen.values = valuesOf(input);
+    InputBatch inputBatch;
+    inputBatch.epsilon = epsilon;
+    inputBatch.values = valuesOf(input);
     const auto shape = input.matrices();
-    specimen.scans = scansOf(specimen.values, shape, input.dtype);
-    specimen.directions = replay::signalDirections(shape, specimen.values);
-    specimen.watched = firstSound(specimen.scans);
-    specimen.input = std::move(input);
-    return specimen;
+    inputBatch.scans = scansOf(inputBatch.values, shape, input.dtype);
+    inputBatch.directions = replay::signalDirections(shape, inputBatch.values);
+    inputBatch.watched = firstSound(inputBatch.scans);
+    inputBatch.input = std::move(input);
+    return inputBatch;
 }
 
-Result<Specimen> openSpecimen(
+Result<InputBatch> openInputBatch(
     const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon)
 {
     const auto file = tensorfile::openCapture(capture);
@@ -87,12 +87,12 @@ Result<Specimen> openSpecimen(
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    auto specimen = specimenOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon);
-    specimen.file = file->capture.file;
-    specimen.path = capture.path;
-    specimen.forceEpsilon = epsilon.has_value();
-    specimen.firstBatch = batch.value_or(0);
-    return specimen;
+    auto inputBatch = inputBatchOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon);
+    inputBatch.file = file->capture.file;
+    inputBatch.path = capture.path;
+    inputBatch.forceEpsilon = epsilon.has_value();
+    inputBatch.firstBatch = batch.value_or(0);
+    return inputBatch;
 }
 
 void MeasureLog::complain(const std::string& text)
@@ -102,27 +102,27 @@ void MeasureLog::complain(const std::string& text)
     }
 }
 
-Asker::Asker(Subject& subject, const Specimen& specimen, JobContext job)
-    : m_subject(subject)
-    , m_specimen(specimen)
+Measurement::Measurement(Target& target, const InputBatch& inputBatch, JobContext job)
+    : m_target(target)
+    , m_inputBatch(inputBatch)
     , m_job(std::move(job))
-    , m_facts(subject.facts())
-    , m_directions(specimen.directions)
+    , m_facts(target.facts())
+    , m_directions(inputBatch.directions)
 { }
 
-void Asker::setExpected(const std::array<double, 2>& outputRange, bool turnsDirections)
+void Measurement::setExpected(const std::array<double, 2>& outputRange, bool turnsDirections)
 {
     m_facts.outputRange = outputRange;
     m_facts.turnsDirections = turnsDirections;
 }
 
-void Asker::setPhase(const std::string& job, std::int64_t total, const std::string& unit)
+void Measurement::setPhase(const std::string& job, std::int64_t total, const std::string& unit)
 {
     m_progress = {"measure", job, 0, total, unit, {}};
     m_job.progress(m_progress);
 }
 
-void Asker::judge(Judged& judged, const Matrices& input) const
+void Measurement::judge(Judged& judged, const Matrices& input) const
 {
     const auto shape = input.matrices();
     const auto given = scansOf(valuesOf(input), shape, input.dtype);
@@ -138,15 +138,15 @@ void Asker::judge(Judged& judged, const Matrices& input) const
     judged.worst = *std::ranges::max_element(judged.outcomes);
 }
 
-void Asker::note(const replay::Replay& replay)
+void Measurement::note(const replay::Replay& replay)
 {
     ++m_log.calls;
     m_log.seconds += replay.seconds;
 }
 
-Result<Judged> Asker::ask(const Matrices& input, const std::optional<double>& epsilon, bool forceEpsilon)
+Result<Judged> Measurement::ask(const Matrices& input, const std::optional<double>& epsilon, bool forceEpsilon)
 {
-    auto reply = m_subject.call({input, epsilon, forceEpsilon || m_specimen.forceEpsilon}, m_job.cancel);
+    auto reply = m_target.call({input, epsilon, forceEpsilon || m_inputBatch.forceEpsilon}, m_job.cancel);
     if (!reply) {
         return tl::make_unexpected(reply.error());
     }
@@ -165,7 +165,7 @@ Result<Judged> Asker::ask(const Matrices& input, const std::optional<double>& ep
     return judged;
 }
 
-Result<Burst> Asker::burst(const BurstOptions& options)
+Result<Burst> Measurement::burst(const BurstOptions& options)
 {
     JobContext job = m_job;
     job.progress = [this](const Progress& update) {
@@ -173,7 +173,7 @@ Result<Burst> Asker::burst(const BurstOptions& options)
         own.done += update.done;
         m_job.progress(own);
     };
-    auto burst = m_subject.burst({m_specimen.input, m_specimen.epsilon, m_specimen.forceEpsilon}, options, job);
+    auto burst = m_target.burst({m_inputBatch.input, m_inputBatch.epsilon, m_inputBatch.forceEpsilon}, options, job);
     if (burst) {
         m_log.calls += static_cast<std::int64_t>(burst->calls.size());
         m_progress.done += static_cast<std::int64_t>(burst->calls.size());

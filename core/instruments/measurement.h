@@ -12,7 +12,7 @@
 namespace nanscope::instruments {
 
 /// The capture under an instrument.
-struct Specimen
+struct InputBatch
 {
     std::string file; ///< file name without folders
     std::string path;
@@ -28,18 +28,18 @@ struct Specimen
 
 /// All matrices of a capture, or one. Without a choice the first that is finite and not zero is watched. The epsilon is
 /// the captured one unless another is given.
-Result<Specimen> openSpecimen(
+Result<InputBatch> openInputBatch(
     const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon = std::nullopt);
 
 /// The same for matrices that are not in a file.
-Specimen specimenOf(Matrices input, std::optional<double> epsilon);
+InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon);
 
 /// What the calls of an instrument came to.
 struct MeasureLog
 {
     std::int64_t calls = 0;
     std::int64_t failed = 0; ///< came back without an output
-    double seconds = 0; ///< in the subject
+    double seconds = 0; ///< in the target
     std::vector<std::string> complaints; ///< each kind once, one sentence
     void complain(const std::string& text);
 };
@@ -56,41 +56,41 @@ struct Judged
     bool answered() const { return !outcomes.empty(); }
 };
 
-/// Puts questions about one specimen to one subject, judges the replies and keeps the log.
-class Asker
+/// Puts questions about one input batch to one target, judges the replies and keeps the log.
+class Measurement
 {
 public:
-    Asker(Subject& subject, const Specimen& specimen, JobContext job);
+    Measurement(Target& target, const InputBatch& inputBatch, JobContext job);
 
     Result<Judged> ask(const Matrices& input, const std::optional<double>& epsilon, bool forceEpsilon = false);
-    Result<Judged> ask() { return ask(m_specimen.input, m_specimen.epsilon); }
-    /// A burst on the specimen as it is.
+    Result<Judged> ask() { return ask(m_inputBatch.input, m_inputBatch.epsilon); }
+    /// A burst on the input batch as it is.
     Result<Burst> burst(const BurstOptions& options);
 
-    /// Directions of inputs that are not the specimen's; nothing is degenerate along none.
+    /// Directions of inputs that are not the input batch's; nothing is degenerate along none.
     void setDirections(std::vector<std::vector<replay::SingularDirection>> directions)
     {
         m_directions = std::move(directions);
     }
-    /// What a good output is, where more is known than the subject says of itself.
+    /// What a good output is, where more is known than the target says of itself.
     void setExpected(const std::array<double, 2>& outputRange, bool turnsDirections);
     /// A replay beside the calls that somebody asked a cell for.
     void note(const replay::Replay& replay);
     void setPhase(const std::string& job, std::int64_t total, const std::string& unit);
 
-    const SubjectFacts& facts() const { return m_facts; }
-    const Specimen& specimen() const { return m_specimen; }
+    const TargetFacts& facts() const { return m_facts; }
+    const InputBatch& inputBatch() const { return m_inputBatch; }
     const MeasureLog& log() const { return m_log; }
     const JobContext& job() const { return m_job; }
-    Subject& subject() { return m_subject; }
+    Target& target() { return m_target; }
 
 private:
     void judge(Judged& judged, const Matrices& input) const;
 
-    Subject& m_subject;
-    const Specimen& m_specimen;
+    Target& m_target;
+    const InputBatch& m_inputBatch;
     JobContext m_job;
-    SubjectFacts m_facts;
+    TargetFacts m_facts;
     MeasureLog m_log;
     Progress m_progress;
     std::vector<std::vector<replay::SingularDirection>> m_directions;

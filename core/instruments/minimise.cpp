@@ -104,10 +104,10 @@ int triesFor(int met, int made)
 class Shrink
 {
 public:
-    Shrink(Asker& asker, const MinimiseRequest& request)
-        : m_asker(asker)
+    Shrink(Measurement& measurement, const MinimiseRequest& request)
+        : m_measurement(measurement)
         , m_request(request)
-        , m_left(asker.specimen().input)
+        , m_left(measurement.inputBatch().input)
     { }
 
     Result<MinimiseAnswer> run();
@@ -124,7 +124,7 @@ private:
     bool spent() const { return m_calls >= m_request.calls; }
     void conclude();
 
-    Asker& m_asker;
+    Measurement& m_measurement;
     const MinimiseRequest& m_request;
     Matrices m_left;
     MinimiseAnswer m_answer;
@@ -134,10 +134,10 @@ private:
 
 Result<bool> Shrink::shows(const Matrices& candidate)
 {
-    m_asker.setDirections(replay::signalDirections(candidate.matrices(), valuesOf(candidate)));
+    m_measurement.setDirections(replay::signalDirections(candidate.matrices(), valuesOf(candidate)));
     for (int i = 0; i < m_answer.tries && !spent(); ++i) {
         ++m_calls;
-        auto judged = m_asker.ask(candidate, m_asker.specimen().epsilon);
+        auto judged = m_measurement.ask(candidate, m_measurement.inputBatch().epsilon);
         if (!judged) {
             return tl::make_unexpected(judged.error());
         }
@@ -163,14 +163,14 @@ Result<bool> Shrink::keepIf(Matrices candidate)
 Result<void> Shrink::begin()
 {
     constexpr int atFirst = 3;
-    const int most = m_request.tries.value_or(m_asker.facts().own ? callsToMeet : 1);
+    const int most = m_request.tries.value_or(m_measurement.facts().own ? callsToMeet : 1);
     std::optional<Symptom> symptom;
     int met = 0;
     int made = 0;
     while (made < most && !spent() && (made < atFirst || met < made)) {
         ++m_calls;
         ++made;
-        const auto judged = m_asker.ask();
+        const auto judged = m_measurement.ask();
         if (!judged) {
             return tl::make_unexpected(judged.error());
         }
@@ -179,7 +179,7 @@ Result<void> Shrink::begin()
         symptom = !symptom || (shown && met == 0) ? seen : symptom;
         met += shown && seen == symptom ? 1 : 0;
     }
-    const auto& path = m_asker.specimen().path;
+    const auto& path = m_measurement.inputBatch().path;
     if (!symptom) {
         return failure(ErrorKind::usage, "there was no output to make a smaller input for", path);
     }
@@ -214,7 +214,7 @@ Result<void> Shrink::dropBatches()
             return tl::make_unexpected(kept.error());
         }
         if (*kept) {
-            m_answer.batches = {m_asker.specimen().firstBatch + batch};
+            m_answer.batches = {m_measurement.inputBatch().firstBatch + batch};
             break;
         }
     }
@@ -310,7 +310,7 @@ void Shrink::conclude()
     m_answer.after = m_left.shape;
     m_answer.nonZeroAfter = nonZeroIn(m_left);
     m_answer.exhausted = spent();
-    m_answer.epsilon = m_asker.specimen().epsilon;
+    m_answer.epsilon = m_measurement.inputBatch().epsilon;
     m_answer.sentence = fmt::format("{} non-zero of {} elements are left of {}, and the output is still {}{}",
         countText(m_answer.nonZeroAfter), countText(after.batch * after.elements()), shapeText(m_answer.before),
         m_answer.tries > 1 ? fmt::format("{} in one of {} tries", describe(m_answer.symptom), m_answer.tries)
@@ -324,11 +324,11 @@ Result<MinimiseAnswer> Shrink::run()
     const auto shape = m_left.matrices();
     m_answer.before = m_left.shape;
     m_answer.nonZeroBefore = nonZeroIn(m_left);
-    m_answer.dispatch = dispatchClass(shape.rows, shape.cols, !m_asker.facts().own);
+    m_answer.dispatch = dispatchClass(shape.rows, shape.cols, !m_measurement.facts().own);
     for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
-        m_answer.batches.push_back(m_asker.specimen().firstBatch + batch);
+        m_answer.batches.push_back(m_measurement.inputBatch().firstBatch + batch);
     }
-    m_asker.setPhase("minimise", m_request.calls, "calls");
+    m_measurement.setPhase("minimise", m_request.calls, "calls");
     for (const auto part : {&Shrink::begin, &Shrink::dropBatches, &Shrink::halve, &Shrink::zeroBlocks}) {
         if (auto done = (this->*part)(); !done) {
             return tl::make_unexpected(done.error());
@@ -401,9 +401,9 @@ std::string describe(const Symptom& symptom)
     }
 }
 
-Result<MinimiseAnswer> minimise(Asker& asker, const MinimiseRequest& request)
+Result<MinimiseAnswer> minimise(Measurement& measurement, const MinimiseRequest& request)
 {
-    return Shrink(asker, request).run();
+    return Shrink(measurement, request).run();
 }
 
 Result<void> writeMinimised(const MinimiseAnswer& answer, const std::string& path, const std::string& original)

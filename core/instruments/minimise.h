@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "core/instruments/measurement.h"
 #include "core/instruments/matrices.h"
+#include "core/instruments/measurement.h"
 
 namespace nanscope::instruments {
 
@@ -80,7 +80,7 @@ struct MinimiseAnswer
 /// The smallest input found that still shows the symptom: matrices of the batch are dropped, then rows and columns by
 /// halves, then blocks are set to zero. Fails where there is no symptom, or it does not come a second time. Of a
 /// symptom that does not come every time each candidate gets so many tries that one as frequent is missed once in 20.
-Result<MinimiseAnswer> minimise(Asker& asker, const MinimiseRequest& request);
+Result<MinimiseAnswer> minimise(Measurement& measurement, const MinimiseRequest& request);
 
 /// Writes what is left as a capture. Never over `original`, under whatever name or link.
 Result<void> writeMinimised(const MinimiseAnswer& answer, const std::string& path, const std::string& original);

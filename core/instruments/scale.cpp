@@ -17,11 +17,11 @@ constexpr double aroundGuess = closedFormWidth;
 class Search
 {
 public:
-    Search(Asker& asker, const ScaleRequest& request)
-        : m_asker(asker)
+    Search(Measurement& measurement, const ScaleRequest& request)
+        : m_measurement(measurement)
         , m_request(request)
-        , m_element(asker.specimen().watched)
-        , m_shape(asker.specimen().input.matrices())
+        , m_element(measurement.inputBatch().watched)
+        , m_shape(measurement.inputBatch().input.matrices())
     { }
 
     Result<ScaleAnswer> run();
@@ -40,7 +40,7 @@ private:
     void note(const Point& inside, const Point& outside);
     void setRange();
 
-    Asker& m_asker;
+    Measurement& m_measurement;
     const ScaleRequest& m_request;
     std::size_t m_element;
     MatrixShape m_shape;
@@ -49,11 +49,11 @@ private:
 
 Matrices Search::scaled(double scale) const
 {
-    auto values = m_asker.specimen().values;
+    auto values = m_measurement.inputBatch().values;
     for (auto& value : values) {
         value *= scale;
     }
-    const auto& input = m_asker.specimen().input;
+    const auto& input = m_measurement.inputBatch().input;
     auto result = packed(m_request.roundedTo.value_or(DType::float64), input.shape, values);
     result.strides = input.strides;
     return result;
@@ -61,7 +61,7 @@ Matrices Search::scaled(double scale) const
 
 Result<ScalePoint> Search::look(double scale)
 {
-    const auto judged = m_asker.ask(scaled(scale), m_asker.specimen().epsilon);
+    const auto judged = m_measurement.ask(scaled(scale), m_measurement.inputBatch().epsilon);
     if (!judged) {
         return tl::make_unexpected(judged.error());
     }
@@ -71,8 +71,8 @@ Result<ScalePoint> Search::look(double scale)
 /// No capture holds numbers beyond those of its type; a cell that is not told a type is handed those of fp32.
 void Search::setRange()
 {
-    const auto& facts = m_asker.facts();
-    const auto own = m_asker.specimen().input.dtype;
+    const auto& facts = m_measurement.facts();
+    const auto own = m_measurement.inputBatch().input.dtype;
     const bool wide = facts.format == Precision::fp64 && own == DType::float64;
     const auto type = m_request.roundedTo.value_or(wide ? DType::float64 : DType::float32);
     const bool half = type == DType::float16;
@@ -90,7 +90,7 @@ std::vector<double> Search::guesses() const
         found.push_back(place.value / (place.ofNorm ? m_answer.frobenius : m_answer.absmax));
     }
     // Where the norm no longer matters beside epsilon, and where fp16 loses what was divided by epsilon alone.
-    const double epsilon = m_asker.specimen().epsilon.value_or(1e-7);
+    const double epsilon = m_measurement.inputBatch().epsilon.value_or(1e-7);
     for (const double used : {epsilon, 1e-7}) {
         found.push_back(used / m_answer.frobenius);
         found.push_back(0x1p-25 * used / m_answer.absmax);
@@ -217,20 +217,20 @@ void Search::note(const Point& inside, const Point& outside)
 
 Result<ScaleAnswer> Search::run()
 {
-    const auto& scan = m_asker.specimen().scans[m_element];
+    const auto& scan = m_measurement.inputBatch().scans[m_element];
     if (!scan.finite() || scan.allZero()) {
         return failure(ErrorKind::usage,
             fmt::format("matrix {} is {}: there is no scale to change",
-                m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element),
+                m_measurement.inputBatch().firstBatch + static_cast<std::int64_t>(m_element),
                 scan.finite() ? "all zero" : "not finite"),
-            m_asker.specimen().path);
+            m_measurement.inputBatch().path);
     }
-    m_answer.batch = m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element);
+    m_answer.batch = m_measurement.inputBatch().firstBatch + static_cast<std::int64_t>(m_element);
     m_answer.absmax = scan.absmax;
     m_answer.frobenius = std::sqrt(scan.sumSquares);
     m_answer.roundedTo = m_request.roundedTo;
     setRange();
-    m_asker.setPhase("scale", 0, "calls");
+    m_measurement.setPhase("scale", 0, "calls");
     if (auto done = lookCoarsely(); !done) {
         return tl::make_unexpected(done.error());
     }
@@ -261,9 +261,9 @@ double ScaleEdge::headroom() const
     return std::abs(std::log2(firstOutside));
 }
 
-Result<ScaleAnswer> bisectScale(Asker& asker, const ScaleRequest& request)
+Result<ScaleAnswer> bisectScale(Measurement& measurement, const ScaleRequest& request)
 {
-    return Search(asker, request).run();
+    return Search(measurement, request).run();
 }
 
 namespace {

@@ -54,7 +54,7 @@ struct ScaleAnswer
 };
 
 /// Fails for a matrix that is zero or not finite.
-Result<ScaleAnswer> bisectScale(Asker& asker, const ScaleRequest& request);
+Result<ScaleAnswer> bisectScale(Measurement& measurement, const ScaleRequest& request);
 
 /// Where a number format ends, as one value of the scaled matrix meets it.
 struct FormatPlace

@@ -88,12 +88,12 @@ bool isPolynomial(const replay::Program& program)
 class Check
 {
 public:
-    Check(Asker& asker, CellSubject* reference)
-        : m_asker(asker)
+    Check(Measurement& measurement, CellTarget* reference)
+        : m_measurement(measurement)
         , m_reference(reference)
-        , m_shape(asker.specimen().input.matrices())
-        , m_element(asker.specimen().watched)
-        , m_matrix(matrixOf(std::span<const double>(asker.specimen().values), m_shape, m_element))
+        , m_shape(measurement.inputBatch().input.matrices())
+        , m_element(measurement.inputBatch().watched)
+        , m_matrix(matrixOf(std::span<const double>(measurement.inputBatch().values), m_shape, m_element))
     {
         m_alone = packed(DType::float64, {m_shape.rows, m_shape.cols}, m_matrix);
     }
@@ -103,12 +103,15 @@ public:
 private:
     using Gains = std::vector<double>;
 
-    Question question() const { return {m_alone, m_asker.specimen().epsilon, m_asker.specimen().forceEpsilon}; }
-    Result<replay::Replay> replayed(const CellSubject::Detour& detour)
+    Question question() const
     {
-        auto done = m_reference->replayed(question(), detour, m_asker.job().cancel);
+        return {m_alone, m_measurement.inputBatch().epsilon, m_measurement.inputBatch().forceEpsilon};
+    }
+    Result<replay::Replay> replayed(const CellTarget::Detour& detour)
+    {
+        auto done = m_reference->replayed(question(), detour, m_measurement.job().cancel);
         if (done) {
-            m_asker.note(*done);
+            m_measurement.note(*done);
         }
         return done;
     }
@@ -121,8 +124,8 @@ private:
     Result<void> addOutput();
     void conclude();
 
-    Asker& m_asker;
-    CellSubject* m_reference;
+    Measurement& m_measurement;
+    CellTarget* m_reference;
     MatrixShape m_shape;
     std::size_t m_element;
     std::span<const double> m_matrix;
@@ -135,9 +138,9 @@ private:
 Result<void> Check::prepare()
 {
     m_triplets = singularTriplets(m_matrix, m_shape.rows, m_shape.cols, mostForExact);
-    m_answer.batch = m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element);
+    m_answer.batch = m_measurement.inputBatch().firstBatch + static_cast<std::int64_t>(m_element);
     m_answer.exact = m_triplets.exact;
-    m_answer.frobenius = std::sqrt(m_asker.specimen().scans[m_element].sumSquares);
+    m_answer.frobenius = std::sqrt(m_measurement.inputBatch().scans[m_element].sumSquares);
     if (m_reference != nullptr) {
         auto whole = replayed({});
         if (!whole) {
@@ -246,7 +249,7 @@ Result<void> Check::addStage(int step, ValueView matrix)
 Result<void> Check::addIterates()
 {
     const int steps = static_cast<int>(m_program.steps.size());
-    m_asker.setPhase("spectrum", steps, "steps");
+    m_measurement.setPhase("spectrum", steps, "steps");
     for (int step = m_reference->variant().beyond == replay::Beyond::exact ? steps : 1; step <= steps; ++step) {
         const auto iterate = replayed({detourOf(step), std::nullopt, std::nullopt});
         if (!iterate) {
@@ -255,15 +258,15 @@ Result<void> Check::addIterates()
         if (auto added = addStage(step, iterate->outputs.front()); !added) {
             return added;
         }
-        m_asker.job().progress({"measure", "spectrum", step, steps, "steps", {}});
+        m_measurement.job().progress({"measure", "spectrum", step, steps, "steps", {}});
     }
     return {};
 }
 
 Result<void> Check::addOutput()
 {
-    m_asker.setPhase("spectrum", 1, "calls");
-    const auto judged = m_asker.ask();
+    m_measurement.setPhase("spectrum", 1, "calls");
+    const auto judged = m_measurement.ask();
     if (!judged) {
         return tl::make_unexpected(judged.error());
     }
@@ -298,19 +301,19 @@ void Check::conclude()
 
 Result<SpectrumAnswer> Check::run()
 {
-    const auto& scan = m_asker.specimen().scans[m_element];
+    const auto& scan = m_measurement.inputBatch().scans[m_element];
     if (!scan.finite() || scan.allZero()) {
         return failure(ErrorKind::usage,
             fmt::format("matrix {} is {}: it has no singular values to follow",
-                m_asker.specimen().firstBatch + static_cast<std::int64_t>(m_element),
+                m_measurement.inputBatch().firstBatch + static_cast<std::int64_t>(m_element),
                 scan.finite() ? "all zero" : "not finite"),
-            m_asker.specimen().path);
+            m_measurement.inputBatch().path);
     }
-    m_asker.job().progress({"measure", "singular values", 0, 0, "", {}});
+    m_measurement.job().progress({"measure", "singular values", 0, 0, "", {}});
     if (auto done = prepare(); !done) {
         return tl::make_unexpected(done.error());
     }
-    if (auto done = m_asker.facts().own ? addOutput() : addIterates(); !done) {
+    if (auto done = m_measurement.facts().own ? addOutput() : addIterates(); !done) {
         return tl::make_unexpected(done.error());
     }
     conclude();
@@ -319,9 +322,9 @@ Result<SpectrumAnswer> Check::run()
 
 } // namespace
 
-Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference)
+Result<SpectrumAnswer> checkSpectrum(Measurement& measurement, CellTarget* reference)
 {
-    return Check(asker, reference).run();
+    return Check(measurement, reference).run();
 }
 
 } // namespace nanscope::instruments

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/base/values.h"
-#include "core/instruments/measurement.h"
 #include "core/instruments/celltarget.h"
+#include "core/instruments/measurement.h"
 
 namespace nanscope::instruments {
 
@@ -66,6 +66,6 @@ struct SpectrumAnswer
 constexpr std::int64_t mostForExact = 1024;
 
 /// `reference` is the cell itself, or a cell of the variant that a function claims to be; null: not said.
-Result<SpectrumAnswer> checkSpectrum(Asker& asker, CellSubject* reference);
+Result<SpectrumAnswer> checkSpectrum(Measurement& measurement, CellTarget* reference);
 
 } // namespace nanscope::instruments

@@ -68,11 +68,11 @@ std::string repeatSentence(const RepeatCount& count)
         count.calls, 100 * *count.bound());
 }
 
-Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls)
+Result<RepeatAnswer> repeatBitwise(Measurement& measurement, int calls)
 {
-    asker.setPhase("repeat", calls + 1, "calls");
+    measurement.setPhase("repeat", calls + 1, "calls");
     // The one that is looked at also tells how long the others may take.
-    const auto first = asker.ask();
+    const auto first = measurement.ask();
     if (!first) {
         return tl::make_unexpected(first.error());
     }
@@ -80,7 +80,7 @@ Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls)
     answer.outcome = first->answered() ? std::optional(first->worst) : std::nullopt;
     BurstOptions options;
     options.calls = calls;
-    const auto burst = asker.burst(options);
+    const auto burst = measurement.burst(options);
     if (!burst) {
         return tl::make_unexpected(burst.error());
     }
@@ -110,12 +110,12 @@ std::string kindOf(const std::string& device)
 class Storm
 {
 public:
-    Storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request)
-        : m_asker(asker)
+    Storm(Measurement& measurement, const FunctionChoice& choice, const StormRequest& request)
+        : m_measurement(measurement)
         , m_choice(choice)
         , m_request(request)
-        , m_cuda(kindOf(asker.facts().environment.device) == "cuda")
-        , m_torch(asker.facts().environment.engine.starts_with("torch"))
+        , m_cuda(kindOf(measurement.facts().environment.device) == "cuda")
+        , m_torch(measurement.facts().environment.engine.starts_with("torch"))
     { }
 
     Result<StormAnswer> run();
@@ -135,7 +135,7 @@ private:
     Result<void> runLegs();
     void conclude();
 
-    Asker& m_asker;
+    Measurement& m_measurement;
     const FunctionChoice& m_choice;
     const StormRequest& m_request;
     bool m_cuda;
@@ -150,7 +150,7 @@ Result<void> Storm::leg(const std::string& name, const BurstOptions& options, co
     if (!skip.empty()) {
         return {};
     }
-    const auto burst = m_asker.burst(options);
+    const auto burst = m_measurement.burst(options);
     if (!burst) {
         return tl::make_unexpected(burst.error());
     }
@@ -168,10 +168,10 @@ Result<void> Storm::freshProcesses()
     auto options = plain();
     options.calls = std::max(1, m_request.calls / m_request.processes);
     for (int i = 0; i < m_request.processes; ++i) {
-        if (auto renewed = m_asker.subject().renew(m_asker.job().cancel); !renewed) {
+        if (auto renewed = m_measurement.target().renew(m_measurement.job().cancel); !renewed) {
             return renewed;
         }
-        auto burst = m_asker.burst(options);
+        auto burst = m_measurement.burst(options);
         if (!burst) {
             return tl::make_unexpected(burst.error());
         }
@@ -184,7 +184,7 @@ Result<void> Storm::freshProcesses()
 
 Result<void> Storm::everyGpu()
 {
-    const int gpus = m_asker.facts().gpus;
+    const int gpus = m_measurement.facts().gpus;
     if (gpus < 2) {
         m_answer.legs.push_back({"every GPU", m_cuda ? "there is one GPU only" : "it runs on no GPU", {}});
         return {};
@@ -192,13 +192,13 @@ Result<void> Storm::everyGpu()
     for (int i = 0; i < gpus; ++i) {
         auto choice = m_choice;
         choice.device = fmt::format("cuda:{}", i);
-        auto subject = FunctionSubject::make(choice, m_asker.job().cancel);
-        if (!subject) {
-            return tl::make_unexpected(subject.error());
+        auto target = FunctionTarget::make(choice, m_measurement.job().cancel);
+        if (!target) {
+            return tl::make_unexpected(target.error());
         }
-        const auto& specimen = m_asker.specimen();
-        const auto burst = (*subject)->burst(
-            {specimen.input, specimen.epsilon, false}, plain(), {[](const Progress&) {}, m_asker.job().cancel});
+        const auto& inputBatch = m_measurement.inputBatch();
+        const auto burst = (*target)->burst({inputBatch.input, inputBatch.epsilon, false}, plain(),
+            {[](const Progress&) {}, m_measurement.job().cancel});
         if (!burst) {
             return tl::make_unexpected(burst.error());
         }
@@ -309,7 +309,7 @@ void Storm::conclude()
 Result<StormAnswer> Storm::run()
 {
     constexpr int mostLegs = 8;
-    m_asker.setPhase("storm", std::int64_t {mostLegs} * m_request.calls, "calls");
+    m_measurement.setPhase("storm", std::int64_t {mostLegs} * m_request.calls, "calls");
     if (auto done = runLegs(); !done) {
         return tl::make_unexpected(done.error());
     }
@@ -325,13 +325,13 @@ Result<StormAnswer> Storm::run()
 
 } // namespace
 
-Result<StormAnswer> storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request)
+Result<StormAnswer> storm(Measurement& measurement, const FunctionChoice& choice, const StormRequest& request)
 {
-    if (!asker.facts().own) {
+    if (!measurement.facts().own) {
         return failure(
             ErrorKind::usage, "a storm on a replay cell would test Nanscope, not your kernel; name yours with --impl");
     }
-    return Storm(asker, choice, request).run();
+    return Storm(measurement, choice, request).run();
 }
 
 } // namespace nanscope::instruments

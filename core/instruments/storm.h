@@ -5,8 +5,8 @@
 #include <functional>
 #include <memory>
 
-#include "core/instruments/measurement.h"
 #include "core/instruments/functiontarget.h"
+#include "core/instruments/measurement.h"
 
 namespace nanscope::instruments {
 
@@ -34,7 +34,7 @@ struct RepeatAnswer
     std::string sentence; ///< what it means and what it does not
 };
 
-Result<RepeatAnswer> repeatBitwise(Asker& asker, int calls);
+Result<RepeatAnswer> repeatBitwise(Measurement& measurement, int calls);
 
 /// "not reproduced in this setting: ...", or how many differ.
 std::string repeatSentence(const RepeatCount& count);
@@ -62,6 +62,6 @@ struct StormRequest
 };
 
 /// Only a function can be in a storm: a replay cell would test Nanscope.
-Result<StormAnswer> storm(Asker& asker, const FunctionChoice& choice, const StormRequest& request);
+Result<StormAnswer> storm(Measurement& measurement, const FunctionChoice& choice, const StormRequest& request);
 
 } // namespace nanscope::instruments

@@ -15,7 +15,7 @@
 namespace nanscope::instruments {
 
 /// Who answers: a replay cell, or somebody's own function.
-struct SubjectFacts
+struct TargetFacts
 {
     bool own = false; ///< a function of the user's: what is found is found in it
     std::string name; ///< a variant, or "python:module:function"
@@ -76,15 +76,15 @@ struct BurstOptions
 };
 
 /// Something that takes a batch of matrices and an epsilon and gives a batch of the same shape. One thread at a time.
-class Subject
+class Target
 {
 public:
-    virtual ~Subject() = default;
-    Subject() = default;
-    Subject(const Subject&) = delete;
-    Subject& operator=(const Subject&) = delete;
+    virtual ~Target() = default;
+    Target() = default;
+    Target(const Target&) = delete;
+    Target& operator=(const Target&) = delete;
 
-    virtual SubjectFacts facts() const = 0;
+    virtual TargetFacts facts() const = 0;
 
     /// One call. An error only where no further call makes sense, or when cancelled; what went wrong within this call
     /// is its complaint.

@@ -328,10 +328,10 @@ void fields(Visit& visit, Of<CaptureVerdict> auto& verdict)
     visit.each("members", verdict.members, shownMember);
     visit("rule", verdict.rule);
     visit("facts", verdict.facts);
-    visit.group("ends_like", verdict.endsLikeTried > 0, [&](auto& inner) {
-        inner("tried", verdict.endsLikeTried);
-        inner("places", verdict.endsLike);
-        inner.shown("text", [&] { return Json(endsLikeText(verdict)); });
+    visit.group("ends_like", verdict.originsTried > 0, [&](auto& inner) {
+        inner("tried", verdict.originsTried);
+        inner("places", verdict.origins);
+        inner.shown("text", [&] { return Json(originsText(verdict)); });
     });
     visit.text("layer", verdict.layer);
     visit("layer_candidates", verdict.layerCandidates);

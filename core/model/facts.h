@@ -16,7 +16,7 @@
 
 namespace nanscope {
 
-/// Place of a capture in the story of its run.
+/// Place of a capture among those of its run.
 enum class Role {
     birth, ///< finite input, damaged output, nothing earlier explains it: first observed, not first ever
     upstream, ///< the input was already damaged and no earlier capture explains it

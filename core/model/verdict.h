@@ -121,8 +121,8 @@ struct CaptureVerdict
     std::string causedBy; ///< downstream: name of the birth it descends from
     std::string layer {}; ///< "rank 3, element 0: one of 6 mlp.fc2 [512,1408]"; empty where no parameters are known
     std::vector<std::string> layerCandidates {}; ///< parameters it may be, the likeliest first
-    std::vector<SpreadPlace> endsLike {}; ///< a tile gone bad there ends with exactly this pattern
-    int endsLikeTried = 0; ///< places tried, 0 where none were
+    std::vector<SpreadPlace> origins {}; ///< a tile gone bad there ends with exactly this pattern
+    int originsTried = 0; ///< places tried, 0 where none were
     std::string unread {}; ///< one sentence: why its file could not be judged; empty where it was
 };
 

@@ -233,23 +233,23 @@ std::string placesText(std::span<const SpreadPlace> places)
     return text;
 }
 
-std::string endsLikeText(const CaptureVerdict& verdict)
+std::string originsText(const CaptureVerdict& verdict)
 {
-    const auto& places = verdict.endsLike;
-    if (verdict.endsLikeTried == 0) {
+    const auto& places = verdict.origins;
+    if (verdict.originsTried == 0) {
         return {};
     }
     const auto what = lead(verdict.facts.damage);
     const auto count = std::ssize(places);
-    const auto of = fmt::format("{} of {} places", count, verdict.endsLikeTried);
+    const auto of = fmt::format("{} of {} places", count, verdict.originsTried);
     if (places.empty()) {
         return fmt::format("{}: none of {} places ends like this with one bad tile; code after the iteration, or more "
                            "than one fault",
-            what, verdict.endsLikeTried);
+            what, verdict.originsTried);
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
         return fmt::format("{}: {} can end like this; the picture excludes {}", what, of,
-            count < verdict.endsLikeTried ? "only the late ones" : "none");
+            count < verdict.originsTried ? "only the late ones" : "none");
     }
     if (onlyLastWrite(places)) {
         return fmt::format("{}: only the last write or code after the iteration, {}", what, of);

@@ -51,6 +51,6 @@ std::string placesText(std::span<const SpreadPlace> places);
 
 /// Which places of the iteration the picture leaves open, as one clause: "Rectangle: only the last write or code after
 /// the iteration, 1 of 17 places". Empty where none were tried.
-std::string endsLikeText(const CaptureVerdict& verdict);
+std::string originsText(const CaptureVerdict& verdict);
 
 } // namespace nanscope

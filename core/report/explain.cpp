@@ -278,7 +278,7 @@ std::string explainText(
     if (!verdict.summary.empty()) {
         text += statement("verdict", verdict.summary);
     }
-    if (const auto places = endsLikeText(verdict); !places.empty()) {
+    if (const auto places = originsText(verdict); !places.empty()) {
         text += statement("spread", places);
     }
     return text + statement("can say", reading.can) + statement("cannot", reading.cannot)

@@ -31,7 +31,7 @@ constexpr std::string_view captureName = "capture_min.pt";
 constexpr std::string_view wholeName = "capture_whole.pt";
 
 /// Everything the files of a reproducer are written from.
-struct Material
+struct ReproducerContents
 {
     const CaptureVerdict& verdict;
     const ReproducerOptions& options;
@@ -90,7 +90,7 @@ Json tensorsJson(const ReducedCapture& capture, std::string_view file, const std
         {"epsilon", capture.epsilon ? Json(*capture.epsilon) : Json(nullptr)}};
 }
 
-Json minimisedJson(const Material& from)
+Json minimisedJson(const ReproducerContents& from)
 {
     if (!from.smaller) {
         return nullptr;
@@ -100,7 +100,7 @@ Json minimisedJson(const Material& from)
         {"exhausted", smaller.exhausted}, {"ends_like_dump", smaller.leading}, {"kept", smaller.kept}};
 }
 
-Json captureJson(const Material& from)
+Json captureJson(const ReproducerContents& from)
 {
     auto json = tensorsJson(from.capture(), captureName, from.captureHash, from.options.seed);
     json["minimised"] = minimisedJson(from);
@@ -108,7 +108,7 @@ Json captureJson(const Material& from)
     return json;
 }
 
-Json numbersJson(const Material& from, const ExpectedNumbers& row)
+Json numbersJson(const ReproducerContents& from, const ExpectedNumbers& row)
 {
     Json first = nullptr;
     if (row.firstNonFinite) {
@@ -120,7 +120,7 @@ Json numbersJson(const Material& from, const ExpectedNumbers& row)
 }
 
 /// expected.json: what repro.py holds its results against.
-std::string expectedText(const Material& from)
+std::string expectedText(const ReproducerContents& from)
 {
     Json rows = Json::array();
     for (const auto& row : from.numbers) {
@@ -205,7 +205,7 @@ std::string leastSentence(const Smaller& smaller)
         smaller.exhausted ? " The search was ended by its limit, so that less may do." : "");
 }
 
-std::string healthySentence(const Material& from)
+std::string healthySentence(const ReproducerContents& from)
 {
     return fmt::format(
         "The capture is healthy: {}. There is no damage to reproduce; repro.py shows {}. python repro.py "
@@ -216,7 +216,7 @@ std::string healthySentence(const Material& from)
 }
 
 /// The verdict has more to go by: the captured matrix, and other roundings.
-std::string whyNumbersDoNotShow(const Material& from)
+std::string whyNumbersDoNotShow(const ReproducerContents& from)
 {
     if (!from.options.synthetic) {
         return "The numbers can do it under some roundings of the verdict, not under the one of repro.py: so near the "
@@ -234,7 +234,7 @@ std::string whyNumbersDoNotShow(const Material& from)
 }
 
 /// Why repro.py is expected to end as it is: one or two sentences.
-std::string whyThatStatus(const Material& from)
+std::string whyThatStatus(const ReproducerContents& from)
 {
     if (report::isHealthy(from.verdict)) {
         return healthySentence(from);
@@ -259,7 +259,7 @@ std::string whyThatStatus(const Material& from)
 }
 
 /// What capture_min.pt is, and whether it may be private.
-std::string captureSentence(const Material& from)
+std::string captureSentence(const ReproducerContents& from)
 {
     const auto& capture = from.capture();
     const std::string secret = secretSentence(capture);
@@ -271,7 +271,7 @@ std::string captureSentence(const Material& from)
 }
 
 /// What README.txt says of the files: each name on a line of its own, with what it is below it.
-std::string readmeLines(const Material& from)
+std::string readmeLines(const ReproducerContents& from)
 {
     const bool healthy = report::isHealthy(from.verdict);
     const auto program =
@@ -329,7 +329,7 @@ std::string wholeProgramsText(const std::vector<ExpectedNumbers>& rows, const st
     return functions + table + "}\n";
 }
 
-std::string reproText(const Material& from)
+std::string reproText(const ReproducerContents& from)
 {
     std::string text(reproTemplate());
     const auto programs = programsText(from.numbers) + "\n\n"
@@ -356,7 +356,7 @@ Result<report::ReportFile> packed(const ReducedCapture& capture, std::string_vie
     return report::ReportFile {std::string(name), std::string(begin, bytes->size())};
 }
 
-Result<report::Reproducer> written(Material material)
+Result<report::Reproducer> written(ReproducerContents contents)
 {
     std::vector<report::ReportFile> tensors;
     const auto pack = [&tensors](const ReducedCapture& capture, std::string_view name, std::string& hash) {
@@ -364,18 +364,18 @@ Result<report::Reproducer> written(Material material)
             tensors.push_back(std::move(file));
         });
     };
-    auto done = pack(material.capture(), captureName, material.captureHash);
-    if (done && material.packsWhole()) {
-        done = pack(material.whole, wholeName, material.wholeHash);
+    auto done = pack(contents.capture(), captureName, contents.captureHash);
+    if (done && contents.packsWhole()) {
+        done = pack(contents.whole, wholeName, contents.wholeHash);
     }
     if (!done) {
         return tl::make_unexpected(done.error());
     }
     report::Reproducer result {
-        {{"repro.py", printableLines(reproText(material))}, {"expected.json", expectedText(material)}},
-        readmeLines(material), material.expectedStatus(), whyThatStatus(material), captureSentence(material)};
+        {{"repro.py", printableLines(reproText(contents))}, {"expected.json", expectedText(contents)}},
+        readmeLines(contents), contents.expectedStatus(), whyThatStatus(contents), captureSentence(contents)};
     for (const auto& file : result.files) {
-        if (holdsAny(file.bytes, material.options.hidden)) {
+        if (holdsAny(file.bytes, contents.options.hidden)) {
             return failure(ErrorKind::refused, "a text that is to be hidden occurs in it");
         }
     }
@@ -384,13 +384,13 @@ Result<report::Reproducer> written(Material material)
 }
 
 /// With the numbers of every variant that may have run. Of two twins the one that shows what the capture does.
-Result<Material> replayed(const CaptureVerdict& verdict, const ReproducerOptions& options,
+Result<ReproducerContents> replayed(const CaptureVerdict& verdict, const ReproducerOptions& options,
     const ReducedCapture& captured, const CancelToken& cancel)
 {
     const auto runs = suspectedRuns(verdict, options.catalogue);
     const auto withNumbers = [&](ReducedCapture capture) {
         return expectedNumbers(runs, capture, cancel).map([&](std::vector<ExpectedNumbers> numbers) {
-            return Material {verdict, options, std::move(capture), std::move(numbers)};
+            return ReproducerContents {verdict, options, std::move(capture), std::move(numbers)};
         });
     };
     if (!options.synthetic) {
@@ -408,38 +408,39 @@ Result<Material> replayed(const CaptureVerdict& verdict, const ReproducerOptions
 }
 
 /// Takes the place of the whole where one is found; only a cancelled search is a failure.
-Result<Material> withSmaller(Material material, const JobContext& job)
+Result<ReproducerContents> withSmaller(ReproducerContents contents, const JobContext& job)
 {
-    if (!material.options.minimise) {
-        material.whyWhole = "it was not to be made smaller (--no-minimise)";
-        return material;
+    if (!contents.options.minimise) {
+        contents.whyWhole = "it was not to be made smaller (--no-minimise)";
+        return contents;
     }
-    if (report::isHealthy(material.verdict)) {
-        material.whyWhole = "it is healthy, so that there is no damage that less of it could show";
-        return material;
+    if (report::isHealthy(contents.verdict)) {
+        contents.whyWhole = "it is healthy, so that there is no damage that less of it could show";
+        return contents;
     }
-    if (material.verdict.blame == Blame::upstream) {
-        material.whyWhole = "its input was not finite already, so that less of it would show nothing more";
-        return material;
+    if (contents.verdict.blame == Blame::upstream) {
+        contents.whyWhole = "its input was not finite already, so that less of it would show nothing more";
+        return contents;
     }
-    auto smaller = smallerCapture(material.whole, material.numbers, job);
+    auto smaller = smallerCapture(contents.whole, contents.numbers, job);
     if (!smaller) {
-        material.whyWhole = smaller.error().what;
-        return smaller.error().kind == ErrorKind::cancelled ? Result<Material>(tl::make_unexpected(smaller.error()))
-                                                            : Result<Material>(std::move(material));
+        contents.whyWhole = smaller.error().what;
+        return smaller.error().kind == ErrorKind::cancelled
+            ? Result<ReproducerContents>(tl::make_unexpected(smaller.error()))
+            : Result<ReproducerContents>(std::move(contents));
     }
     auto numbers =
-        expectedNumbers(suspectedRuns(material.verdict, material.options.catalogue), smaller->capture, job.cancel);
+        expectedNumbers(suspectedRuns(contents.verdict, contents.options.catalogue), smaller->capture, job.cancel);
     if (!numbers) {
         return tl::make_unexpected(numbers.error());
     }
     if (firstLikeDump(*numbers) == nullptr) {
-        material.whyWhole = "less of it did not end like the dump when it was asked again";
-        return material;
+        contents.whyWhole = "less of it did not end like the dump when it was asked again";
+        return contents;
     }
-    material.ofWhole = std::exchange(material.numbers, std::move(*numbers));
-    material.smaller = std::move(*smaller);
-    return material;
+    contents.ofWhole = std::exchange(contents.numbers, std::move(*numbers));
+    contents.smaller = std::move(*smaller);
+    return contents;
 }
 
 } // namespace
@@ -461,7 +462,7 @@ Result<report::Reproducer> makeReproducer(
         return tl::make_unexpected(reduced.error());
     }
     return replayed(*verdict, options, *reduced, job.cancel)
-        .and_then([&job](Material material) { return withSmaller(std::move(material), job); })
+        .and_then([&job](ReproducerContents contents) { return withSmaller(std::move(contents), job); })
         .and_then(written);
 }
 

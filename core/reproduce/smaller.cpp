@@ -63,9 +63,9 @@ Claim::Claim(const std::vector<ExpectedNumbers>& rows, const ExpectedNumbers& le
     , m_work(work)
 { }
 
-instruments::SubjectFacts Claim::facts() const
+instruments::TargetFacts Claim::facts() const
 {
-    instruments::SubjectFacts facts;
+    instruments::TargetFacts facts;
     // Somebody's function is called with what is left, so that it has to take the same kernel.
     facts.own = true;
     facts.name = m_leading.variant->name;
@@ -224,9 +224,9 @@ Result<Smaller> smallerCapture(
     if (!places) {
         return tl::make_unexpected(places.error());
     }
-    const auto specimen = instruments::specimenOf(claim.least(), whole.epsilon);
-    instruments::Asker asker(claim, specimen, asOwnPhase(job));
-    const auto answer = instruments::minimise(asker, {mostCalls, 1});
+    const auto inputBatch = instruments::inputBatchOf(claim.least(), whole.epsilon);
+    instruments::Measurement measurement(claim, inputBatch, asOwnPhase(job));
+    const auto answer = instruments::minimise(measurement, {mostCalls, 1});
     if (!answer && !claim.spent()) {
         return tl::make_unexpected(answer.error());
     }

@@ -17,13 +17,13 @@ namespace nanscope::reproduce {
 /// where it first leaves the finite. Answers with the output of `leading` where all of them end so, and with none
 /// else: what kept only the damage might accuse a variant that had stayed finite, or need another reason to blow up.
 /// It is asked first about the matrix that the rows are of. Fails when its work is done.
-class Claim : public instruments::Subject
+class Claim : public instruments::Target
 {
 public:
     /// The rows live as long as this. `work`: about so many flops may be spent.
     Claim(const std::vector<ExpectedNumbers>& rows, const ExpectedNumbers& leading, double work);
 
-    instruments::SubjectFacts facts() const override;
+    instruments::TargetFacts facts() const override;
     Result<instruments::Reply> call(const instruments::Question& question, const CancelToken& cancel) override;
     Result<instruments::Burst> burst(const instruments::Question& question, const instruments::BurstOptions& options,
         const JobContext& job) override;

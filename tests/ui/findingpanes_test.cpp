@@ -277,7 +277,7 @@ TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)
     EXPECT_EQ(QGuiApplication::clipboard()->text(), pane.tonight());
 }
 
-TEST(StoryPanes, SayWhereOnlyTheNewestPointsWereJudged)
+TEST(FindingPanes, SayWhereOnlyTheNewestPointsWereJudged)
 {
     FindingsPane findings;
     findings.setFindings(someFindings());

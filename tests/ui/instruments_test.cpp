@@ -73,7 +73,7 @@ TEST(InstrumentsPane, AFunctionIsSeenBeforeItRunsAndOnlyOnce)
     const Capture capture = captureAt("/tmp/a.pt");
     pane.setCapture(&capture, someVariants(), 0);
     choose(*pane.instrumentBox(), QStringLiteral("Repeat"));
-    choose(*pane.subjectBox(), QStringLiteral("Own function"));
+    choose(*pane.targetBox(), QStringLiteral("Own function"));
     pane.callsBox()->setValue(7);
     pane.functionEdit()->setText(QStringLiteral("mine:f"));
     pane.measureButton()->click();

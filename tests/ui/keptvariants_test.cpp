@@ -186,7 +186,7 @@ TEST_F(KeptVariants, AreListedAndNotTakenBack)
     const fs::path run = makeRun("run", 3);
     start();
     ASSERT_TRUE(open(run));
-    KnownDialog* dialog = window->showKnown();
+    UserContextDialog* dialog = window->showKnown();
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 1);
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(1), QStringLiteral("Kept with the run"));
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(2), QStringLiteral("1 variant: own"));

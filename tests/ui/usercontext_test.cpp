@@ -35,16 +35,16 @@ constexpr const char* ownAdvisory = R"({"schema": "nanscope.advisories/1", "date
      "link": "https://example.org/3", "packages": [{"name": "torch", "versions": "*"}]}]})";
 constexpr const char* environment = R"({"schema": "nanscope.env/1", "packages": {"torch": "2.11.0"}})";
 
-class KnownWindow : public OpenWindow
+class UserContextWindow : public OpenWindow
 {
 protected:
-    KnownWindow()
+    UserContextWindow()
     {
         m_config = qgetenv("XDG_CONFIG_HOME");
         qputenv("XDG_CONFIG_HOME", temporary.filePath(QStringLiteral("config")).toUtf8());
         QSettings().clear();
     }
-    ~KnownWindow() override
+    ~UserContextWindow() override
     {
         window.reset();
         QSettings().clear();
@@ -103,7 +103,7 @@ bool holds(const std::vector<std::string>& list, const char* text)
 
 } // namespace
 
-TEST_F(KnownWindow, OwnVariantsAreIdentifiedSweptAndMeasured)
+TEST_F(UserContextWindow, OwnVariantsAreIdentifiedSweptAndMeasured)
 {
     start();
     ASSERT_TRUE(open(copySample()));
@@ -121,7 +121,7 @@ TEST_F(KnownWindow, OwnVariantsAreIdentifiedSweptAndMeasured)
     EXPECT_LT(window->panes().instruments->variantBox()->findText(own), 0);
 }
 
-TEST_F(KnownWindow, TheServiceReplaysAnOwnVariant)
+TEST_F(UserContextWindow, TheServiceReplaysAnOwnVariant)
 {
     start();
     ASSERT_TRUE(open(copySample()));
@@ -134,7 +134,7 @@ TEST_F(KnownWindow, TheServiceReplaysAnOwnVariant)
     EXPECT_EQ(sentence(), QString());
 }
 
-TEST_F(KnownWindow, ABadFileIsOneSentenceAndNothingChanges)
+TEST_F(UserContextWindow, ABadFileIsOneSentenceAndNothingChanges)
 {
     start();
     ASSERT_TRUE(open(copySample()));
@@ -152,7 +152,7 @@ TEST_F(KnownWindow, ABadFileIsOneSentenceAndNothingChanges)
     EXPECT_EQ(statusTexts().filter(QStringLiteral("added")), QStringList());
 }
 
-TEST_F(KnownWindow, ParametersNameTheLayer)
+TEST_F(UserContextWindow, ParametersNameTheLayer)
 {
     start();
     ASSERT_TRUE(open(copySample()));
@@ -161,7 +161,7 @@ TEST_F(KnownWindow, ParametersNameTheLayer)
         << window->workspace().verdict()->layer;
 }
 
-TEST_F(KnownWindow, EnvironmentAndAdvisoriesAreHeldAgainstTheRun)
+TEST_F(UserContextWindow, EnvironmentAndAdvisoriesAreHeldAgainstTheRun)
 {
     start();
     ASSERT_TRUE(open(copySample()));
@@ -182,7 +182,7 @@ TEST_F(KnownWindow, EnvironmentAndAdvisoriesAreHeldAgainstTheRun)
     EXPECT_EQ(matches(), 0);
 }
 
-TEST_F(KnownWindow, AdvisoriesOfTheConfigurationFolderAreInForce)
+TEST_F(UserContextWindow, AdvisoriesOfTheConfigurationFolderAreInForce)
 {
     fs::create_directories(folder / "config" / "nanscope");
     write("config/nanscope/advisories.json", ownAdvisory);
@@ -190,13 +190,13 @@ TEST_F(KnownWindow, AdvisoriesOfTheConfigurationFolderAreInForce)
     ASSERT_TRUE(open(copySample()));
     ASSERT_TRUE(tell(workflow::UserFileKind::environment, write("env.json", environment)));
     EXPECT_EQ(std::ranges::count(run().known()->advisories, "house-1", &AdvisoryMatch::id), 1);
-    KnownDialog* dialog = window->showKnown();
+    UserContextDialog* dialog = window->showKnown();
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 2);
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(1), QStringLiteral("advisories.json, for every run"));
     EXPECT_FALSE(dialog->removeButton()->isEnabled()) << "it is not this run's";
 }
 
-TEST_F(KnownWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
+TEST_F(UserContextWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
 {
     const fs::path sample = copySample();
     const fs::path other = folder / "other";
@@ -228,7 +228,7 @@ TEST_F(KnownWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
     EXPECT_TRUE(statusTexts().contains(QStringLiteral("1 of 2 added files in force")));
 }
 
-TEST_F(KnownWindow, AFileThatChangedIsJudgedWithAgain)
+TEST_F(UserContextWindow, AFileThatChangedIsJudgedWithAgain)
 {
     const fs::path sample = copySample();
     startAgain();
@@ -241,7 +241,7 @@ TEST_F(KnownWindow, AFileThatChangedIsJudgedWithAgain)
         << window->workspace().verdict()->layer;
 }
 
-TEST_F(KnownWindow, OptionsAreOfTheRunThatIsOpenedFirst)
+TEST_F(UserContextWindow, OptionsAreOfTheRunThatIsOpenedFirst)
 {
     const fs::path sample = copySample();
     fs::copy(sample, folder / "other", fs::copy_options::recursive);
@@ -255,7 +255,7 @@ TEST_F(KnownWindow, OptionsAreOfTheRunThatIsOpenedFirst)
     EXPECT_TRUE(variantsInOrder().contains(QStringLiteral("my-gram"))) << "remembered like what is added by hand";
 }
 
-TEST_F(KnownWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
+TEST_F(UserContextWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
 {
     start();
     EXPECT_FALSE(window->actions().showKnown->isEnabled());
@@ -263,7 +263,7 @@ TEST_F(KnownWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
     ASSERT_TRUE(open(copySample()));
     ASSERT_TRUE(window->actions().showKnown->isEnabled());
     window->actions().showKnown->trigger();
-    auto* dialog = window->findChild<KnownDialog*>();
+    auto* dialog = window->findChild<UserContextDialog*>();
     ASSERT_NE(dialog, nullptr);
     EXPECT_FALSE(dialog->removeButton()->isEnabled());
     ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
@@ -284,7 +284,7 @@ TEST_F(KnownWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
     EXPECT_TRUE(dialog->removeButton()->isEnabled());
 }
 
-TEST_F(KnownWindow, CommandsToCopyRepeatTheVariants)
+TEST_F(UserContextWindow, CommandsToCopyRepeatTheVariants)
 {
     start();
     ASSERT_TRUE(open(copySample()));

@@ -249,12 +249,12 @@ void PlantDialog::choose(const replay::PlantedFault& fault)
     update();
 }
 
-void PlantDialog::setEndings(const diagnose::EndsLike& endings)
+void PlantDialog::setEndings(const diagnose::CandidateOrigins& endings)
 {
     const QSignalBlocker quietly(m_endings);
     m_endings->clear();
     m_faults.clear();
-    for (const diagnose::EndingPlace& ending : endings.places) {
+    for (const diagnose::CandidateOrigin& ending : endings.places) {
         m_faults.push_back({ending.place.op, ending.place.iteration, ending.tile, replay::PlantedValue::nan, 0,
             ending.place.mirrored});
         m_endings->addItem(plantText(m_faults.back()));

@@ -20,7 +20,7 @@ class QListWidget;
 class QSpinBox;
 
 namespace nanscope::diagnose {
-struct EndsLike;
+struct CandidateOrigins;
 } // namespace nanscope::diagnose
 
 namespace nanscope {
@@ -39,7 +39,7 @@ public:
 
     void choose(const replay::PlantedFault& fault);
     /// Places that end like the dump, to choose from.
-    void setEndings(const diagnose::EndsLike& endings);
+    void setEndings(const diagnose::CandidateOrigins& endings);
     replay::PlantedFault fault() const;
 
     QComboBox* opBox() { return m_op; }

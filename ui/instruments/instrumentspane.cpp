@@ -92,7 +92,7 @@ InstrumentWords wordsOf(instruments::Instrument instrument)
 }
 
 constexpr int replaySubject = 0;
-constexpr int functionSubject = 1;
+constexpr int functionTarget = 1;
 
 /// Said where an answer about a replay could be taken for one about the code that ran.
 QString limitOf(const InstrumentWords& words, bool own)
@@ -105,7 +105,7 @@ QString limitOf(const InstrumentWords& words, bool own)
 InstrumentsPane::InstrumentsPane(QWidget* parent)
     : PaneFrame(tr("Instruments"), parent)
     , m_instrument(new QComboBox(this))
-    , m_subject(new QComboBox(this))
+    , m_target(new QComboBox(this))
     , m_variant(new QComboBox(this))
     , m_precision(new QComboBox(this))
     , m_function(new QLineEdit(this))
@@ -126,7 +126,7 @@ InstrumentsPane::InstrumentsPane(QWidget* parent)
     body()->addWidget(m_answer, 1);
     connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
     connect(m_instrument, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showFound);
-    connect(m_subject, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
+    connect(m_target, &QComboBox::currentIndexChanged, this, &InstrumentsPane::showSettings);
     connect(m_measure, &QPushButton::clicked, this, &InstrumentsPane::measureOrCancel);
     connect(m_save, &QPushButton::clicked, this, &InstrumentsPane::saveSmallest);
     connect(m_answer, &MeasureView::copied, this, &InstrumentsPane::copied);
@@ -142,8 +142,8 @@ void InstrumentsPane::buildHeader()
         m_instrument->addItem(words.title, static_cast<int>(one));
         m_instrument->setItemData(m_instrument->count() - 1, words.question, Qt::ToolTipRole);
     }
-    m_subject->addItem(tr("Replay"), replaySubject);
-    m_subject->addItem(tr("Own function"), functionSubject);
+    m_target->addItem(tr("Replay"), replaySubject);
+    m_target->addItem(tr("Own function"), functionTarget);
     m_progress->setMaximumWidth(grid(30));
     m_progress->setTextVisible(false);
     m_progress->setAccessibleName(tr("Progress of the measurement"));
@@ -153,7 +153,7 @@ void InstrumentsPane::buildHeader()
     auto [bar, row] = makeSettingsBar(this);
     row->setContentsMargins(0, 0, 0, 0);
     addSetting(*row, tr("&Instrument"), *m_instrument, tr("What is asked of this capture"));
-    addSetting(*row, tr("&of"), *m_subject,
+    addSetting(*row, tr("&of"), *m_target,
         tr("A replay on this machine's CPU, or a Python function of yours that takes the matrix and an epsilon"));
     row->addWidget(m_measure);
     header()->insertWidget(0, bar);
@@ -206,7 +206,7 @@ instruments::Instrument InstrumentsPane::instrument() const
 
 bool InstrumentsPane::ownFunction() const
 {
-    return m_subject->currentData().toInt() == functionSubject;
+    return m_target->currentData().toInt() == functionTarget;
 }
 
 void InstrumentsPane::showSettings()

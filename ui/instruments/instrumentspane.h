@@ -44,7 +44,7 @@ public:
     QString text() const;
 
     QComboBox* instrumentBox() { return m_instrument; }
-    QComboBox* subjectBox() { return m_subject; }
+    QComboBox* targetBox() { return m_target; }
     QComboBox* variantBox() { return m_variant; }
     QComboBox* precisionBox() { return m_precision; }
     QLineEdit* functionEdit() { return m_function; }
@@ -75,7 +75,7 @@ private:
     instruments::Instrument instrument() const;
 
     QComboBox* m_instrument;
-    QComboBox* m_subject;
+    QComboBox* m_target;
     QComboBox* m_variant;
     QComboBox* m_precision;
     QWidget* m_own = nullptr;

@@ -20,7 +20,7 @@ namespace nanscope {
 
 namespace {
 
-Result<instruments::MeasuredSubject> subjectOf(const MeasureOrder& order, const CancelToken& cancel)
+Result<instruments::MeasuredTarget> targetOf(const MeasureOrder& order, const CancelToken& cancel)
 {
     if (!order.impl) {
         return instruments::measuredCell(order.cell, replay::makeCoreDevice);
@@ -31,21 +31,21 @@ Result<instruments::MeasuredSubject> subjectOf(const MeasureOrder& order, const 
 
 Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order, const JobContext& job)
 {
-    auto subject = subjectOf(order, job.cancel);
-    if (!subject) {
-        return tl::make_unexpected(subject.error());
+    auto target = targetOf(order, job.cancel);
+    if (!target) {
+        return tl::make_unexpected(target.error());
     }
-    const auto specimen = instruments::specimenFor(order.request, *subject);
-    if (!specimen) {
-        return tl::make_unexpected(specimen.error());
+    const auto inputBatch = instruments::inputBatchFor(order.request, *target);
+    if (!inputBatch) {
+        return tl::make_unexpected(inputBatch.error());
     }
-    instruments::Asker asker(subject->subject(), *specimen, job);
-    const auto answer = instruments::measure(order.request, asker, *subject);
+    instruments::Measurement measurement(target->target(), *inputBatch, job);
+    const auto answer = instruments::measure(order.request, measurement, *target);
     if (!answer) {
         return tl::make_unexpected(answer.error());
     }
-    const auto text = instruments::measureText(order.request.instrument, asker, *answer);
-    const auto json = jsonText(instruments::measureJson(order.request.instrument, asker, *answer));
+    const auto text = instruments::measureText(order.request.instrument, measurement, *answer);
+    const auto json = jsonText(instruments::measureJson(order.request.instrument, measurement, *answer));
     return std::make_shared<const MeasureResult>(MeasureResult {order, *answer, qstr(text), qstr(json)});
 }
 
@@ -113,15 +113,15 @@ void MeasureJob::onDone(int job, const Answer& answer)
 
 MeasureFacts factsOf(const MeasureResult& result)
 {
-    const QJsonObject subject =
+    const QJsonObject target =
         QJsonDocument::fromJson(result.json.toUtf8()).object().value(QStringLiteral("subject")).toObject();
-    QStringList words {subject.value(QStringLiteral("variant")).toString()};
+    QStringList words {target.value(QStringLiteral("variant")).toString()};
     if (!result.order.impl) {
-        words << subject.value(QStringLiteral("precision")).toString()
-              << subject.value(QStringLiteral("lowering")).toString();
+        words << target.value(QStringLiteral("precision")).toString()
+              << target.value(QStringLiteral("lowering")).toString();
     }
     words.removeAll(QString());
-    const QJsonValue epsilon = subject.value(QStringLiteral("epsilon"));
+    const QJsonValue epsilon = target.value(QStringLiteral("epsilon"));
     return {words.join(QStringLiteral(" · ")), qstr(result.order.request.capture.path),
         epsilon.isDouble() ? std::optional(epsilon.toDouble()) : std::nullopt, result.order.cell.catalogue};
 }

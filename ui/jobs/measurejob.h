@@ -67,7 +67,7 @@ private:
 /// What a picture of a measurement says besides its answer.
 struct MeasureFacts
 {
-    QString subject; ///< "gns-gram · fp16 · fused", "python:mine:f"
+    QString target; ///< "gns-gram · fp16 · fused", "python:mine:f"
     QString capture; ///< path
     std::optional<double> epsilon; ///< it was called with; none: whoever answered used its own
     replay::Catalogue catalogue {}; ///< of the variants

@@ -55,7 +55,7 @@ void makeFileActions(Actions& a, QMainWindow& window)
     a.recent->setObjectName(QStringLiteral("recent"));
 }
 
-void makeKnownActions(Actions& a, QMainWindow& window)
+void makeUserContextActions(Actions& a, QMainWindow& window)
 {
     a.addVariants = make(window, Words::tr("Own &variants…"), {},
         Words::tr("Newton-Schulz variants of your own, as JSON: swept, compared and judged like the published ones"));
@@ -161,7 +161,7 @@ Actions makeActions(QMainWindow& window)
 {
     Actions actions;
     makeFileActions(actions, window);
-    makeKnownActions(actions, window);
+    makeUserContextActions(actions, window);
     makeCaptureActions(actions, window);
     makeViewActions(actions, window);
     fillMenus(actions, window);

@@ -17,43 +17,43 @@
 
 namespace nanscope {
 
-StoryLinks::StoryLinks(const Panes& panes, Workspace& workspace, QObject* parent)
+FindingLinks::FindingLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     : QObject(parent)
     , m_panes(panes)
     , m_workspace(workspace)
 {
-    connectStory();
+    connectFindings();
     connectWhatIf();
-    connect(&m_workspace, &Workspace::runChanged, this, &StoryLinks::fill);
+    connect(&m_workspace, &Workspace::runChanged, this, &FindingLinks::fill);
 }
 
-void StoryLinks::connectStory()
+void FindingLinks::connectFindings()
 {
-    connect(m_panes.rollback, &RollbackPane::copied, this, &StoryLinks::note);
+    connect(m_panes.rollback, &RollbackPane::copied, this, &FindingLinks::note);
     connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
         m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints);
     });
     connect(m_panes.findings, &FindingsPane::choicesChanged, &m_workspace, &Workspace::chooseFindings);
-    connect(&m_workspace, &Workspace::findingsChanged, this, &StoryLinks::fillFindings);
+    connect(&m_workspace, &Workspace::findingsChanged, this, &FindingLinks::fillFindings);
     connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
         Q_EMIT note(line > 0 ? QStringLiteral("%1:%2").arg(source).arg(line) : source);
     });
 }
 
-void StoryLinks::connectWhatIf()
+void FindingLinks::connectWhatIf()
 {
     WhatIfJob& job = m_workspace.whatIf();
     WhatIfPane* pane = m_panes.whatIf;
     connect(pane, &WhatIfPane::questionChanged, &job, &WhatIfJob::setQuestion);
     connect(pane, &WhatIfPane::watchedChanged, &job, &WhatIfJob::setWatched);
-    connect(pane, &WhatIfPane::factActivated, this, &StoryLinks::showFact);
-    connect(pane, &WhatIfPane::copied, this, &StoryLinks::note);
+    connect(pane, &WhatIfPane::factActivated, this, &FindingLinks::showFact);
+    connect(pane, &WhatIfPane::copied, this, &FindingLinks::note);
     connect(&job, &WhatIfJob::started, pane, &WhatIfPane::setAsking);
     connect(&job, &WhatIfJob::answered, pane, &WhatIfPane::setAnswer);
     connect(&job, &WhatIfJob::failed, pane, &WhatIfPane::showProblem);
 }
 
-void StoryLinks::fillFindings()
+void FindingLinks::fillFindings()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.findings->setChoices(loaded.choices);
@@ -63,7 +63,7 @@ void StoryLinks::fillFindings()
     m_panes.findings->setWaiting(m_workspace.awaitsFindings() ? wait : QString());
 }
 
-void StoryLinks::fill()
+void FindingLinks::fill()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
@@ -77,7 +77,7 @@ void StoryLinks::fill()
 }
 
 /// The capture where one shows it, the step in the timeline, and in any case where it stands.
-void StoryLinks::showFact(const diagnose::AnswerFact& fact)
+void FindingLinks::showFact(const diagnose::AnswerFact& fact)
 {
     QStringList words;
     if (!fact.source.empty()) {

@@ -17,18 +17,18 @@ namespace nanscope {
 class Workspace;
 
 /// The run's story in its panes: findings, where to go back to, and what other settings would have done.
-class StoryLinks : public QObject
+class FindingLinks : public QObject
 {
     Q_OBJECT
 
 public:
-    StoryLinks(const Panes& panes, Workspace& workspace, QObject* parent = nullptr);
+    FindingLinks(const Panes& panes, Workspace& workspace, QObject* parent = nullptr);
 
 Q_SIGNALS:
     void note(const QString& text); ///< short lived, for the status bar
 
 private:
-    void connectStory();
+    void connectFindings();
     void connectWhatIf();
     void fill();
     void fillFindings();

@@ -34,13 +34,13 @@
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/comparelinks.h"
+#include "ui/shell/findinglinks.h"
 #include "ui/shell/keylist.h"
-#include "ui/shell/usercontextdialog.h"
 #include "ui/shell/layoutdialog.h"
 #include "ui/shell/messagebar.h"
 #include "ui/shell/panelinks.h"
-#include "ui/shell/findinglinks.h"
 #include "ui/shell/taborder.h"
+#include "ui/shell/usercontextdialog.h"
 #include "ui/shell/viewsteps.h"
 #include "ui/shell/whatsthis.h"
 #include "ui/tensors/tensorspane.h"
@@ -275,11 +275,11 @@ void MainWindow::connectWorkspace()
 void MainWindow::linkPanes()
 {
     m_links = new PaneLinks(panes(), m_workspace, this);
-    auto* story = new StoryLinks(panes(), m_workspace, this);
+    auto* story = new FindingLinks(panes(), m_workspace, this);
     m_compare = new CompareLinks(panes(), m_workspace, this);
     new ViewSteps(panes(), m_actions.previousView, m_actions.nextView, this);
     connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
-    connect(story, &StoryLinks::note, this, [this](const QString& text) { m_status.say(text); });
+    connect(story, &FindingLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
     connect(
         m_links, &PaneLinks::problem, this, [this](const QString& sentence) { m_messages->showMessage(sentence, {}); });
@@ -669,13 +669,13 @@ void MainWindow::chooseKnown(workflow::UserFileKind kind)
     }
 }
 
-KnownDialog* MainWindow::showKnown()
+UserContextDialog* MainWindow::showKnown()
 {
     if (!m_known) {
-        m_known = new KnownDialog(
+        m_known = new UserContextDialog(
             {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment, m_actions.addAdvisories}, this);
         m_known->setAttribute(Qt::WA_DeleteOnClose);
-        connect(m_known, &KnownDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
+        connect(m_known, &UserContextDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
     }
     m_known->setFiles(m_workspace.loaded().userFilesAsRead, namesOf(m_workspace.loaded().kept));
     m_known->setJudging(m_workspace.judging());

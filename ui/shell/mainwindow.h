@@ -20,7 +20,7 @@ class QStackedWidget;
 namespace nanscope {
 
 class CompareLinks;
-class KnownDialog;
+class UserContextDialog;
 class MessageBar;
 class PaneLinks;
 class RunComparisonWindow;
@@ -53,7 +53,7 @@ public:
     /// The open run against another, in a window of its own.
     RunComparisonWindow* compareWith(const QString& path);
     /// The files in which the user says what they know of the open run.
-    KnownDialog* showKnown();
+    UserContextDialog* showKnown();
     Workspace& workspace() { return m_workspace; }
 
     const Panes& panes() const { return m_area->panes(); }
@@ -112,7 +112,7 @@ private:
     PlaceCheck m_places;
     std::optional<QByteArray> m_firstLayout;
     workflow::UserFiles m_firstKnown;
-    QPointer<KnownDialog> m_known;
+    QPointer<UserContextDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
     MessageBar* m_messages = nullptr;

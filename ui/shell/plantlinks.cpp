@@ -13,11 +13,12 @@ namespace nanscope {
 
 namespace {
 
-Result<diagnose::EndsLike> endingsOf(
+Result<diagnose::CandidateOrigins> endingsOf(
     const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
 {
     return tensorfile::openCapture(capture).and_then([&](const tensorfile::CaptureFile& file) {
-        return file.output ? diagnose::endingLike(file, batch, {variant}, catalogue) : Result<diagnose::EndsLike>();
+        return file.output ? diagnose::candidateOriginsOf(file, batch, {variant}, catalogue)
+                           : Result<diagnose::CandidateOrigins>();
     });
 }
 
@@ -42,7 +43,7 @@ void EndingPlaces::find(
     m_busy = true;
     background(
         m_pool, this, [capture, batch, variant, catalogue] { return endingsOf(capture, batch, variant, catalogue); },
-        [this, job = m_jobs.begin()](const Result<diagnose::EndsLike>& endings) {
+        [this, job = m_jobs.begin()](const Result<diagnose::CandidateOrigins>& endings) {
             if (!m_jobs.isCurrent(job)) {
                 return;
             }

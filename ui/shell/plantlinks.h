@@ -12,7 +12,7 @@
 #include "ui/jobs/background.h"
 
 namespace nanscope::diagnose {
-struct EndsLike;
+struct CandidateOrigins;
 } // namespace nanscope::diagnose
 
 namespace nanscope {
@@ -34,7 +34,7 @@ public:
     bool busy() const { return m_busy; }
 
 Q_SIGNALS:
-    void found(const nanscope::diagnose::EndsLike& endings);
+    void found(const nanscope::diagnose::CandidateOrigins& endings);
 
 private:
     JobTracker m_jobs;

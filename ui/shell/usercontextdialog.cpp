@@ -26,32 +26,33 @@ enum Column { kindColumn, fileColumn, holdsColumn, columnCount };
 
 QString holdsText(const workflow::UserFile& file)
 {
-    return file.problem ? KnownDialog::tr("Not in force: %1").arg(qstr(file.problem->what)) : qstr(file.holds);
+    return file.problem ? UserContextDialog::tr("Not in force: %1").arg(qstr(file.problem->what)) : qstr(file.holds);
 }
 
 QString fileText(const workflow::UserFile& file)
 {
     const QString name = QFileInfo(qstr(file.path)).fileName();
-    return file.always ? KnownDialog::tr("%1, for every run").arg(name) : name;
+    return file.always ? UserContextDialog::tr("%1, for every run").arg(name) : name;
 }
 
 QString keptText(const QStringList& names)
 {
     const QString list = names.join(QStringLiteral(", "));
-    return names.size() == 1 ? KnownDialog::tr("1 variant: %1").arg(list)
-                             : KnownDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
+    return names.size() == 1 ? UserContextDialog::tr("1 variant: %1").arg(list)
+                             : UserContextDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
 }
 
 QTreeWidget* makeTree(QWidget* parent)
 {
     auto* tree = new QTreeWidget(parent);
     tree->setColumnCount(columnCount);
-    tree->setHeaderLabels({KnownDialog::tr("What"), KnownDialog::tr("File"), KnownDialog::tr("Holds")});
+    tree->setHeaderLabels(
+        {UserContextDialog::tr("What"), UserContextDialog::tr("File"), UserContextDialog::tr("Holds")});
     tree->setRootIsDecorated(false);
     tree->setAllColumnsShowFocus(true);
     tree->setTextElideMode(Qt::ElideRight);
     tree->setTabKeyNavigation(false);
-    tree->setAccessibleName(KnownDialog::tr("Files with what is known of this run"));
+    tree->setAccessibleName(UserContextDialog::tr("Files with what is known of this run"));
     tree->header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     tree->header()->setStretchLastSection(true);
     return tree;
@@ -63,18 +64,18 @@ QString kindWord(workflow::UserFileKind kind)
 {
     switch (kind) {
     case workflow::UserFileKind::variants:
-        return KnownDialog::tr("Own variants");
+        return UserContextDialog::tr("Own variants");
     case workflow::UserFileKind::parameters:
-        return KnownDialog::tr("Parameter names");
+        return UserContextDialog::tr("Parameter names");
     case workflow::UserFileKind::environment:
-        return KnownDialog::tr("Environment");
+        return UserContextDialog::tr("Environment");
     case workflow::UserFileKind::advisories:
         break;
     }
-    return KnownDialog::tr("Advisories");
+    return UserContextDialog::tr("Advisories");
 }
 
-KnownDialog::KnownDialog(const QList<QAction*>& adders, QWidget* parent)
+UserContextDialog::UserContextDialog(const QList<QAction*>& adders, QWidget* parent)
     : QDialog(parent)
     , m_tree(makeTree(this))
     , m_message(new QLabel(this))
@@ -100,16 +101,16 @@ KnownDialog::KnownDialog(const QList<QAction*>& adders, QWidget* parent)
     layout->addWidget(m_message);
     layout->addWidget(buttons);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-    connect(m_remove, &QPushButton::clicked, this, &KnownDialog::remove);
-    connect(m_tree, &QTreeWidget::currentItemChanged, this, &KnownDialog::updateButtons);
+    connect(m_remove, &QPushButton::clicked, this, &UserContextDialog::remove);
+    connect(m_tree, &QTreeWidget::currentItemChanged, this, &UserContextDialog::updateButtons);
     auto* removeKey = new QShortcut(QKeySequence::Delete, m_tree);
     removeKey->setContext(Qt::WidgetShortcut);
-    connect(removeKey, &QShortcut::activated, this, &KnownDialog::remove);
+    connect(removeKey, &QShortcut::activated, this, &UserContextDialog::remove);
     resize(grid(180), grid(90));
     fill();
 }
 
-void KnownDialog::setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept)
+void UserContextDialog::setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept)
 {
     m_files = files;
     m_kept = kept;
@@ -117,19 +118,19 @@ void KnownDialog::setFiles(const std::vector<workflow::UserFile>& files, const Q
     fill();
 }
 
-void KnownDialog::setJudging(bool judging)
+void UserContextDialog::setJudging(bool judging)
 {
     m_judging = judging;
     showMessage();
 }
 
-void KnownDialog::showProblem(const QString& sentence)
+void UserContextDialog::showProblem(const QString& sentence)
 {
     m_problem = sentence;
     showMessage();
 }
 
-void KnownDialog::fill()
+void UserContextDialog::fill()
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     m_tree->clear();
@@ -150,7 +151,7 @@ void KnownDialog::fill()
     showMessage();
 }
 
-void KnownDialog::addRow(const QStringList& texts, const QString& fileTip, bool inForce)
+void UserContextDialog::addRow(const QStringList& texts, const QString& fileTip, bool inForce)
 {
     auto* item = new QTreeWidgetItem(m_tree, texts);
     item->setToolTip(kindColumn, item->text(kindColumn));
@@ -161,7 +162,7 @@ void KnownDialog::addRow(const QStringList& texts, const QString& fileTip, bool 
     }
 }
 
-QString KnownDialog::standText() const
+QString UserContextDialog::standText() const
 {
     if (m_judging) {
         return tr("The run is being judged with this …");
@@ -172,7 +173,7 @@ QString KnownDialog::standText() const
         : tr("The verdicts of this run hold with these; they are remembered with it.");
 }
 
-void KnownDialog::showMessage()
+void UserContextDialog::showMessage()
 {
     m_message->setObjectName(m_problem.isEmpty() ? QStringLiteral("muted") : QString());
     m_message->setText(m_problem.isEmpty() ? standText() : m_problem);
@@ -180,31 +181,31 @@ void KnownDialog::showMessage()
     m_message->style()->polish(m_message);
 }
 
-QString KnownDialog::message() const
+QString UserContextDialog::message() const
 {
     return m_message->text();
 }
 
-const workflow::UserFile* KnownDialog::current() const
+const workflow::UserFile* UserContextDialog::current() const
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     return row >= 0 && row < static_cast<int>(m_files.size()) ? &m_files[static_cast<std::size_t>(row)] : nullptr;
 }
 
-void KnownDialog::updateButtons()
+void UserContextDialog::updateButtons()
 {
     const workflow::UserFile* file = current();
     m_remove->setEnabled(file && !file->always);
 }
 
-void KnownDialog::remove()
+void UserContextDialog::remove()
 {
     if (const workflow::UserFile* file = current(); file && !file->always) {
         Q_EMIT removeRequested(file->kind, exactText(file->path));
     }
 }
 
-void KnownDialog::changeEvent(QEvent* event)
+void UserContextDialog::changeEvent(QEvent* event)
 {
     if (isThemeChange(event)) {
         fill();

@@ -20,13 +20,13 @@ QString kindWord(workflow::UserFileKind kind);
 
 /// The files in which the user says what they know of the run: what each holds or why it is not in force, to add to
 /// and to take back.
-class KnownDialog : public QDialog
+class UserContextDialog : public QDialog
 {
     Q_OBJECT
 
 public:
     /// `adders` are the commands that add one of each kind.
-    explicit KnownDialog(const QList<QAction*>& adders, QWidget* parent = nullptr);
+    explicit UserContextDialog(const QList<QAction*>& adders, QWidget* parent = nullptr);
 
     /// `kept`: names of the variants that came with the run's session, which nobody can take back.
     void setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept = {});

@@ -43,7 +43,7 @@ std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict)
     };
     add(VerdictChips::tr("output"), verdict.facts.damage.text);
     add(VerdictChips::tr("layer"), verdict.layer);
-    add(VerdictChips::tr("can begin"), endsLikeText(verdict));
+    add(VerdictChips::tr("can begin"), originsText(verdict));
     return lines;
 }
 

@@ -135,7 +135,7 @@ public:
         m_found.tried += static_cast<int>(places.size());
     }
 
-    EndsLike found() { return std::move(m_found); }
+    CandidateOrigins found() { return std::move(m_found); }
 
 private:
     Tiles answer(const replay::SpreadModel& model, bool mirrored)
@@ -149,7 +149,7 @@ private:
     }
 
     const replay::BadBlocks& m_damage;
-    EndsLike m_found;
+    CandidateOrigins m_found;
     std::vector<std::pair<Skeleton, Tiles>> m_known;
 };
 
@@ -188,7 +188,7 @@ std::optional<replay::Region> tileEndingLike(
     return std::nullopt;
 }
 
-EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants)
+CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants)
 {
     Search search(damage);
     for (const auto* variant : variants) {
@@ -197,41 +197,41 @@ EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const repla
     return search.found();
 }
 
-Result<EndsLike> endingLike(const tensorfile::CaptureFile& capture, std::int64_t batch,
+Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& capture, std::int64_t batch,
     const std::vector<std::string>& variants, const replay::Catalogue& catalogue)
 {
     return damagedBlocks(capture, batch, mostSpreadLines).map([&](const std::optional<replay::BadBlocks>& blocks) {
         const auto shape = capture.output->matrices();
         // One tile never leaves nothing, so this stands for damage that is finer than what one tile leaves.
         const replay::BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
-        return placesEndingLike(replay::simplified(blocks.value_or(nothing)), named(variants, catalogue));
+        return candidateOrigins(replay::simplified(blocks.value_or(nothing)), named(variants, catalogue));
     });
 }
 
-void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue)
+void fillOrigins(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue)
 {
     const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
     if (!born || verdict.facts.damage.count == 0 || !capture.output) {
         return;
     }
-    const auto found = endingLike(capture, verdict.facts.damage.batch, verdict.variant.names, catalogue);
+    const auto found = candidateOriginsOf(capture, verdict.facts.damage.batch, verdict.variant.names, catalogue);
     if (!found) {
         return;
     }
-    verdict.endsLike.clear();
-    std::ranges::transform(found->places, std::back_inserter(verdict.endsLike), &EndingPlace::place);
-    verdict.endsLikeTried = found->tried;
+    verdict.origins.clear();
+    std::ranges::transform(found->places, std::back_inserter(verdict.origins), &CandidateOrigin::place);
+    verdict.originsTried = found->tried;
 }
 
-void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue)
+void keepOrigins(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
-    if (judged.endsLikeTried == 0 || !judged.facts.replayed) {
+    if (judged.originsTried == 0 || !judged.facts.replayed) {
         return;
     }
     for (const auto* variant : named(verdict.variant.names, catalogue)) {
         const auto program = replay::compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
-        verdict.endsLikeTried += program ? static_cast<int>(replay::placesIn(*program).size()) : 0;
-        std::ranges::copy_if(judged.endsLike, std::back_inserter(verdict.endsLike),
+        verdict.originsTried += program ? static_cast<int>(replay::placesIn(*program).size()) : 0;
+        std::ranges::copy_if(judged.origins, std::back_inserter(verdict.origins),
             [&](const SpreadPlace& place) { return place.variant == variant->name; });
     }
 }

@@ -27,31 +27,31 @@ std::optional<replay::Region> tileEndingLike(
     const replay::SpreadModel& model, std::size_t place, const replay::BadBlocks& damage);
 
 /// A place that can end like the damage, and a tile that does.
-struct EndingPlace
+struct CandidateOrigin
 {
     SpreadPlace place;
     replay::Region tile;
 };
 
 /// In the order of the variants and of what they compute.
-struct EndsLike
+struct CandidateOrigins
 {
-    std::vector<EndingPlace> places;
+    std::vector<CandidateOrigin> places;
     int tried = 0;
 };
-EndsLike placesEndingLike(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants);
+CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants);
 
 /// The same for one matrix of a capture, whose output is read, and variants by name. Damage that is finer than what one
 /// tile leaves has no places.
-Result<EndsLike> endingLike(const tensorfile::CaptureFile& capture, std::int64_t batch,
+Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& capture, std::int64_t batch,
     const std::vector<std::string>& variants, const replay::Catalogue& catalogue);
 
 /// Fills in CaptureVerdict::endsLike for the damaged matrix of a birth, from the variants it names, or all published
 /// and the user's own where it names none. Reads the output, replays nothing; leaves the verdict alone where it cannot
 /// be read.
-void fillEndsLike(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue);
+void fillOrigins(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue);
 
 /// Takes over those of a verdict that was judged with more variants.
-void keepEndsLike(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue);
+void keepOrigins(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue);
 
 } // namespace nanscope::diagnose

@@ -268,7 +268,7 @@ Region regionOf(Place tile, std::int64_t size, const MatrixShape& shape)
     return {tile.row, std::min(tile.row + size, shape.rows), tile.col, std::min(tile.col + size, shape.cols)};
 }
 
-void take(OddBits& found, Leftover leftover, const Region& tile)
+void take(ExactLeftovers& found, Leftover leftover, const Region& tile)
 {
     const auto region = found.leftover == Leftover::none ? tile : found.region;
     found.leftover = leftover;
@@ -278,9 +278,10 @@ void take(OddBits& found, Leftover leftover, const Region& tile)
 
 /// Of all tiles, those that hold this in the output and not in the replay.
 template <class Holds>
-OddBits tilesThat(const Element& element, const Element& replayed, const Region& part, Leftover leftover, Holds holds)
+ExactLeftovers tilesThat(
+    const Element& element, const Element& replayed, const Region& part, Leftover leftover, Holds holds)
 {
-    OddBits found;
+    ExactLeftovers found;
     for (auto row = part.rowBegin / side * side; row < part.rowEnd; row += side) {
         for (auto col = part.colBegin / side * side; col < part.colEnd; col += side) {
             const auto tile = regionOf({row, col}, side, element.shape);
@@ -292,9 +293,9 @@ OddBits tilesThat(const Element& element, const Element& replayed, const Region&
     return found;
 }
 
-OddBits tilesThatRepeat(const Element& element, const Element& replayed, const Region& part)
+ExactLeftovers tilesThatRepeat(const Element& element, const Element& replayed, const Region& part)
 {
-    OddBits found;
+    ExactLeftovers found;
     const auto inReplay = repeatedTiles(replayed.output, replayed.shape);
     for (const auto& [tile, earlier] : repeatedTiles(element.output, element.shape)) {
         const bool here = tile.row < part.rowEnd && tile.row + smallSide > part.rowBegin && tile.col < part.colEnd
@@ -313,7 +314,7 @@ OddBits tilesThatRepeat(const Element& element, const Element& replayed, const R
 
 } // namespace
 
-OddBits findOddBits(const Element& element, ValueView replay, const Region& part)
+ExactLeftovers findExactLeftovers(const Element& element, ValueView replay, const Region& part)
 {
     if (!std::ranges::all_of(replay, [](double value) { return std::isfinite(value); })) {
         return {};

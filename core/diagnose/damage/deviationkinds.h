@@ -29,7 +29,7 @@ bool endsLikeACast(const Element& element, ValueView replay);
 // Finite, and wrong whatever roundings do: for inputs of which roundings of one function end so far apart that an
 // output cannot be held against a replay value by value.
 
-struct OddBits
+struct ExactLeftovers
 {
     Leftover leftover = Leftover::none;
     Region region; ///< around all that hold it: tiles of 16 x 16, or of 8 x 8 where they stand elsewhere, too
@@ -39,6 +39,6 @@ struct OddBits
 
 /// Tiles of a finite output, in this part of it, that hold zeros, the input, or another tile of the output, bit for
 /// bit, where `replay`, row by row like the element, does not.
-OddBits findOddBits(const Element& element, ValueView replay, const Region& part);
+ExactLeftovers findExactLeftovers(const Element& element, ValueView replay, const Region& part);
 
 } // namespace nanscope::diagnose

@@ -109,10 +109,10 @@ public:
         chooseTiles();
     }
 
-    Result<OddTiles> run(std::vector<Member> members)
+    Result<OutlierTiles> run(std::vector<Member> members)
     {
         if (!allFinite(m_first) || chosenCount() < m_fewest) {
-            return OddTiles {};
+            return OutlierTiles {};
         }
         m_nearest = errorsAgainst(m_element, m_first, m_chosen);
         m_spread.assign(m_nearest.size(), 0);
@@ -135,7 +135,7 @@ public:
         return summary();
     }
 
-    bool deliberate(const OddTiles& found) const
+    bool deliberate(const OutlierTiles& found) const
     {
         return found.count > 0 && looksDeliberate(m_element, m_first, found.region);
     }
@@ -347,9 +347,9 @@ private:
             std::min(col + TileErrors::side, m_element.shape.cols)};
     }
 
-    OddTiles summary() const
+    OutlierTiles summary() const
     {
-        OddTiles found;
+        OutlierTiles found;
         found.region = {m_element.shape.rows, 0, m_element.shape.cols, 0};
         found.unjudged = unjudged();
         auto odd = oddOnes();
@@ -393,11 +393,11 @@ private:
 
 } // namespace
 
-Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>& members, ValueView first,
+Result<OutlierTiles> findOutlierTiles(const Element& element, const std::vector<Member>& members, ValueView first,
     std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     if (members.empty()) {
-        return OddTiles {};
+        return OutlierTiles {};
     }
     Search search(element, first, epsilon, device, cancel, 1);
     auto found = search.run(members);
@@ -407,10 +407,10 @@ Result<OddTiles> findOddTiles(const Element& element, const std::vector<Member>&
     return found;
 }
 
-Result<OddTiles> findOddRest(const Element& element, const std::vector<Member>& members, ValueView first,
-    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
+Result<OutlierTiles> findOutliersOutsideDamage(const Element& element, const std::vector<Member>& members,
+    ValueView first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
-    return members.empty() ? Result<OddTiles>(OddTiles {})
+    return members.empty() ? Result<OutlierTiles>(OutlierTiles {})
                            : Search(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);
 }
 

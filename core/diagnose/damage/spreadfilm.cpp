@@ -86,7 +86,7 @@ Result<SpreadFrame> nextFrame(Pair& pair, std::size_t op, std::vector<double>& v
     return compare(frame, values, pair, op, cancel).map([&] { return std::move(frame); });
 }
 
-Result<std::optional<bool>> endsLike(
+Result<std::optional<bool>> origins(
     const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<double>& values)
 {
     if (!capture.output || capture.output->matrices() != capture.input.matrices()) {
@@ -124,7 +124,7 @@ Result<SpreadFilm> spreadFilm(
         frame->planted = ops[op].op == request.plant->op && ops[op].iteration == request.plant->iteration;
         film.frames.push_back(std::move(*frame));
     }
-    return endsLike(*capture, request.batch, values).map([&](std::optional<bool> like) {
+    return origins(*capture, request.batch, values).map([&](std::optional<bool> like) {
         film.endsLikeDump = like;
         return std::move(film);
     });

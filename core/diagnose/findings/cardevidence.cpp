@@ -47,12 +47,12 @@ bool anyBad(const Trace& trace)
 
 } // namespace
 
-Story storyOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule)
+RunSummary runSummaryOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule)
 {
-    Story story {run, verdicts, spikeRule, traceOf(run, "loss"), traceOf(run, "grad_norm"), traceOf(run, "loss_scale"),
-        traceOf(run, "lr"), traceOf(run, "val_loss"), {}};
-    story.trouble = troubleOf(run, verdicts);
-    return story;
+    RunSummary summary {run, verdicts, spikeRule, traceOf(run, "loss"), traceOf(run, "grad_norm"),
+        traceOf(run, "loss_scale"), traceOf(run, "lr"), traceOf(run, "val_loss"), {}};
+    summary.timeline = failureTimelineOf(run, verdicts);
+    return summary;
 }
 
 std::string whyEmpty(const RunData& run, std::string_view name)
@@ -62,9 +62,9 @@ std::string whyEmpty(const RunData& run, std::string_view name)
     return logged ? fmt::format("the points of {} were not read here", name) : fmt::format("no {} is logged", name);
 }
 
-std::string whyEmpty(const Story& story, const Trace& trace)
+std::string whyEmpty(const RunSummary& summary, const Trace& trace)
 {
-    return whyEmpty(story.run, trace.name);
+    return whyEmpty(summary.run, trace.name);
 }
 
 bool hasConsole(const RunData& run)
@@ -74,21 +74,21 @@ bool hasConsole(const RunData& run)
     });
 }
 
-bool wentBad(const Story& story)
+bool wentBad(const RunSummary& summary)
 {
-    const auto& events = story.run.events;
-    return !story.trouble.none() || anyBad(story.loss) || anyBad(story.gradNorm)
+    const auto& events = summary.run.events;
+    return !summary.timeline.none() || anyBad(summary.loss) || anyBad(summary.gradNorm)
         || std::any_of(events.begin(), events.end(),
             [](const Event& e) { return e.kind == EventKind::nanLoss || e.kind == EventKind::skippedStep; })
-        || std::any_of(story.run.series.begin(), story.run.series.end(), countsSkips)
-        || std::any_of(story.run.series.begin(), story.run.series.end(), countsBad)
-        || std::any_of(story.verdicts.begin(), story.verdicts.end(),
+        || std::any_of(summary.run.series.begin(), summary.run.series.end(), countsSkips)
+        || std::any_of(summary.run.series.begin(), summary.run.series.end(), countsBad)
+        || std::any_of(summary.verdicts.begin(), summary.verdicts.end(),
             [](const CaptureVerdict& verdict) { return verdict.role != Role::healthy; });
 }
 
-bool couldGoBad(const Story& story)
+bool couldGoBad(const RunSummary& summary)
 {
-    return !story.loss.empty() || !story.gradNorm.empty() || !story.run.captures.empty();
+    return !summary.loss.empty() || !summary.gradNorm.empty() || !summary.run.captures.empty();
 }
 
 std::int64_t intervalOf(const Trace& trace)
@@ -168,11 +168,11 @@ void addEvidence(std::vector<Evidence>& evidence, Evidence line)
 
 namespace {
 
-std::map<int, const Series*> lossBySegment(const Story& story)
+std::map<int, const Series*> lossBySegment(const RunSummary& summary)
 {
     std::map<int, const Series*> best;
-    for (const auto& series : story.run.series) {
-        if (series.name != "loss" || series.rank != story.loss.rank || series.points.empty()) {
+    for (const auto& series : summary.run.series) {
+        if (series.name != "loss" || series.rank != summary.loss.rank || series.points.empty()) {
             continue;
         }
         auto& slot = best[series.segment];
@@ -194,10 +194,10 @@ void readPoints(Attempt& attempt)
 }
 
 /// Attempt n of KempnerForge's detector would have been printed as step n + 1.
-void readDetector(const Story& story, Attempt& attempt, std::int64_t endLine)
+void readDetector(const RunSummary& summary, Attempt& attempt, std::int64_t endLine)
 {
     const auto& points = attempt.loss->points;
-    for (const auto& event : story.run.events) {
+    for (const auto& event : summary.run.events) {
         const bool mine =
             event.source == attempt.loss->source && event.line >= points.front().line && event.line < endLine;
         const bool counts =
@@ -210,9 +210,9 @@ void readDetector(const Story& story, Attempt& attempt, std::int64_t endLine)
     }
 }
 
-void readRate(const Story& story, Attempt& attempt)
+void readRate(const RunSummary& summary, Attempt& attempt)
 {
-    for (const auto& series : story.run.series) {
+    for (const auto& series : summary.run.series) {
         const bool mine = series.name == "lr" && series.source == attempt.loss->source
             && series.segment == attempt.loss->segment && series.rank == attempt.loss->rank;
         for (const auto& point : series.points) {
@@ -225,10 +225,10 @@ void readRate(const Story& story, Attempt& attempt)
 
 } // namespace
 
-std::vector<Attempt> attemptsOf(const Story& story)
+std::vector<Attempt> attemptsOf(const RunSummary& summary)
 {
     std::vector<Attempt> attempts;
-    const auto segments = lossBySegment(story);
+    const auto segments = lossBySegment(summary);
     for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
         Attempt attempt;
         attempt.loss = segment->second;
@@ -237,8 +237,8 @@ std::vector<Attempt> attemptsOf(const Story& story)
         const auto next = std::next(segment);
         const bool shares = next != segments.end() && next->second->source == attempt.loss->source;
         readDetector(
-            story, attempt, shares ? next->second->points.front().line : std::numeric_limits<std::int64_t>::max());
-        readRate(story, attempt);
+            summary, attempt, shares ? next->second->points.front().line : std::numeric_limits<std::int64_t>::max());
+        readRate(summary, attempt);
         if (attempt.firstBad && attempt.bad.text.empty()) {
             attempt.bad.text = "loss is not finite at step " + std::to_string(*attempt.firstBad);
         }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small questions to a story that several cards ask, and lines of evidence.
+// Small questions to a run's summary that several cards ask, and lines of evidence.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 namespace nanscope::diagnose::cards {
 
 /// Why a trace is empty: the value is not logged, or its points were not read here.
-std::string whyEmpty(const Story& story, const Trace& trace);
+std::string whyEmpty(const RunSummary& summary, const Trace& trace);
 std::string whyEmpty(const RunData& run, std::string_view name);
 
 /// True if some log is text that a trainer printed, not a table of numbers: only there lines of other kinds are found.
@@ -25,9 +25,9 @@ bool hasConsole(const RunData& run);
 const Event* eventSaying(const RunData& run, Phrase phrase);
 
 /// True if a loss or a gradient norm is not finite, a trainer said so, a step was left out, or a capture is bad.
-bool wentBad(const Story& story);
+bool wentBad(const RunSummary& summary);
 /// True if something is there that would show it.
-bool couldGoBad(const Story& story);
+bool couldGoBad(const RunSummary& summary);
 
 /// Steps between the lines of a trace, the most common distance; 0 where it has fewer than two.
 std::int64_t intervalOf(const Trace& trace);
@@ -64,6 +64,6 @@ struct Attempt
 };
 
 /// In order. Attempts without a point are left out.
-std::vector<Attempt> attemptsOf(const Story& story);
+std::vector<Attempt> attemptsOf(const RunSummary& summary);
 
 } // namespace nanscope::diagnose::cards

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Finding cards: what runs go wrong with, each looked for on the evidence at hand. A new finding is one card: an entry
-// in the table of its theme and one function from the story of a run to an outcome. A card states facts and what to
-// try, never whose fault it is; where the data cannot show something it says what is missing.
+// in the table of its theme and one function from the summary of a run to an outcome. A card states facts and
+// what to try, never whose fault it is; where the data cannot show something it says what is missing.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@
 namespace nanscope::diagnose::cards {
 
 /// What every card looks at, put together once.
-struct Story
+struct RunSummary
 {
     const RunData& run;
     const std::vector<CaptureVerdict>& verdicts;
@@ -30,10 +30,10 @@ struct Story
     Trace lossScale;
     Trace lr;
     Trace valLoss;
-    Trouble trouble;
+    FailureTimeline timeline;
 };
 
-Story storyOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule);
+RunSummary runSummaryOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule);
 
 using Evidence = Finding::Evidence;
 
@@ -63,7 +63,7 @@ struct Card
     std::string_view severity; ///< "info", "warning", "error"
     std::string_view threshold;
     std::vector<std::string_view> advice;
-    CardOutcome (*check)(const Story& story);
+    CardOutcome (*check)(const RunSummary& summary);
 };
 
 /// In the order they are listed: the infrastructure first, for it passes for a numerical fault from afar.

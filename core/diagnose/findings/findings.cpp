@@ -24,9 +24,9 @@ int placeOf(const Finding& finding)
 }
 
 /// Some cards read captures; what one of these leads to costs the card alone.
-cards::CardOutcome ask(const cards::Card& card, const cards::Story& story)
+cards::CardOutcome ask(const cards::Card& card, const cards::RunSummary& summary)
 {
-    auto outcome = guarded([&] { return Result<cards::CardOutcome>(card.check(story)); });
+    auto outcome = guarded([&] { return Result<cards::CardOutcome>(card.check(summary)); });
     return outcome ? std::move(*outcome) : cards::notCheckable(sentence(outcome.error()));
 }
 
@@ -35,7 +35,7 @@ bool isAmong(const auto& ids, std::string_view id)
     return std::ranges::find(ids, id) != ids.end();
 }
 
-std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::Story& story,
+std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::RunSummary& summary,
     const std::vector<std::string>& silenced, const CancelToken& cancel)
 {
     std::vector<Finding> findings;
@@ -43,7 +43,7 @@ std::vector<Finding> askAll(const std::vector<cards::Card>& all, const cards::St
         if (cancel.cancelled()) {
             break;
         }
-        findings.push_back(cards::findingOf(card, ask(card, story)));
+        findings.push_back(cards::findingOf(card, ask(card, summary)));
     }
     silence(findings, silenced);
     return findings;
@@ -90,7 +90,7 @@ FindingChoices withoutUnknown(const FindingChoices& choices)
 std::vector<Finding> findingsOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
     const FindingChoices& choices, const CancelToken& cancel)
 {
-    return askAll(cards::allCards(), cards::storyOf(run, verdicts, ruleOf(choices)), choices.silenced, cancel);
+    return askAll(cards::allCards(), cards::runSummaryOf(run, verdicts, ruleOf(choices)), choices.silenced, cancel);
 }
 
 void silence(std::vector<Finding>& findings, const std::vector<std::string>& silenced)
@@ -109,8 +109,8 @@ void silence(std::vector<Finding>& findings, const std::vector<std::string>& sil
 std::vector<Finding> earlyFindings(const RunData& run)
 {
     const std::vector<CaptureVerdict> none;
-    const cards::Story story {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}};
-    return askAll(cards::infrastructureCards(), story, {}, {});
+    const cards::RunSummary summary {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}};
+    return askAll(cards::infrastructureCards(), summary, {}, {});
 }
 
 } // namespace nanscope::diagnose

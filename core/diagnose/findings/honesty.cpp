@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
+#include "core/diagnose/findings/cardevidence.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/diagnose/findings/skips.h"
-#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -24,24 +24,24 @@ const Point* firstBad(const Trace& trace)
     return found == trace.points.end() ? nullptr : &*found;
 }
 
-CardOutcome loggedInterval(const Story& story)
+CardOutcome loggedInterval(const RunSummary& summary)
 {
-    if (story.loss.points.size() < 2) {
-        return notCheckable(story.loss.empty() ? whyEmpty(story, story.loss) : "the loss has a single point");
+    if (summary.loss.points.size() < 2) {
+        return notCheckable(summary.loss.empty() ? whyEmpty(summary, summary.loss) : "the loss has a single point");
     }
-    const auto interval = intervalOf(story.loss);
+    const auto interval = intervalOf(summary.loss);
     if (interval <= 1) {
         return clear("the loss of every step is logged");
     }
     auto reason = fmt::format("the loss of one step in {} is logged", interval);
-    std::vector<Evidence> evidence {evidenceOf(story.loss, story.loss.points[1])};
+    std::vector<Evidence> evidence {evidenceOf(summary.loss, summary.loss.points[1])};
     std::optional<std::int64_t> step;
-    if (const auto* bad = firstBad(story.loss); bad != nullptr && bad != &story.loss.points.front()) {
+    if (const auto* bad = firstBad(summary.loss); bad != nullptr && bad != &summary.loss.points.front()) {
         reason += fmt::format("; the first bad step lies after {} and not after {}", (bad - 1)->step, bad->step);
-        evidence = {evidenceOf(story.loss, *(bad - 1)), evidenceOf(story.loss, *bad)};
+        evidence = {evidenceOf(summary.loss, *(bad - 1)), evidenceOf(summary.loss, *bad)};
         step = bad->step;
     }
-    return at(fired(Confidence::high, reason, evidence), step, story.loss.rank);
+    return at(fired(Confidence::high, reason, evidence), step, summary.loss.rank);
 }
 
 /// Lines of the events that `wanted` picks, counted with their copies.
@@ -63,11 +63,11 @@ bool namesPrinter(const Event& event)
     return event.kind == EventKind::skippedStep && event.says(Phrase::namesPrinter);
 }
 
-CardOutcome overflowRank(const Story& story)
+CardOutcome overflowRank(const RunSummary& summary)
 {
-    const auto [count, evidence] = linesThat(story.run, namesPrinter);
+    const auto [count, evidence] = linesThat(summary.run, namesPrinter);
     if (count == 0) {
-        return hasConsole(story.run) ? clear("no overflow line that names a rank") : notCheckable("no console log");
+        return hasConsole(summary.run) ? clear("no overflow line that names a rank") : notCheckable("no console log");
     }
     return fired(Confidence::high,
         fmt::format(
@@ -80,16 +80,17 @@ bool isAnomalyLine(const Event& event)
     return event.kind == EventKind::diagnosticFailed || event.says(Phrase::anomalyMode);
 }
 
-CardOutcome anomalyMode(const Story& story)
+CardOutcome anomalyMode(const RunSummary& summary)
 {
-    auto [count, evidence] = linesThat(story.run, isAnomalyLine);
-    const auto* setting = settingNamed(story.run, {"detect_anomaly", "anomaly_detection", "debug_nan"});
+    auto [count, evidence] = linesThat(summary.run, isAnomalyLine);
+    const auto* setting = settingNamed(summary.run, {"detect_anomaly", "anomaly_detection", "debug_nan"});
     if (setting != nullptr && truthOf(*setting) == true) {
         ++count;
         addEvidence(evidence, evidenceOf(*setting));
     }
     if (count == 0) {
-        return hasConsole(story.run) ? clear("nothing says that anomaly mode was on") : notCheckable("no console log");
+        return hasConsole(summary.run) ? clear("nothing says that anomaly mode was on")
+                                       : notCheckable("no console log");
     }
     return fired(Confidence::high, "anomaly mode was on: what it did not report may still be there", evidence);
 }
@@ -100,11 +101,11 @@ bool isWarning(const Event& event)
     return counts && event.says(Phrase::pythonWarning);
 }
 
-CardOutcome warningOnce(const Story& story)
+CardOutcome warningOnce(const RunSummary& summary)
 {
-    const auto [count, evidence] = linesThat(story.run, isWarning);
+    const auto [count, evidence] = linesThat(summary.run, isWarning);
     if (count == 0) {
-        return hasConsole(story.run) ? clear("nothing is told by a Python warning") : notCheckable("no console log");
+        return hasConsole(summary.run) ? clear("nothing is told by a Python warning") : notCheckable("no console log");
     }
     return fired(Confidence::high,
         fmt::format("{} of Python's warnings tell of bad steps: at least so many there were", howMany(count, "line")),
@@ -139,25 +140,25 @@ bool badAt(const Trace& trace, std::int64_t step)
 }
 
 /// Hugging Face's Trainer puts a mean of earlier losses in the place of one that is not finite, 0 where there is none.
-CardOutcome nanFilter(const Story& story)
+CardOutcome nanFilter(const RunSummary& summary)
 {
-    if (story.loss.empty()) {
-        return notCheckable(whyEmpty(story, story.loss));
+    if (summary.loss.empty()) {
+        return notCheckable(whyEmpty(summary, summary.loss));
     }
     std::vector<Evidence> evidence;
     std::int64_t zeros = 0;
     std::int64_t suspected = 0;
     std::optional<std::int64_t> first;
-    for (const auto& point : story.loss.points) {
+    for (const auto& point : summary.loss.points) {
         if (point.state != PointState::finite || point.value != 0) {
             continue;
         }
         ++zeros;
-        if (badAt(story.gradNorm, point.step)) {
+        if (badAt(summary.gradNorm, point.step)) {
             ++suspected;
             first = first.value_or(point.step);
-            addEvidence(evidence, evidenceOf(story.loss, point));
-            addEvidence(evidence, evidenceOf(story.gradNorm, *pointAt(story.gradNorm, point.step)));
+            addEvidence(evidence, evidenceOf(summary.loss, point));
+            addEvidence(evidence, evidenceOf(summary.gradNorm, *pointAt(summary.gradNorm, point.step)));
         }
     }
     if (suspected > 0) {
@@ -166,9 +167,9 @@ CardOutcome nanFilter(const Story& story)
                                   "non-finite losses",
                           howMany(suspected, "step")),
                       evidence),
-            first, story.loss.rank);
+            first, summary.loss.rank);
     }
-    if (zeros > 0 && story.gradNorm.empty()) {
+    if (zeros > 0 && summary.gradNorm.empty()) {
         return notCheckable(fmt::format("{} exactly 0 and no gradient norm beside", howMany(zeros, "loss value")));
     }
     return clear("no loss of exactly 0 beside a bad gradient norm");
@@ -182,9 +183,9 @@ bool leftOut(const Trace& skipped, std::int64_t step)
 }
 
 /// Megatron prints the average of the losses that are not NaN, and no field where there is none.
-CardOutcome droppedLoss(const Story& story)
+CardOutcome droppedLoss(const RunSummary& summary)
 {
-    const auto counter = traceOf(story.run, "nan_iterations");
+    const auto counter = traceOf(summary.run, "nan_iterations");
     for (const auto& point : counter.points) {
         if (point.state == PointState::finite && point.value > 0) {
             return at(fired(Confidence::high,
@@ -194,26 +195,26 @@ CardOutcome droppedLoss(const Story& story)
                 point.step, counter.rank);
         }
     }
-    if (story.loss.empty()) {
-        return notCheckable(whyEmpty(story, story.loss));
+    if (summary.loss.empty()) {
+        return notCheckable(whyEmpty(summary, summary.loss));
     }
-    const auto skipped = traceOf(story.run, "skipped_iterations");
+    const auto skipped = traceOf(summary.run, "skipped_iterations");
     std::int64_t missing = 0;
-    for (const auto& point : story.loss.points) {
+    for (const auto& point : summary.loss.points) {
         if (point.state != PointState::reported) {
             continue;
         }
         missing += leftOut(skipped, point.step) ? 0 : 1;
-        if (badAt(story.gradNorm, point.step)) {
-            return at(
-                fired(Confidence::high,
-                    fmt::format(
-                        "step {} was reported without a loss, beside a gradient norm that is not finite", point.step),
-                    {evidenceOf(story.loss, point), evidenceOf(story.gradNorm, *pointAt(story.gradNorm, point.step))}),
-                point.step, story.loss.rank);
+        if (badAt(summary.gradNorm, point.step)) {
+            return at(fired(Confidence::high,
+                          fmt::format("step {} was reported without a loss, beside a gradient norm that is not finite",
+                              point.step),
+                          {evidenceOf(summary.loss, point),
+                              evidenceOf(summary.gradNorm, *pointAt(summary.gradNorm, point.step))}),
+                point.step, summary.loss.rank);
         }
     }
-    return missing > 0 && story.gradNorm.empty()
+    return missing > 0 && summary.gradNorm.empty()
         ? notCheckable(fmt::format("{} without a loss, and no gradient norm beside", howMany(missing, "step")))
         : clear("no step lost its loss beside a bad gradient norm");
 }
@@ -226,17 +227,17 @@ bool isMovingAverage(const RunData& run, const Series& loss)
 }
 
 /// Of every attempt by itself: a later one that is fine takes an earlier one's place in the trace.
-CardOutcome smearedNan(const Story& story)
+CardOutcome smearedNan(const RunSummary& summary)
 {
     bool streak = false;
-    for (const auto& series : story.run.series) {
+    for (const auto& series : summary.run.series) {
         Trace loss;
         loss.name = series.name;
         loss.source = series.source;
         loss.points = series.name == "loss" ? series.points : std::vector<Point>();
         const auto* first = lastStreak(loss);
         streak = streak || first != nullptr;
-        if (first != nullptr && isMovingAverage(story.run, series)) {
+        if (first != nullptr && isMovingAverage(summary.run, series)) {
             return at(
                 fired(Confidence::high,
                     fmt::format("the loss is NaN from step {} on; it is a moving average, so {} after it say nothing "
@@ -246,8 +247,8 @@ CardOutcome smearedNan(const Story& story)
                 first->step, series.rank);
         }
     }
-    if (story.loss.empty()) {
-        return notCheckable(whyEmpty(story, story.loss));
+    if (summary.loss.empty()) {
+        return notCheckable(whyEmpty(summary, summary.loss));
     }
     return clear(streak ? "nothing marks the loss as a moving average" : "no run of NaN at the end of the loss");
 }
@@ -322,24 +323,24 @@ CardOutcome silent(const Ranks& ranks, Confidence sure, std::string_view words)
     return fired(sure, fmt::format("{} rank {}", words, listOf(ranks)), std::move(evidence));
 }
 
-CardOutcome oneRank(const Story& story)
+CardOutcome oneRank(const RunSummary& summary)
 {
-    if (const auto* event = fromAnotherRank(story.run)) {
+    if (const auto* event = fromAnotherRank(summary.run)) {
         return at(
             fired(Confidence::high, "a line says that another rank has NaN; which one, only its own log could tell",
                 {evidenceOf(*event)}),
             event->step, std::nullopt);
     }
-    const auto named = namedRanks(story.run);
-    if (named.empty() || story.run.series.empty()) {
+    const auto named = namedRanks(summary.run);
+    if (named.empty() || summary.run.series.empty()) {
         return notCheckable(named.empty() ? "no rank is named" : "no log is there");
     }
-    if (!anyRankLogged(story.run)) {
+    if (!anyRankLogged(summary.run)) {
         return named.size() < 2
             ? notCheckable("the log does not say whose lines it holds")
             : silent(named, Confidence::low, "the log does not say whose lines it holds, among those of");
     }
-    const auto ranks = silentRanks(story.run, named);
+    const auto ranks = silentRanks(summary.run, named);
     return ranks.empty() ? clear("every rank that is named has lines of its own")
                          : silent(ranks, Confidence::medium, "no log line of");
 }

@@ -9,11 +9,11 @@ namespace nanscope::diagnose::cards {
 namespace {
 
 /// Step and rank are those of the first line; another line's would be a guess.
-CardOutcome linesOf(const Story& story, EventKind kind, std::string_view reason)
+CardOutcome linesOf(const RunSummary& summary, EventKind kind, std::string_view reason)
 {
     CardOutcome outcome = clear("no such line in the logs");
     std::int64_t lines = 0;
-    for (const auto& event : story.run.events) {
+    for (const auto& event : summary.run.events) {
         if (event.kind != kind) {
             continue;
         }
@@ -26,22 +26,22 @@ CardOutcome linesOf(const Story& story, EventKind kind, std::string_view reason)
     if (lines > 0) {
         outcome.reason = howMany(lines, "line") + std::string(reason);
     }
-    return lines > 0 || hasConsole(story.run) ? outcome : notCheckable("no console log");
+    return lines > 0 || hasConsole(summary.run) ? outcome : notCheckable("no console log");
 }
 
-CardOutcome machine(const Story& story)
+CardOutcome machine(const RunSummary& summary)
 {
-    return linesOf(story, EventKind::machine, " of the hardware");
+    return linesOf(summary, EventKind::machine, " of the hardware");
 }
 
-CardOutcome infrastructure(const Story& story)
+CardOutcome infrastructure(const RunSummary& summary)
 {
-    return linesOf(story, EventKind::infrastructure, " of memory, disk or the build");
+    return linesOf(summary, EventKind::infrastructure, " of memory, disk or the build");
 }
 
-CardOutcome diagnosticFailed(const Story& story)
+CardOutcome diagnosticFailed(const RunSummary& summary)
 {
-    return linesOf(story, EventKind::diagnosticFailed,
+    return linesOf(summary, EventKind::diagnosticFailed,
         ": aten._is_any_true has no sharding strategy for DTensor, with clean gradients as with bad ones");
 }
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
-#include "core/diagnose/findings/skips.h"
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/diagnose/findings/skips.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -39,10 +39,10 @@ const Capture* mostVanished(const RunData& run)
     return most;
 }
 
-bool hasScaler(const Story& story, const Skips& skips)
+bool hasScaler(const RunSummary& summary, const Skips& skips)
 {
-    return skips.byScaler || !story.lossScale.empty()
-        || settingNamed(story.run, {"loss_scale", "initial_loss_scale", "init_scale", "grad_scaler"}) != nullptr;
+    return skips.byScaler || !summary.lossScale.empty()
+        || settingNamed(summary.run, {"loss_scale", "initial_loss_scale", "init_scale", "grad_scaler"}) != nullptr;
 }
 
 CardOutcome endlessCalibration(const SkipStreak& streak, std::int64_t most)
@@ -55,22 +55,22 @@ CardOutcome endlessCalibration(const SkipStreak& streak, std::int64_t most)
         streak.firstStep, std::nullopt);
 }
 
-CardOutcome vanishedGradients(const Story& story, const Skips& skips)
+CardOutcome vanishedGradients(const RunSummary& summary, const Skips& skips)
 {
     constexpr double most = 0.5;
-    const auto formats = formatsOf(story.run);
-    const auto* capture = mostVanished(story.run);
+    const auto formats = formatsOf(summary.run);
+    const auto* capture = mostVanished(summary.run);
     const bool half = formats.fp16 != nullptr || (capture != nullptr && capture->input.dtype == DType::float16);
     if (capture == nullptr) {
         return notCheckable(skips.known ? "no capture shows the gradients" : "no skipped step, no capture");
     }
     if (!half && !formats.known()) {
-        return notCheckable(missingSetting(story.run, "number format"));
+        return notCheckable(missingSetting(summary.run, "number format"));
     }
     const auto share = *vanishedShare(*capture);
-    if (!half || hasScaler(story, skips) || share <= most) {
+    if (!half || hasScaler(summary, skips) || share <= most) {
         return clear(!half ? "the run does not compute in fp16"
-                : hasScaler(story, skips)
+                : hasScaler(summary, skips)
                 ? "a loss scale is there"
                 : fmt::format("{:.0f} % of a captured input are zero or subnormal", 100 * share));
     }
@@ -82,15 +82,15 @@ CardOutcome vanishedGradients(const Story& story, const Skips& skips)
         capture->step, capture->rank);
 }
 
-CardOutcome scalerMissing(const Story& story)
+CardOutcome scalerMissing(const RunSummary& summary)
 {
-    const auto skips = skipsOf(story);
+    const auto skips = skipsOf(summary);
     const auto most = calibrationSteps(skips);
     const auto* start = skips.byScaler ? longest(skips.streaks, true) : nullptr;
     if (start != nullptr && start->count > most) {
         return endlessCalibration(*start, most);
     }
-    auto outcome = vanishedGradients(story, skips);
+    auto outcome = vanishedGradients(summary, skips);
     if (outcome.state == FindingState::notCheckable && start != nullptr) {
         return clear(fmt::format(
             "{} left out at the start: a search for the loss scale may take {}", howMany(start->count, "step"), most));
@@ -98,30 +98,31 @@ CardOutcome scalerMissing(const Story& story)
     return outcome;
 }
 
-CardOutcome scalerWithBf16(const Story& story)
+CardOutcome scalerWithBf16(const RunSummary& summary)
 {
-    const auto formats = formatsOf(story.run);
+    const auto formats = formatsOf(summary.run);
     if (!formats.known()) {
-        return notCheckable(missingSetting(story.run, "number format"));
+        return notCheckable(missingSetting(summary.run, "number format"));
     }
     if (formats.bf16 == nullptr || formats.fp16 != nullptr) {
         return clear(formats.bf16 == nullptr ? "the run does not use bf16" : "the run uses fp16 as well");
     }
-    for (const auto& point : story.lossScale.points) {
+    for (const auto& point : summary.lossScale.points) {
         if (point.state == PointState::finite && point.value != 1) {
             return at(fired(Confidence::high, fmt::format("the loss scale is {:g} in a bf16 run", point.value),
-                          {evidenceOf(*formats.bf16), evidenceOf(story.lossScale, point)}),
-                point.step, story.lossScale.rank);
+                          {evidenceOf(*formats.bf16), evidenceOf(summary.lossScale, point)}),
+                point.step, summary.lossScale.rank);
         }
     }
-    for (const auto& event : story.run.events) {
+    for (const auto& event : summary.run.events) {
         if (isScalerSkip(event)) {
             return at(fired(Confidence::high, "a step was left out for its loss scale in a bf16 run",
                           {evidenceOf(*formats.bf16), evidenceOf(event)}),
                 event.step, std::nullopt);
         }
     }
-    return story.lossScale.empty() ? notCheckable(whyEmpty(story, story.lossScale)) : clear("the loss scale stays 1");
+    return summary.lossScale.empty() ? notCheckable(whyEmpty(summary, summary.lossScale))
+                                     : clear("the loss scale stays 1");
 }
 
 struct Change
@@ -169,15 +170,15 @@ Fit fitOf(const std::vector<Change>& changes)
     return {ss > 0 ? sn / ss : 0, ss > 0 && nn > 0 ? sn / std::sqrt(ss * nn) : 0};
 }
 
-CardOutcome clipBeforeUnscale(const Story& story)
+CardOutcome clipBeforeUnscale(const RunSummary& summary)
 {
     constexpr std::size_t fewest = 3;
-    for (const auto* trace : {&story.lossScale, &story.gradNorm}) {
+    for (const auto* trace : {&summary.lossScale, &summary.gradNorm}) {
         if (trace->empty()) {
-            return notCheckable(whyEmpty(story, *trace));
+            return notCheckable(whyEmpty(summary, *trace));
         }
     }
-    const auto changes = changesOf(story.lossScale, story.gradNorm);
+    const auto changes = changesOf(summary.lossScale, summary.gradNorm);
     if (changes.size() < fewest) {
         return notCheckable(fmt::format("the loss scale changes {} beside a logged gradient norm, the rule needs {}",
             howMany(static_cast<std::int64_t>(changes.size()), "time"), fewest));
@@ -190,8 +191,8 @@ CardOutcome clipBeforeUnscale(const Story& story)
         return clear(numbers);
     }
     return fired(Confidence::medium, numbers,
-        {evidenceOf(story.lossScale, story.lossScale.points.back()),
-            evidenceOf(story.gradNorm, story.gradNorm.points.back())});
+        {evidenceOf(summary.lossScale, summary.lossScale.points.back()),
+            evidenceOf(summary.gradNorm, summary.gradNorm.points.back())});
 }
 
 } // namespace

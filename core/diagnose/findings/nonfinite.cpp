@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
+#include "core/diagnose/findings/cardevidence.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/diagnose/findings/skips.h"
-#include "core/diagnose/findings/cardevidence.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -128,16 +128,16 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
         : std::optional(at(fired(Confidence::low, words, {evidenceOf(*capture, "input")}), step, verdict.rank));
 }
 
-CardOutcome birthOperation(const Story& story)
+CardOutcome birthOperation(const RunSummary& summary)
 {
-    for (const auto& event : story.run.events) {
+    for (const auto& event : summary.run.events) {
         if (!event.facts.operation.empty()) {
             return opOutcome(event);
         }
     }
     int looked = 0;
-    const auto captures = byName(story.run);
-    for (const auto& verdict : story.verdicts) {
+    const auto captures = byName(summary.run);
+    for (const auto& verdict : summary.verdicts) {
         if (auto outcome = captureOutcome(captures, verdict)) {
             return *outcome;
         }
@@ -146,8 +146,9 @@ CardOutcome birthOperation(const Story& story)
     if (looked > 0) {
         return clear(fmt::format("of {}, no input is beyond fp16 or infinite without NaN", howMany(looked, "capture")));
     }
-    return wentBad(story) || !couldGoBad(story) ? notCheckable("no traceback names an operation, no fault was captured")
-                                                : clear("nothing went non-finite");
+    return wentBad(summary) || !couldGoBad(summary)
+        ? notCheckable("no traceback names an operation, no fault was captured")
+        : clear("nothing went non-finite");
 }
 
 /// The innermost line of our own that a traceback ends in.
@@ -160,10 +161,10 @@ std::string lastFrame(std::string_view detail)
     return std::string(detail.substr(begin, detail.find('\n', begin) - begin));
 }
 
-CardOutcome located(const Story& story, const Event& event)
+CardOutcome located(const RunSummary& summary, const Event& event)
 {
     std::vector<Evidence> evidence {evidenceOf(event)};
-    const auto* forward = eventSaying(story.run, Phrase::forwardCall);
+    const auto* forward = eventSaying(summary.run, Phrase::forwardCall);
     auto frame = lastFrame(forward != nullptr ? forward->detail : event.detail);
     if (!frame.empty()) {
         const auto& source = forward != nullptr ? *forward : event;
@@ -177,15 +178,15 @@ CardOutcome located(const Story& story, const Event& event)
         event.step, event.rank);
 }
 
-CardOutcome locateOperation(const Story& story)
+CardOutcome locateOperation(const RunSummary& summary)
 {
-    if (const auto* event = eventSaying(story.run, Phrase::nanInBackward)) {
-        return located(story, *event);
+    if (const auto* event = eventSaying(summary.run, Phrase::nanInBackward)) {
+        return located(summary, *event);
     }
-    if (!wentBad(story) && couldGoBad(story)) {
+    if (!wentBad(summary) && couldGoBad(summary)) {
         return clear("nothing went non-finite");
     }
-    const bool failed = std::any_of(story.run.events.begin(), story.run.events.end(),
+    const bool failed = std::any_of(summary.run.events.begin(), summary.run.events.end(),
         [](const Event& event) { return event.kind == EventKind::diagnosticFailed; });
     return notCheckable(failed ? "anomaly mode itself failed" : "no line of anomaly mode is in the logs");
 }
@@ -234,42 +235,42 @@ CardOutcome collapsing(const SkipStreak& streak, std::string_view what)
         streak.firstStep, std::nullopt);
 }
 
-CardOutcome overflowCollapse(const Story& story)
+CardOutcome overflowCollapse(const RunSummary& summary)
 {
     constexpr std::int64_t most = 5;
-    if (const auto* event = eventSaying(story.run, Phrase::lossScaleAtMinimum)) {
+    if (const auto* event = eventSaying(summary.run, Phrase::lossScaleAtMinimum)) {
         // Every rank says so; which of them overflowed, none does.
         return at(
             fired(Confidence::high, "the loss scale is at its minimum and steps still overflow", {evidenceOf(*event)}),
             event->step, std::nullopt);
     }
-    const auto skips = skipsOf(story);
+    const auto skips = skipsOf(summary);
     if (const auto* streak = longest(skips.streaks, false);
         skips.byScaler && streak != nullptr && streak->count >= most) {
         return collapsing(*streak, "steps left out");
     }
-    const auto falls = scaleFalls(story);
+    const auto falls = scaleFalls(summary);
     if (const auto* streak = longest(falls, false); streak != nullptr && streak->count >= most) {
         return collapsing(*streak, "falls of the loss scale");
     }
-    if (const auto* point = fallenToOne(story.lossScale)) {
+    if (const auto* point = fallenToOne(summary.lossScale)) {
         return at(fired(Confidence::medium, fmt::format("the loss scale has fallen to {:g}", point->value),
-                      {evidenceOf(story.lossScale, *point)}),
-            point->step, story.lossScale.rank);
+                      {evidenceOf(summary.lossScale, *point)}),
+            point->step, summary.lossScale.rank);
     }
-    if (!skips.byScaler && story.lossScale.empty()) {
-        const auto formats = formatsOf(story.run);
+    if (!skips.byScaler && summary.lossScale.empty()) {
+        const auto formats = formatsOf(summary.run);
         return formats.known() && formats.fp16 == nullptr ? clear("the run does not compute in fp16")
-                                                          : notCheckable(whyEmpty(story, story.lossScale));
+                                                          : notCheckable(whyEmpty(summary, summary.lossScale));
     }
     return clear(fmt::format("{} left out for overflow, never {} in a row after the search for the scale",
         howMany(skips.total, "step"), most));
 }
 
 /// Attempts that went bad after they had been good: one that starts bad tells of its checkpoint, not of a batch.
-std::vector<Attempt> wentBadLater(const Story& story)
+std::vector<Attempt> wentBadLater(const RunSummary& summary)
 {
-    auto attempts = attemptsOf(story);
+    auto attempts = attemptsOf(summary);
     std::erase_if(attempts, [](const Attempt& attempt) { return !attempt.firstBad || !attempt.goodBefore; });
     return attempts;
 }
@@ -296,15 +297,15 @@ std::optional<std::pair<Attempt, Attempt>> agreeing(const std::vector<Attempt>& 
     return std::nullopt;
 }
 
-CardOutcome badData(const Story& story)
+CardOutcome badData(const RunSummary& summary)
 {
-    if (story.loss.empty()) {
-        return notCheckable(whyEmpty(story, story.loss));
+    if (summary.loss.empty()) {
+        return notCheckable(whyEmpty(summary, summary.loss));
     }
-    const auto attempts = wentBadLater(story);
+    const auto attempts = wentBadLater(summary);
     if (attempts.empty()) {
-        return wentBad(story) ? notCheckable("one run alone cannot tell")
-                              : clear("no step gave a loss that is not finite");
+        return wentBad(summary) ? notCheckable("one run alone cannot tell")
+                                : clear("no step gave a loss that is not finite");
     }
     if (attempts.size() == 1) {
         return notCheckable(
@@ -314,7 +315,7 @@ CardOutcome badData(const Story& story)
     if (!same) {
         return clear(fmt::format("the first bad steps differ ({}): not one batch", stepsText(attempts)));
     }
-    const auto interval = intervalOf(story.loss);
+    const auto interval = intervalOf(summary.loss);
     const auto coarse = interval > 1 ? fmt::format(", as far as one line in {} steps shows", interval) : std::string();
     return at(
         fired(interval > 1 ? Confidence::low : Confidence::medium,
@@ -322,7 +323,7 @@ CardOutcome badData(const Story& story)
                         "exactly",
                 *same->first.firstBad, coarse),
             {same->first.bad, same->second.bad}),
-        same->first.firstBad, story.loss.rank);
+        same->first.firstBad, summary.loss.rank);
 }
 
 } // namespace

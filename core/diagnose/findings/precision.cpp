@@ -36,9 +36,9 @@ bool replayed(const CaptureVerdict& verdict)
 }
 
 CardOutcome rangeOutcome(
-    const Story& story, const CaptureVerdict& verdict, const MemberResult& half, const MemberResult& wider)
+    const RunSummary& summary, const CaptureVerdict& verdict, const MemberResult& half, const MemberResult& wider)
 {
-    const auto formats = formatsOf(story.run);
+    const auto formats = formatsOf(summary.run);
     const auto reason = fmt::format("replayed in fp16, {} ends like the dump ({} of {} roundings); in {}, {} stays "
                                     "finite ({} of {}): if the run computes this in fp16, its range explains the dump",
         half.variant, half.reproducing, half.roundings, wider.precision, wider.variant, wider.finite, wider.roundings);
@@ -53,10 +53,10 @@ CardOutcome rangeOutcome(
     return at(fired(sure, reason, evidence), step, verdict.rank);
 }
 
-CardOutcome precisionChoice(const Story& story)
+CardOutcome precisionChoice(const RunSummary& summary)
 {
     int births = 0;
-    for (const auto& verdict : story.verdicts) {
+    for (const auto& verdict : summary.verdicts) {
         if (!replayed(verdict)) {
             continue;
         }
@@ -64,7 +64,7 @@ CardOutcome precisionChoice(const Story& story)
         const auto* half = fp16LikeTheDump(verdict);
         const auto* wider = widerAndFinite(verdict);
         if (half != nullptr && wider != nullptr) {
-            return rangeOutcome(story, verdict, *half, *wider);
+            return rangeOutcome(summary, verdict, *half, *wider);
         }
     }
     return births == 0 ? notCheckable("no birth was replayed")
@@ -93,12 +93,12 @@ std::optional<bool> tf32On(const Setting& setting)
     return truthOf(setting);
 }
 
-CardOutcome tf32Off(const Story& story)
+CardOutcome tf32Off(const RunSummary& summary)
 {
     constexpr Capability ampere {8, 0};
-    const auto formats = formatsOf(story.run);
-    const auto gpu = leastGpu(story.run);
-    const auto* setting = tf32Switch(story.run);
+    const auto formats = formatsOf(summary.run);
+    const auto gpu = leastGpu(summary.run);
+    const auto* setting = tf32Switch(summary.run);
     const auto on = setting != nullptr ? tf32On(*setting) : std::nullopt;
     if (formats.bf16 != nullptr || formats.fp16 != nullptr || formats.fp8 != nullptr) {
         return clear("the run does not compute its products in fp32");
@@ -110,9 +110,9 @@ CardOutcome tf32Off(const Story& story)
         return clear(fmt::format("a GPU of compute capability {} has no TF32", textOf(gpu->capability)));
     }
     if (formats.fp32 == nullptr || !gpu || !on) {
-        return notCheckable(formats.fp32 == nullptr ? missingSetting(story.run, "number format")
+        return notCheckable(formats.fp32 == nullptr ? missingSetting(summary.run, "number format")
                 : !gpu                              ? "no known GPU in the logs"
-                                                    : missingSetting(story.run, "switch for TF32"));
+                                                    : missingSetting(summary.run, "switch for TF32"));
     }
     return fired(Confidence::high,
         fmt::format(
@@ -128,21 +128,21 @@ CardOutcome capabilityOutcome(const Gpu& gpu, const Setting& format, std::string
         {evidenceOf(format), evidenceOf(*gpu.setting)});
 }
 
-CardOutcome cardCapability(const Story& story)
+CardOutcome cardCapability(const RunSummary& summary)
 {
     constexpr Capability ampere {8, 0};
     constexpr Capability ada {8, 9};
-    const auto formats = formatsOf(story.run);
-    const auto gpu = leastGpu(story.run);
+    const auto formats = formatsOf(summary.run);
+    const auto gpu = leastGpu(summary.run);
     if (!formats.known()) {
-        return notCheckable(missingSetting(story.run, "number format"));
+        return notCheckable(missingSetting(summary.run, "number format"));
     }
     if (formats.bf16 == nullptr && formats.fp8 == nullptr) {
         return clear("the run uses neither bf16 nor fp8");
     }
     if (!gpu) {
         return notCheckable(
-            namesGpu(story.run) ? "the GPU is not in the list of known ones" : "no GPU name in the logs");
+            namesGpu(summary.run) ? "the GPU is not in the list of known ones" : "no GPU name in the logs");
     }
     if (formats.fp8 != nullptr && gpu->capability < ada) {
         return capabilityOutcome(*gpu, *formats.fp8, "fp8", "8.9");
@@ -153,15 +153,15 @@ CardOutcome cardCapability(const Story& story)
     return clear(fmt::format("a GPU of compute capability {} has the formats the run uses", textOf(gpu->capability)));
 }
 
-CardOutcome autocastScope(const Story& story)
+CardOutcome autocastScope(const RunSummary& summary)
 {
-    if (const auto* event = eventSaying(story.run, Phrase::mixedFormats)) {
+    if (const auto* event = eventSaying(summary.run, Phrase::mixedFormats)) {
         return at(
             fired(Confidence::low, "a line of the log speaks of formats that do not go together", {evidenceOf(*event)}),
             event->step, event->rank);
     }
-    return hasConsole(story.run) ? clear("no error about formats that do not go together")
-                                 : notCheckable("no console log");
+    return hasConsole(summary.run) ? clear("no error about formats that do not go together")
+                                   : notCheckable("no console log");
 }
 
 } // namespace

@@ -102,7 +102,7 @@ bool slightly(const Comparison& comparison)
 }
 
 CardOutcome differing(
-    const Story& story, const Comparison& comparison, const Series& a, const Series& b, const Knobs& knobs)
+    const RunSummary& summary, const Comparison& comparison, const Series& a, const Series& b, const Knobs& knobs)
 {
     auto evidence = std::vector<Evidence> {
         {a.source, comparison.first->line,
@@ -114,19 +114,19 @@ CardOutcome differing(
                               "in common, as printed ({})",
                       comparison.first->step, comparison.common, textOf(knobs)),
                   evidence),
-        comparison.first->step, story.loss.rank);
+        comparison.first->step, summary.loss.rank);
 }
 
 /// Two that differ from their first common step on, or by much where they first do, are other runs: a sweep in one log.
-std::optional<CardOutcome> repeated(const Story& story, const Knobs& knobs)
+std::optional<CardOutcome> repeated(const RunSummary& summary, const Knobs& knobs)
 {
-    const auto attempts = attemptsOf(story);
+    const auto attempts = attemptsOf(summary);
     for (std::size_t i = 1; i < attempts.size(); ++i) {
         const auto& a = *attempts[i - 1].loss;
         const auto& b = *attempts[i].loss;
         const auto comparison = compare(a, b);
         if (comparison.equal > 0 && slightly(comparison)) {
-            return differing(story, comparison, a, b, knobs);
+            return differing(summary, comparison, a, b, knobs);
         }
         if (comparison.equal > 0 && comparison.first == nullptr) {
             return clear(
@@ -138,17 +138,17 @@ std::optional<CardOutcome> repeated(const Story& story, const Knobs& knobs)
     return std::nullopt;
 }
 
-CardOutcome repeatability(const Story& story)
+CardOutcome repeatability(const RunSummary& summary)
 {
-    const auto knobs = knobsOf(story.run);
-    if (const auto outcome = repeated(story, knobs)) {
+    const auto knobs = knobsOf(summary.run);
+    if (const auto outcome = repeated(summary, knobs)) {
         return *outcome;
     }
     if (knobs.off()) {
         return fired(Confidence::high, textOf(knobs), evidenceOf(knobs));
     }
     return knobs.set() ? clear(textOf(knobs))
-                       : notCheckable(!hasSettings(story.run) ? missingSetting(story.run, "") : textOf(knobs));
+                       : notCheckable(!hasSettings(summary.run) ? missingSetting(summary.run, "") : textOf(knobs));
 }
 
 } // namespace

@@ -56,16 +56,16 @@ bool knowsItsStep(const CaptureVerdict& verdict)
     return verdict.step && (verdict.stepSource == StepSource::sidecar || verdict.stepSource == StepSource::console);
 }
 
-std::vector<Replicas> replicasIn(const Story& story)
+std::vector<Replicas> replicasIn(const RunSummary& summary)
 {
     std::map<std::tuple<std::pair<std::int64_t, std::int64_t>, Shape, DType>, Replicas> groups;
     std::map<std::pair<std::string_view, std::int64_t>, const CaptureVerdict*> verdicts;
-    for (const auto& verdict : story.verdicts) {
+    for (const auto& verdict : summary.verdicts) {
         if (knowsItsStep(verdict)) {
             verdicts.try_emplace({verdict.capture, verdict.captureId}, &verdict);
         }
     }
-    for (const auto& capture : story.run.captures) {
+    for (const auto& capture : summary.run.captures) {
         const auto verdict = verdicts.find({capture.file, capture.id});
         if (verdict != verdicts.end() && capture.rank && everyRankComputesIt(capture)) {
             const auto& step = *verdict->second->step;
@@ -154,10 +154,10 @@ Comparisons compareAll(const std::vector<Replicas>& groups)
     return all;
 }
 
-std::string whyNothingToCompare(const Story& story)
+std::string whyNothingToCompare(const RunSummary& summary)
 {
     std::set<int> ranks;
-    for (const auto& capture : story.run.captures) {
+    for (const auto& capture : summary.run.captures) {
         if (capture.rank) {
             ranks.insert(*capture.rank);
         }
@@ -168,11 +168,11 @@ std::string whyNothingToCompare(const Story& story)
     return "no two captures are known to be the same matrix on two ranks in one update: a stack is divided among them";
 }
 
-CardOutcome replicaDrift(const Story& story)
+CardOutcome replicaDrift(const RunSummary& summary)
 {
-    const auto groups = replicasIn(story);
+    const auto groups = replicasIn(summary);
     if (groups.empty()) {
-        return notCheckable(whyNothingToCompare(story));
+        return notCheckable(whyNothingToCompare(summary));
     }
     auto all = compareAll(groups);
     if (all.drift) {

@@ -157,16 +157,16 @@ std::optional<double> attemptedScale(const RunData& run)
     return std::nullopt;
 }
 
-std::optional<double> firstScaleOf(const Story& story)
+std::optional<double> firstScaleOf(const RunSummary& summary)
 {
-    const auto finite = finitePoints(story.lossScale);
+    const auto finite = finitePoints(summary.lossScale);
     if (!finite.empty()) {
         return finite.front().value;
     }
-    if (const auto attempted = attemptedScale(story.run)) {
+    if (const auto attempted = attemptedScale(summary.run)) {
         return attempted;
     }
-    const auto* setting = settingNamed(story.run, {"initial_loss_scale", "init_scale"});
+    const auto* setting = settingNamed(summary.run, {"initial_loss_scale", "init_scale"});
     return setting != nullptr ? numberOf(*setting) : std::nullopt;
 }
 
@@ -188,23 +188,23 @@ std::set<std::int64_t> startsOf(const RunData& run, const Trace& trace)
 }
 
 /// The counter of a log says more than its warnings, and these more when they name their step.
-void fill(const Story& story, Skips& skips)
+void fill(const RunSummary& summary, Skips& skips)
 {
-    const auto megatron = traceOf(story.run, "skipped_iterations");
-    const auto deepspeed = traceOf(story.run, "skipped_steps");
-    const auto named = skipEvents(story.run, true);
-    const auto unnamed = skipEvents(story.run, false);
-    auto starts = startsOf(story.run, story.loss);
+    const auto megatron = traceOf(summary.run, "skipped_iterations");
+    const auto deepspeed = traceOf(summary.run, "skipped_steps");
+    const auto named = skipEvents(summary.run, true);
+    const auto unnamed = skipEvents(summary.run, false);
+    auto starts = startsOf(summary.run, summary.loss);
     if (!megatron.empty()) {
         skips.counts = fromCounter(megatron, false);
-        starts = startsOf(story.run, megatron);
+        starts = startsOf(summary.run, megatron);
     } else if (deepspeed.points.size() > 1) {
         skips.counts = fromCounter(deepspeed, true);
-        starts = startsOf(story.run, deepspeed);
+        starts = startsOf(summary.run, deepspeed);
     } else if (!named.empty()) {
         skips.counts = fromSteps(named);
     } else if (!unnamed.empty()) {
-        skips.counts = fromLines(unnamed, story.loss);
+        skips.counts = fromLines(unnamed, summary.loss);
     }
     skips.known = !skips.counts.empty() || !named.empty() || !unnamed.empty();
     skips.streaks = streaksOf(skips.counts, starts);
@@ -217,13 +217,13 @@ bool isScalerSkip(const Event& event)
     return event.kind == EventKind::skippedStep && event.says(Phrase::lossScale);
 }
 
-Skips skipsOf(const Story& story)
+Skips skipsOf(const RunSummary& summary)
 {
     Skips skips;
-    fill(story, skips);
+    fill(summary, skips);
     std::int64_t lines = 0;
     bool allWarnings = true;
-    for (const auto& event : story.run.events) {
+    for (const auto& event : summary.run.events) {
         if (isSkip(event)) {
             lines += event.copies;
             allWarnings = allWarnings && event.says(Phrase::pythonWarning);
@@ -235,8 +235,8 @@ Skips skipsOf(const Story& story)
     }
     skips.onlyWarnings = lines > 0 && allWarnings && skips.total <= lines;
     skips.total = std::max(skips.total, lines);
-    skips.byScaler = skips.byScaler || scaleMoves(story.lossScale);
-    skips.firstScale = firstScaleOf(story);
+    skips.byScaler = skips.byScaler || scaleMoves(summary.lossScale);
+    skips.firstScale = firstScaleOf(summary);
     return skips;
 }
 
@@ -248,14 +248,14 @@ std::int64_t calibrationSteps(const Skips& skips)
     return std::llround(std::ceil(std::log2(scale))) + hysteresis;
 }
 
-std::vector<SkipStreak> scaleFalls(const Story& story)
+std::vector<SkipStreak> scaleFalls(const RunSummary& summary)
 {
     std::vector<SkipStreak> streaks;
-    const auto starts = freshStarts(story.run, story.lossScale);
-    const auto points = finitePoints(story.lossScale);
+    const auto starts = freshStarts(summary.run, summary.lossScale);
+    const auto points = finitePoints(summary.lossScale);
     bool falling = false;
     for (std::size_t i = 1; i < points.size(); ++i) {
-        const auto line = evidenceOf(story.lossScale, points[i]);
+        const auto line = evidenceOf(summary.lossScale, points[i]);
         const bool falls = points[i].value < points[i - 1].value && starts.count(points[i].step) == 0;
         if (falls && falling) {
             extend(streaks.back(), {points[i].step, 1, 1, line});

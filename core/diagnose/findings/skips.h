@@ -45,7 +45,7 @@ struct Skips
     std::optional<double> firstScale;
 };
 
-Skips skipsOf(const Story& story);
+Skips skipsOf(const RunSummary& summary);
 
 /// The step was left out by a loss scaler.
 bool isScalerSkip(const Event& event);
@@ -57,6 +57,6 @@ std::int64_t calibrationSteps(const Skips& skips);
 const SkipStreak* longest(const std::vector<SkipStreak>& streaks, bool atStart);
 
 /// Streaks of logged points at which the loss scale fell each time.
-std::vector<SkipStreak> scaleFalls(const Story& story);
+std::vector<SkipStreak> scaleFalls(const RunSummary& summary);
 
 } // namespace nanscope::diagnose::cards

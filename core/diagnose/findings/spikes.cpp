@@ -8,16 +8,16 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/settings.h"
-#include "core/diagnose/findings/skips.h"
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/diagnose/findings/skips.h"
 
 namespace nanscope::diagnose::cards {
 
 namespace {
 
-const Trace& watched(const Story& story)
+const Trace& watched(const RunSummary& summary)
 {
-    return story.spikeRule.series == story.gradNorm.name ? story.gradNorm : story.loss;
+    return summary.spikeRule.series == summary.gradNorm.name ? summary.gradNorm : summary.loss;
 }
 
 std::string_view wordOf(const Trace& trace)
@@ -33,15 +33,15 @@ bool factorMakesSense(const std::vector<Point>& points, const SpikeRule& rule)
 }
 
 /// Where the learning rate stood when the spike came; empty where nothing tells.
-std::string warmupText(const Story& story, std::int64_t step)
+std::string warmupText(const RunSummary& summary, std::int64_t step)
 {
-    const auto rates = finitePoints(story.lr);
+    const auto rates = finitePoints(summary.lr);
     const auto peak =
         std::max_element(rates.begin(), rates.end(), [](const Point& a, const Point& b) { return a.value < b.value; });
     if (peak != rates.end() && peak != rates.begin() && step <= peak->step) {
         return fmt::format(", while the learning rate still rose (to {:.3g} at step {})", peak->value, peak->step);
     }
-    const auto* warmup = settingNamed(story.run, {"warmup_steps", "warmup_iters", "lr_warmup_iters", "warmup"});
+    const auto* warmup = settingNamed(summary.run, {"warmup_steps", "warmup_iters", "lr_warmup_iters", "warmup"});
     const auto steps = warmup != nullptr ? numberOf(*warmup) : std::nullopt;
     return steps && *steps > 1 && static_cast<double>(step) <= *steps
         ? fmt::format(", within the warmup ({})", textOf(*warmup))
@@ -67,23 +67,23 @@ std::string afterText(const std::vector<Point>& points, const Spike& spike)
                                           : std::string("; the log ends in it");
 }
 
-CardOutcome spikeOutcome(const Story& story, const std::vector<Point>& points, const std::vector<Spike>& spikes)
+CardOutcome spikeOutcome(const RunSummary& summary, const std::vector<Point>& points, const std::vector<Spike>& spikes)
 {
-    const auto& trace = watched(story);
+    const auto& trace = watched(summary);
     const auto& spike = spikes.front();
     const auto& first = points[spike.first];
     auto reason = fmt::format("{} is {:.4g} at step {}, limit {:.4g}{}{}", wordOf(trace), first.value, first.step,
-        spike.limit, warmupText(story, first.step), afterText(points, spike));
+        spike.limit, warmupText(summary, first.step), afterText(points, spike));
     if (spikes.size() > 1) {
         reason += fmt::format("; {} more of them", spikes.size() - 1);
     }
     std::vector<Evidence> evidence {evidenceOf(trace, first)};
-    const auto norms = &trace == &story.loss ? finitePoints(story.gradNorm) : std::vector<Point>();
+    const auto norms = &trace == &summary.loss ? finitePoints(summary.gradNorm) : std::vector<Point>();
     if (const auto* lead = leadOf(norms, first.step)) {
-        evidence.push_back(evidenceOf(story.gradNorm, *lead));
+        evidence.push_back(evidenceOf(summary.gradNorm, *lead));
         evidence.back().text += fmt::format(", {} before", howMany(first.step - lead->step, "step"));
     }
-    return at(fired(story.spikeRule.inARow > 1 ? Confidence::high : Confidence::medium, reason, evidence), first.step,
+    return at(fired(summary.spikeRule.inARow > 1 ? Confidence::high : Confidence::medium, reason, evidence), first.step,
         trace.rank);
 }
 
@@ -94,20 +94,20 @@ const Event* ownMonitor(const RunData& run)
     return found == run.events.end() ? nullptr : &*found;
 }
 
-CardOutcome spikeByRule(const Story& story)
+CardOutcome spikeByRule(const RunSummary& summary)
 {
-    const auto& rule = story.spikeRule;
-    const auto& trace = watched(story);
+    const auto& rule = summary.spikeRule;
+    const auto& trace = watched(summary);
     const auto points = finitePoints(trace);
     const auto needed = rule.fewest + rule.inARow;
     if (trace.empty()) {
-        return notCheckable(whyEmpty(story, trace));
+        return notCheckable(whyEmpty(summary, trace));
     }
     if (!factorMakesSense(points, rule)) {
         return notCheckable(fmt::format("{} is negative in places, where a factor says nothing", wordOf(trace)));
     }
     if (const auto spikes = spikesOf(points, rule); !spikes.empty()) {
-        return spikeOutcome(story, points, spikes);
+        return spikeOutcome(summary, points, spikes);
     }
     if (points.size() < needed) {
         return notCheckable(fmt::format("{} of {} are logged, the {} rule needs {}",
@@ -117,15 +117,15 @@ CardOutcome spikeByRule(const Story& story)
         "no spike among {} by the {} rule", howMany(static_cast<std::int64_t>(points.size()), "value"), rule.name));
 }
 
-CardOutcome lossSpike(const Story& story)
+CardOutcome lossSpike(const RunSummary& summary)
 {
-    auto outcome = spikeByRule(story);
-    const auto* said = outcome.state != FindingState::fired ? ownMonitor(story.run) : nullptr;
+    auto outcome = spikeByRule(summary);
+    const auto* said = outcome.state != FindingState::fired ? ownMonitor(summary.run) : nullptr;
     if (said != nullptr) {
         outcome = at(fired(Confidence::medium, "the trainer's own monitor of spikes spoke", {evidenceOf(*said)}),
             said->step, said->rank);
     }
-    outcome.threshold = story.spikeRule.text;
+    outcome.threshold = summary.spikeRule.text;
     return outcome;
 }
 
@@ -141,18 +141,18 @@ const Setting* normLimit(const RunData& run)
     return nullptr;
 }
 
-CardOutcome alwaysClipped(const Story& story)
+CardOutcome alwaysClipped(const RunSummary& summary)
 {
     constexpr std::size_t window = 200;
     constexpr std::size_t most = 198;
-    const auto* limit = normLimit(story.run);
+    const auto* limit = normLimit(summary.run);
     if (limit == nullptr) {
-        return notCheckable(missingSetting(story.run, "limit of the gradient norm"));
+        return notCheckable(missingSetting(summary.run, "limit of the gradient norm"));
     }
-    const auto norms = finitePoints(story.gradNorm);
+    const auto norms = finitePoints(summary.gradNorm);
     if (norms.size() < window) {
         return notCheckable(norms.empty()
-                ? whyEmpty(story, story.gradNorm)
+                ? whyEmpty(summary, summary.gradNorm)
                 : fmt::format("{} finite gradient norms are logged, the rule needs {}", norms.size(), window));
     }
     // Some trainers print the norm after clipping; then a clipped one lies at the limit.
@@ -163,8 +163,8 @@ CardOutcome alwaysClipped(const Story& story)
     if (static_cast<std::size_t>(over) < most) {
         return clear(numbers);
     }
-    return at(fired(Confidence::medium, numbers, {evidenceOf(*limit), evidenceOf(story.gradNorm, norms.back())}),
-        norms.back().step, story.gradNorm.rank);
+    return at(fired(Confidence::medium, numbers, {evidenceOf(*limit), evidenceOf(summary.gradNorm, norms.back())}),
+        norms.back().step, summary.gradNorm.rank);
 }
 
 struct Halves
@@ -175,15 +175,15 @@ struct Halves
 };
 
 /// Without the search for a loss scale at the start.
-Halves halvesOf(const Story& story, const Skips& skips)
+Halves halvesOf(const RunSummary& summary, const Skips& skips)
 {
     Halves halves;
     const auto* start = longest(skips.streaks, true);
     const auto from = start != nullptr ? start->lastStep : std::numeric_limits<std::int64_t>::min();
     const auto begin = std::min(
-        skips.counts.front().step, story.loss.empty() ? skips.counts.front().step : story.loss.points.front().step);
+        skips.counts.front().step, summary.loss.empty() ? skips.counts.front().step : summary.loss.points.front().step);
     const auto end = std::max(
-        skips.counts.back().step, story.loss.empty() ? skips.counts.back().step : story.loss.points.back().step);
+        skips.counts.back().step, summary.loss.empty() ? skips.counts.back().step : summary.loss.points.back().step);
     halves.middle = begin + (end - begin) / 2;
     for (const auto& count : skips.counts) {
         if (count.step > from) {
@@ -204,11 +204,11 @@ std::vector<Evidence> lastSkips(const Skips& skips)
     return evidence;
 }
 
-CardOutcome skipRate(const Story& story)
+CardOutcome skipRate(const RunSummary& summary)
 {
     constexpr std::int64_t stop = 10;
     constexpr std::int64_t fewest = 5;
-    const auto skips = skipsOf(story);
+    const auto skips = skipsOf(summary);
     if (!skips.known) {
         return notCheckable("skipped steps are not logged");
     }
@@ -227,7 +227,7 @@ CardOutcome skipRate(const Story& story)
     if (skips.counts.empty()) {
         return notCheckable(fmt::format("{} without a step beside them", howMany(skips.total, "skipped step")));
     }
-    const auto halves = halvesOf(story, skips);
+    const auto halves = halvesOf(summary, skips);
     const auto numbers = fmt::format(
         "{} left out up to step {}, {} after it", howMany(halves.first, "step"), halves.middle, halves.second);
     return halves.second >= fewest && halves.second >= 2 * halves.first

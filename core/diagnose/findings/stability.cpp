@@ -94,9 +94,9 @@ std::optional<CardOutcome> growthOf(const Trace& trace)
         points.back().step, trace.rank);
 }
 
-std::optional<CardOutcome> beyondFp16(const Story& story, const Trace& trace)
+std::optional<CardOutcome> beyondFp16(const RunSummary& summary, const Trace& trace)
 {
-    const auto formats = formatsOf(story.run);
+    const auto formats = formatsOf(summary.run);
     const bool logit = lowered(trace.name).find("logit") != std::string::npos;
     for (const auto& point : finitePoints(trace)) {
         if (logit && formats.fp16 != nullptr && std::abs(point.value) > fp16Max) {
@@ -110,16 +110,16 @@ std::optional<CardOutcome> beyondFp16(const Story& story, const Trace& trace)
     return std::nullopt;
 }
 
-CardOutcome logitGrowth(const Story& story, bool (*wanted)(std::string_view), std::string_view what)
+CardOutcome logitGrowth(const RunSummary& summary, bool (*wanted)(std::string_view), std::string_view what)
 {
-    const auto names = namesOf(story.run, wanted);
+    const auto names = namesOf(summary.run, wanted);
     if (names.empty()) {
         return notCheckable(fmt::format("not logged: {}", what));
     }
     std::optional<CardOutcome> last;
     for (const auto& name : names) {
-        const auto trace = traceOf(story.run, name);
-        auto outcome = beyondFp16(story, trace);
+        const auto trace = traceOf(summary.run, name);
+        auto outcome = beyondFp16(summary, trace);
         outcome = outcome ? outcome : growthOf(trace);
         if (outcome && outcome->state == FindingState::fired) {
             return *outcome;
@@ -129,26 +129,26 @@ CardOutcome logitGrowth(const Story& story, bool (*wanted)(std::string_view), st
     if (last) {
         return *last;
     }
-    return notCheckable(traceOf(story.run, names.front()).empty()
-            ? whyEmpty(story.run, names.front())
+    return notCheckable(traceOf(summary.run, names.front()).empty()
+            ? whyEmpty(summary.run, names.front())
             : fmt::format("the trace {} has fewer than {} points", names.front(), fewestToGrow));
 }
 
-CardOutcome outputLogits(const Story& story)
+CardOutcome outputLogits(const RunSummary& summary)
 {
-    return logitGrowth(story, isOutputLogit, "output logits, log Z or z-loss");
+    return logitGrowth(summary, isOutputLogit, "output logits, log Z or z-loss");
 }
 
-CardOutcome attentionLogits(const Story& story)
+CardOutcome attentionLogits(const RunSummary& summary)
 {
-    return logitGrowth(story, isAttentionLogit, "the largest attention logit");
+    return logitGrowth(summary, isAttentionLogit, "the largest attention logit");
 }
 
 /// Attempts from the beginning, each with its learning rate.
-std::vector<Attempt> freshAttempts(const Story& story)
+std::vector<Attempt> freshAttempts(const RunSummary& summary)
 {
-    auto attempts = attemptsOf(story);
-    const auto interval = std::max<std::int64_t>(intervalOf(story.loss), 1);
+    auto attempts = attemptsOf(summary);
+    const auto interval = std::max<std::int64_t>(intervalOf(summary.loss), 1);
     std::erase_if(
         attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
     return attempts;
@@ -159,10 +159,10 @@ bool sameRate(double a, double b)
     return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
 }
 
-CardOutcome initialisation(const Story& story)
+CardOutcome initialisation(const RunSummary& summary)
 {
     constexpr std::int64_t early = 500;
-    const auto attempts = freshAttempts(story);
+    const auto attempts = freshAttempts(summary);
     const bool differ = attempts.size() > 1
         && std::any_of(attempts.begin(), attempts.end(),
             [&](const Attempt& attempt) { return !sameRate(*attempt.peakLr, *attempts.front().peakLr); });
@@ -181,7 +181,7 @@ CardOutcome initialisation(const Story& story)
     }
     return at(fired(Confidence::low, fmt::format("every attempt goes bad early, whatever its learning rate: {}", rates),
                   evidence),
-        attempts.front().firstBad, story.loss.rank);
+        attempts.front().firstBad, summary.loss.rank);
 }
 
 struct Jump
@@ -235,13 +235,13 @@ std::optional<Jump> vanishingIn(const std::vector<Point>& norms)
     return std::nullopt;
 }
 
-CardOutcome gradientNorm(const Story& story)
+CardOutcome gradientNorm(const RunSummary& summary)
 {
     constexpr std::size_t fewest = 11;
-    const auto norms = finitePoints(story.gradNorm);
+    const auto norms = finitePoints(summary.gradNorm);
     if (norms.size() < fewest) {
-        return notCheckable(story.gradNorm.empty()
-                ? whyEmpty(story, story.gradNorm)
+        return notCheckable(summary.gradNorm.empty()
+                ? whyEmpty(summary, summary.gradNorm)
                 : fmt::format("{} finite gradient norms are logged, the rule needs {}", norms.size(), fewest));
     }
     if (const auto jump = explosionIn(norms)) {
@@ -250,15 +250,15 @@ CardOutcome gradientNorm(const Story& story)
                 fmt::format(
                     "the gradient norm is {:.4g} at step {}, {:.0f} times the mean of the steps before it ({:.4g})",
                     jump->point.value, jump->point.step, jump->point.value / jump->mean, jump->mean),
-                {evidenceOf(story.gradNorm, jump->point)}),
-            jump->point.step, story.gradNorm.rank);
+                {evidenceOf(summary.gradNorm, jump->point)}),
+            jump->point.step, summary.gradNorm.rank);
     }
     if (const auto jump = vanishingIn(norms)) {
         return at(fired(Confidence::medium,
                       fmt::format("the gradient norm stays below a ten-millionth of its start ({:.4g}) from step {} on",
                           jump->mean, jump->point.step),
-                      {evidenceOf(story.gradNorm, jump->point)}),
-            jump->point.step, story.gradNorm.rank);
+                      {evidenceOf(summary.gradNorm, jump->point)}),
+            jump->point.step, summary.gradNorm.rank);
     }
     if (std::all_of(norms.begin(), norms.end(), [](const Point& point) { return point.value == 0; })) {
         return notCheckable("every gradient norm is printed as 0: not measured, or too few digits");

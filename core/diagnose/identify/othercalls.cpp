@@ -178,7 +178,7 @@ bool wasWrongBesideAnotherRank(const CaptureVerdict& verdict)
 
 } // namespace
 
-bool maybeTwins(const Capture& damaged, const Capture& clean)
+bool mayShareInput(const Capture& damaged, const Capture& clean)
 {
     if (!damaged.output || !clean.output || damaged.path == clean.path || !clean.part.empty()) {
         return false;
@@ -195,7 +195,7 @@ const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged
     for (const auto* other : captures.cleanWithInputOf(damaged)) {
         const bool sameProcess = ofOneProcess(damaged, *other);
         const bool elsewhere = other->rank && damaged.rank && other->rank != damaged.rank;
-        if (!(sameProcess || elsewhere) || (found != nullptr && !sameProcess) || !maybeTwins(damaged, *other)) {
+        if (!(sameProcess || elsewhere) || (found != nullptr && !sameProcess) || !mayShareInput(damaged, *other)) {
             continue;
         }
         if (sameBits(damaged, *other) && !endsAlike(verdict, damaged, *other)) {

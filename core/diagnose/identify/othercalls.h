@@ -61,7 +61,7 @@ private:
 // Calls that were given the same bits. Where one of them came out finite, the numbers did not do the other.
 
 /// Could the two be one call with the same bits, made by the same code? By formats and the counts of their scans alone.
-bool maybeTwins(const Capture& damaged, const Capture& clean);
+bool mayShareInput(const Capture& damaged, const Capture& clean);
 
 /// A call with the very input of a damaged one that came out finite; null where there is none. Compares the bits of
 /// those that could be one. A capture of the same rank and another process is none: that attempt may have run something

@@ -85,7 +85,7 @@ double lossAt(const Proof& proof, const std::vector<const Series*>& losses)
 
 } // namespace
 
-std::int64_t ProcessLife::first() const
+std::int64_t TrainingProcess::first() const
 {
     auto least = std::numeric_limits<std::int64_t>::max();
     for (const auto* sign : {&poisonedFrom, &doubtFrom, &tornFrom}) {
@@ -94,7 +94,7 @@ std::int64_t ProcessLife::first() const
     return least;
 }
 
-std::optional<Proof> ProcessLife::proofOf(std::int64_t n) const
+std::optional<Proof> TrainingProcess::proofOf(std::int64_t n) const
 {
     auto found = proofs.from(n);
     if (!found || found->proof.weights >= first()) {
@@ -106,13 +106,13 @@ std::optional<Proof> ProcessLife::proofOf(std::int64_t n) const
     return found->proof;
 }
 
-bool ProcessLife::wrote(const std::string& source, std::int64_t line) const
+bool TrainingProcess::wrote(const std::string& source, std::int64_t line) const
 {
     return std::ranges::any_of(
         sources, [&](const Source& one) { return one.file == source && line >= one.firstLine && line < one.endLine; });
 }
 
-EvidenceLine ProcessLife::lineOf(const Proof& proof) const
+EvidenceLine TrainingProcess::lineOf(const Proof& proof) const
 {
     return {fmt::format("loss is {:.4g} at step {}", proof.loss, proof.step),
         fmt::format("{}:{}", sources[proof.source].file, proof.line)};
@@ -122,34 +122,34 @@ namespace {
 
 constexpr std::int64_t noEnd = std::numeric_limits<std::int64_t>::max();
 
-bool isBad(const TrailStep& step)
+bool isBad(const LossStep& step)
 {
     return step.sign == LossSign::nonFinite || step.sign == LossSign::elsewhere || step.sign == LossSign::zeroed
         || (step.sign == LossSign::absent && step.badGradient);
 }
 
-bool isGood(const TrailStep& step)
+bool isGood(const LossStep& step)
 {
     return step.sign == LossSign::finite;
 }
 
-/// One process on its way from a trail.
+/// One process on its way from a loss history.
 class LifeReader
 {
 public:
     using Losses = std::map<std::pair<std::string, std::optional<int>>, std::vector<const Series*>>;
 
-    LifeReader(const RunData& run, const Trail& trail, std::int64_t base, Losses& losses)
+    LifeReader(const RunData& run, const LossHistory& history, std::int64_t base, Losses& losses)
         : m_run(run)
-        , m_trail(trail)
+        , m_history(history)
         , m_base(base)
         , m_losses(losses)
     { }
 
-    ProcessLife read()
+    TrainingProcess read()
     {
         readPlace();
-        if (!m_trail.steps.empty()) {
+        if (!m_history.steps.empty()) {
             readEnd();
             readProofs();
         }
@@ -157,44 +157,44 @@ public:
     }
 
 private:
-    std::int64_t weightsOf(const TrailStep& step) const { return step.step - m_base; }
-    std::int64_t printed(const TrailStep& step) const { return step.step + m_trail.lanes[step.lane].offset; }
+    std::int64_t weightsOf(const LossStep& step) const { return step.step - m_base; }
+    std::int64_t printed(const LossStep& step) const { return step.step + m_history.lanes[step.lane].offset; }
 
     void readPlace();
     void readEnd();
     void readStreak(std::size_t begin);
     void readLastNorm();
-    bool wentOnUnseen(const TrailStep& last) const;
+    bool wentOnUnseen(const LossStep& last) const;
     void readProofs();
-    Sign signOf(const TrailStep& step, std::int64_t weights) const;
+    Sign signOf(const LossStep& step, std::int64_t weights) const;
 
     const RunData& m_run;
-    const Trail& m_trail;
+    const LossHistory& m_history;
     std::int64_t m_base;
     Losses& m_losses; ///< of every lane
-    ProcessLife m_life;
+    TrainingProcess m_life;
 };
 
 void LifeReader::readPlace()
 {
-    m_life.number = m_trail.life;
-    m_life.last = m_trail.life + 1 == m_trail.lives;
-    m_life.countsRows = std::ranges::any_of(m_trail.lanes, &LossLane::countedSteps);
-    for (const auto& lane : m_trail.lanes) {
+    m_life.number = m_history.life;
+    m_life.last = m_history.life + 1 == m_history.lives;
+    m_life.countsRows = std::ranges::any_of(m_history.lanes, &RankLossLog::countedSteps);
+    for (const auto& lane : m_history.lanes) {
         m_life.sources.push_back(
-            {lane.source, m_trail.life == 0 ? 0 : noEnd, noEnd, m_losses[{lane.source, lane.rank}]});
+            {lane.source, m_history.life == 0 ? 0 : noEnd, noEnd, m_losses[{lane.source, lane.rank}]});
     }
-    for (const auto& step : m_trail.steps) {
+    for (const auto& step : m_history.steps) {
         auto& first = m_life.sources[step.lane].firstLine;
         first = std::min(first, step.line);
     }
-    if (!m_trail.steps.empty()) {
-        m_life.firstWeights = weightsOf(m_trail.steps.front());
-        m_life.lastWeights = weightsOf(m_trail.steps.back());
+    if (!m_history.steps.empty()) {
+        m_life.firstWeights = weightsOf(m_history.steps.front());
+        m_life.lastWeights = weightsOf(m_history.steps.back());
     }
 }
 
-std::string stateWord(const TrailStep& step)
+std::string stateWord(const LossStep& step)
 {
     switch (step.sign) {
     case LossSign::zeroed:
@@ -211,22 +211,22 @@ std::string stateWord(const TrailStep& step)
 }
 
 /// A detector's warnings say neither NaN nor Inf, and count attempts before the trainer adds one.
-Sign LifeReader::signOf(const TrailStep& step, std::int64_t weights) const
+Sign LifeReader::signOf(const LossStep& step, std::int64_t weights) const
 {
-    const bool warned = m_trail.lanes[step.lane].ownDetector;
+    const bool warned = m_history.lanes[step.lane].ownDetector;
     const auto place = m_life.countsRows ? fmt::format("at row {}", printed(step))
         : warned                         ? fmt::format("in attempt {}", step.step)
                                          : fmt::format("at step {}", printed(step));
     const auto* what = warned && step.sign == LossSign::nonFinite ? "loss is not finite" : nullptr;
-    return {weights, m_trail.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
+    return {weights, m_history.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
 }
 
 /// A detector names every step that was not finite: a checkpoint of a later step, or the end of training, shows that
 /// there were finite ones behind the last it named.
-bool LifeReader::wentOnUnseen(const TrailStep& last) const
+bool LifeReader::wentOnUnseen(const LossStep& last) const
 {
-    const auto& lane = m_trail.lanes[last.lane];
-    if (!lane.ownDetector || !m_trail.ownStop.text.empty() || !m_life.last) {
+    const auto& lane = m_history.lanes[last.lane];
+    if (!lane.ownDetector || !m_history.ownStop.text.empty() || !m_life.last) {
         return false;
     }
     const auto here = [&](const std::string& source, std::int64_t line) {
@@ -241,7 +241,7 @@ bool LifeReader::wentOnUnseen(const TrailStep& last) const
 
 void LifeReader::readEnd()
 {
-    const auto& steps = m_trail.steps;
+    const auto& steps = m_history.steps;
     std::size_t begin = steps.size();
     while (begin > 0 && !isGood(steps[begin - 1])) {
         --begin;
@@ -251,7 +251,7 @@ void LifeReader::readEnd()
         return;
     }
     // Between two steps that a detector names lie finite ones.
-    if (m_trail.lanes[steps.back().lane].ownDetector) {
+    if (m_history.lanes[steps.back().lane].ownDetector) {
         for (std::size_t i = steps.size() - 1; i > begin; --i) {
             if (steps[i].step != steps[i - 1].step + 1) {
                 begin = i;
@@ -268,7 +268,7 @@ void LifeReader::readEnd()
 /// Several batches that gave NaN speak against the weights. One alone may be its batch.
 void LifeReader::readStreak(std::size_t begin)
 {
-    const auto& steps = m_trail.steps;
+    const auto& steps = m_history.steps;
     const auto bad = std::find_if(steps.begin() + static_cast<std::ptrdiff_t>(begin), steps.end(), isBad);
     const auto count = std::count_if(bad, steps.end(), isBad);
     if (bad == steps.end()) {
@@ -280,7 +280,7 @@ void LifeReader::readStreak(std::size_t begin)
     if (begin > 0 && isGood(steps[begin - 1]) && steps[begin - 1].badGradient
         && bad - steps.begin() == static_cast<std::ptrdiff_t>(begin)) {
         const auto& before = steps[begin - 1];
-        sign.line = m_trail.evidence(before, fmt::format("grad_norm is not finite at step {}", printed(before)));
+        sign.line = m_history.evidence(before, fmt::format("grad_norm is not finite at step {}", printed(before)));
         sign.weights = std::max(sign.weights, weightsOf(before) + 1);
     }
     (count > 1 ? m_life.poisonedFrom : m_life.doubtFrom) = std::move(sign);
@@ -289,16 +289,16 @@ void LifeReader::readStreak(std::size_t begin)
 /// The update behind the last line had a gradient norm that is not finite; whether it was done is not logged.
 void LifeReader::readLastNorm()
 {
-    const auto& last = m_trail.steps.back();
+    const auto& last = m_history.steps.back();
     if (last.badGradient) {
         m_life.doubtFrom = {weightsOf(last) + 1,
-            m_trail.evidence(last, fmt::format("grad_norm is not finite at step {}", printed(last)))};
+            m_history.evidence(last, fmt::format("grad_norm is not finite at step {}", printed(last)))};
     }
 }
 
 void LifeReader::readProofs()
 {
-    for (const auto& step : m_trail.steps) {
+    for (const auto& step : m_history.steps) {
         if (isGood(step) && !step.badGradient && !std::isnan(step.loss)) {
             m_life.proofs.add({weightsOf(step), step.loss, printed(step), step.line, step.lane}, step.quoted);
         }
@@ -307,7 +307,7 @@ void LifeReader::readProofs()
 
 } // namespace
 
-LivesReader::LivesReader(const RunData& run)
+TrainingProcessReader::TrainingProcessReader(const RunData& run)
     : m_run(run)
 {
     for (const auto& series : run.series) {
@@ -317,7 +317,7 @@ LivesReader::LivesReader(const RunData& run)
     }
 }
 
-std::int64_t LivesReader::baseOf(const LossLane& lane)
+std::int64_t TrainingProcessReader::baseOf(const RankLossLog& lane)
 {
     const Lane key {lane.source, lane.rank};
     const auto known = m_bases.find(key);
@@ -325,9 +325,9 @@ std::int64_t LivesReader::baseOf(const LossLane& lane)
                                   : m_bases.emplace(key, stepBaseOf(m_run, lane, m_losses[key])).first->second;
 }
 
-ProcessLife LivesReader::read(const Trail& trail)
+TrainingProcess TrainingProcessReader::read(const LossHistory& history)
 {
-    return LifeReader(m_run, trail, baseOf(trail.lanes.front()), m_losses).read();
+    return LifeReader(m_run, history, baseOf(history.lanes.front()), m_losses).read();
 }
 
 namespace {
@@ -393,7 +393,7 @@ void earliest(std::optional<Sign>& sign, Sign other)
 }
 
 /// A process ends in a file where the next one begins.
-void endWhereTheNextBegins(std::vector<ProcessLife>& lives)
+void endWhereTheNextBegins(std::vector<TrainingProcess>& lives)
 {
     std::map<std::string, std::set<std::int64_t>> begins;
     for (const auto& life : lives) {
@@ -424,13 +424,13 @@ struct DumpLines
         }
     }
 
-    bool endedWithOne(const ProcessLife& life) const
+    bool endedWithOne(const TrainingProcess& life) const
     {
         return std::ranges::any_of(raised, [&](const Event* e) { return life.wrote(e->source, e->line); });
     }
 
     /// The process whose console names the dump; where none does, the last one.
-    ProcessLife* lifeOf(const CaptureVerdict& verdict, std::vector<ProcessLife>& lives) const
+    TrainingProcess* lifeOf(const CaptureVerdict& verdict, std::vector<TrainingProcess>& lives) const
     {
         const auto event = named.find(verdict.capture);
         for (auto& life : lives) {
@@ -447,7 +447,7 @@ struct DumpLines
 
 /// The update after the line of the first step made the damage, whether that line came before or after its own update.
 /// Where a finite loss follows, the update was left out, or the damage was survived.
-void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::vector<ProcessLife>& lives)
+void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::vector<TrainingProcess>& lives)
 {
     const DumpLines lines(run);
     for (const auto& verdict : verdicts) {
@@ -467,7 +467,8 @@ void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
 }
 
 /// Captures alone: where nothing was logged, all that is known is their own order.
-void readCapturesAlone(const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::vector<ProcessLife>& lives)
+void readCapturesAlone(
+    const RunData& run, const std::vector<CaptureVerdict>& verdicts, std::vector<TrainingProcess>& lives)
 {
     if (lives.empty()) {
         lives.emplace_back();
@@ -479,7 +480,7 @@ void readCapturesAlone(const RunData& run, const std::vector<CaptureVerdict>& ve
 }
 
 /// Where a series of the process climbs before a step.
-const Point* climbOf(const RunData& run, const ProcessLife& life, std::string_view name, std::int64_t step)
+const Point* climbOf(const RunData& run, const TrainingProcess& life, std::string_view name, std::int64_t step)
 {
     ClimbSearch search(step);
     const auto& file = life.sources.front().file;
@@ -496,7 +497,7 @@ const Point* climbOf(const RunData& run, const ProcessLife& life, std::string_vi
     return search.start();
 }
 
-void readClimb(const RunData& run, ProcessLife& life, std::string_view name)
+void readClimb(const RunData& run, TrainingProcess& life, std::string_view name)
 {
     if (!life.inTrouble() || life.sources.empty() || life.proofs.empty()) {
         return;
@@ -511,23 +512,23 @@ void readClimb(const RunData& run, ProcessLife& life, std::string_view name)
     }
 }
 
-std::string fileOf(const ProcessLife& life)
+std::string fileOf(const TrainingProcess& life)
 {
     return life.sources.empty() ? std::string() : life.sources.front().file;
 }
 
 /// Some process goes on with finite losses where this one went bad.
-bool wasPassed(const ProcessLife& life, const std::vector<ProcessLife>& lives)
+bool wasPassed(const TrainingProcess& life, const std::vector<TrainingProcess>& lives)
 {
-    return !life.last || std::ranges::any_of(lives, [&](const ProcessLife& other) {
+    return !life.last || std::ranges::any_of(lives, [&](const TrainingProcess& other) {
         return &other != &life && !other.proofs.empty() && other.first() > life.first()
             && other.proofs.lastWeights() >= life.first() && naturalLess(fileOf(life), fileOf(other));
     });
 }
 
-const ProcessLife* lifeInTrouble(const std::vector<ProcessLife>& lives)
+const TrainingProcess* failedProcess(const std::vector<TrainingProcess>& lives)
 {
-    const ProcessLife* found = nullptr;
+    const TrainingProcess* found = nullptr;
     for (const auto& life : lives) {
         if (life.inTrouble() && !wasPassed(life, lives) && (found == nullptr || life.first() > found->first())) {
             found = &life;
@@ -538,27 +539,27 @@ const ProcessLife* lifeInTrouble(const std::vector<ProcessLife>& lives)
 
 } // namespace
 
-Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
+FailureTimeline failureTimelineOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
 {
-    Trouble trouble;
-    LivesReader reader(run);
-    for (auto& trail : trailsOf(run)) {
-        if (!trail.lanes.empty()) {
-            trouble.lives.push_back(reader.read(trail));
+    FailureTimeline timeline;
+    TrainingProcessReader reader(run);
+    for (auto& history : lossHistoriesOf(run)) {
+        if (!history.lanes.empty()) {
+            timeline.processes.push_back(reader.read(history));
         }
-        trail = {};
+        history = {};
     }
-    std::ranges::stable_sort(
-        trouble.lives, [](const ProcessLife& a, const ProcessLife& b) { return naturalLess(fileOf(a), fileOf(b)); });
-    endWhereTheNextBegins(trouble.lives);
-    readBirths(run, verdicts, trouble.lives);
-    readCapturesAlone(run, verdicts, trouble.lives);
-    for (auto& life : trouble.lives) {
+    std::ranges::stable_sort(timeline.processes,
+        [](const TrainingProcess& a, const TrainingProcess& b) { return naturalLess(fileOf(a), fileOf(b)); });
+    endWhereTheNextBegins(timeline.processes);
+    readBirths(run, verdicts, timeline.processes);
+    readCapturesAlone(run, verdicts, timeline.processes);
+    for (auto& life : timeline.processes) {
         readClimb(run, life, "loss");
         readClimb(run, life, "grad_norm");
     }
-    trouble.life = lifeInTrouble(trouble.lives);
-    return trouble;
+    timeline.failed = failedProcess(timeline.processes);
+    return timeline;
 }
 
 namespace {
@@ -590,12 +591,12 @@ std::string quietText(const RunData& run)
 
 } // namespace
 
-std::string troubleText(const RunData& run, const Trouble& trouble)
+std::string failureText(const RunData& run, const FailureTimeline& timeline)
 {
-    if (trouble.none()) {
+    if (timeline.none()) {
         return quietText(run);
     }
-    const auto& life = *trouble.life;
+    const auto& life = *timeline.failed;
     if (life.poisonedFrom) {
         return life.poisonedFrom->line.text + ", and no number after it";
     }

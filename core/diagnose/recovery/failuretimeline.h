@@ -26,7 +26,7 @@ struct Proof
     double loss = 0;
     std::int64_t step = 0; ///< as it is printed
     std::int64_t line = 0;
-    std::uint32_t source = 0; ///< place in ProcessLife::sources
+    std::uint32_t source = 0; ///< place in TrainingProcess::sources
 };
 
 /// The weights that gave a finite loss. A run has millions of them, one like the other: what is kept are ranges of
@@ -72,7 +72,7 @@ struct Sign
 };
 
 /// What the weights of one process lived through.
-struct ProcessLife
+struct TrainingProcess
 {
     struct Source
     {
@@ -109,17 +109,17 @@ struct ProcessLife
 
 /// Reads what the weights of processes lived through, as far as their losses tell. A log may hold very many of them, so
 /// what they have in common is looked for once.
-class LivesReader
+class TrainingProcessReader
 {
 public:
-    explicit LivesReader(const RunData& run);
+    explicit TrainingProcessReader(const RunData& run);
 
-    ProcessLife read(const Trail& trail);
+    TrainingProcess read(const LossHistory& history);
 
 private:
     using Lane = std::pair<std::string, std::optional<int>>;
 
-    std::int64_t baseOf(const LossLane& lane);
+    std::int64_t baseOf(const RankLossLog& lane);
 
     const RunData& m_run;
     std::map<Lane, std::vector<const Series*>> m_losses;
@@ -127,19 +127,19 @@ private:
 };
 
 /// All processes whose logs are there, and the one that the run ended with.
-struct Trouble
+struct FailureTimeline
 {
-    std::vector<ProcessLife> lives;
-    const ProcessLife* life = nullptr; ///< in trouble, and no other went on past it; into `lives`
+    std::vector<TrainingProcess> processes;
+    const TrainingProcess* failed = nullptr; ///< the one that failed and that no other went on past; into `processes`
 
-    bool none() const { return life == nullptr; }
+    bool none() const { return failed == nullptr; }
 };
 
 /// Points into `run`, which has to outlive it.
-Trouble troubleOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
-Trouble troubleOf(const RunData&& run, const std::vector<CaptureVerdict>& verdicts) = delete;
+FailureTimeline failureTimelineOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
+FailureTimeline failureTimelineOf(const RunData&& run, const std::vector<CaptureVerdict>& verdicts) = delete;
 
 /// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
-std::string troubleText(const RunData& run, const Trouble& trouble);
+std::string failureText(const RunData& run, const FailureTimeline& timeline);
 
 } // namespace nanscope::diagnose

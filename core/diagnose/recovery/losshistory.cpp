@@ -30,7 +30,7 @@ struct Mark
 };
 
 /// All that one log says of one rank's loss. Points into the run it was collected from.
-struct LaneMaterial
+struct RawLossEvents
 {
     std::vector<const Series*> losses; ///< in order of segment
     std::set<std::pair<int, std::int64_t>> badGradients; ///< segment and printed step
@@ -41,7 +41,7 @@ struct LaneMaterial
 /// Source and rank.
 using LaneKey = std::pair<std::string, std::optional<int>>;
 
-using Materials = std::map<LaneKey, LaneMaterial>;
+using Materials = std::map<LaneKey, RawLossEvents>;
 
 std::optional<Mark> markOf(const Event& event)
 {
@@ -73,7 +73,7 @@ void addLosses(const RunData& run, Materials& lanes)
     }
 }
 
-void addBadGradients(const Series& series, LaneMaterial& material)
+void addBadGradients(const Series& series, RawLossEvents& material)
 {
     for (const auto& point : series.points) {
         if (point.state != PointState::finite && point.state != PointState::reported) {
@@ -98,7 +98,7 @@ void addCompanions(const RunData& run, Materials& lanes)
 }
 
 /// A line that names no rank was printed by the lowest that prints.
-LaneMaterial* laneOf(Materials& lanes, const Event& event)
+RawLossEvents* laneOf(Materials& lanes, const Event& event)
 {
     if (const auto exact = lanes.find({event.source, event.rank}); exact != lanes.end()) {
         return &exact->second;
@@ -151,7 +151,7 @@ Materials collectLanes(const RunData& run)
 /// What one process wrote of one rank's loss.
 struct LaneLife
 {
-    std::vector<TrailStep> steps;
+    std::vector<LossStep> steps;
     EvidenceLine ownStop;
     EvidenceLine crash;
     std::vector<EvidenceLine> doubts;
@@ -159,7 +159,7 @@ struct LaneLife
 
 struct ReadLane
 {
-    LossLane lane;
+    RankLossLog lane;
     std::vector<LaneLife> lives;
     std::int64_t points = 0;
 };
@@ -186,7 +186,7 @@ bool namesGoodLoss(const NanMessage& said)
 class LaneReader
 {
 public:
-    LaneReader(const LaneMaterial& material, const LossLane& lane)
+    LaneReader(const RawLossEvents& material, const RankLossLog& lane)
         : m_material(material)
         , m_lane(lane)
     { }
@@ -198,14 +198,14 @@ private:
     void end() { m_ended = m_lives.size() < mostLives; }
     std::size_t lossCount() const;
     void endBefore(std::int64_t step);
-    void append(const TrailStep& step);
+    void append(const LossStep& step);
     void take(const Point& point, int segment);
     void take(const Mark& mark);
     void takeMessage(const Event& event, const NanMessage& said);
     void doubt(const Event& event, const NanMessage& said);
 
-    const LaneMaterial& m_material;
-    const LossLane& m_lane;
+    const RawLossEvents& m_material;
+    const RankLossLog& m_lane;
     std::vector<LaneLife> m_lives;
     bool m_ended = true;
     std::int64_t m_total = 0; ///< as the detector's lines of this life count
@@ -261,7 +261,7 @@ void LaneReader::endBefore(std::int64_t step)
     }
 }
 
-void LaneReader::append(const TrailStep& step)
+void LaneReader::append(const LossStep& step)
 {
     auto& steps = life().steps;
     if (!steps.empty() && steps.back().step == step.step) {
@@ -279,7 +279,7 @@ void LaneReader::take(const Point& point, int segment)
     }
     const auto step = point.step - m_lane.offset;
     endBefore(step);
-    TrailStep taken {step, absent ? notKnown : point.value, point.line};
+    LossStep taken {step, absent ? notKnown : point.value, point.line};
     taken.badGradient = m_material.badGradients.contains({segment, point.step});
     if (absent) {
         taken.sign = LossSign::absent;
@@ -349,7 +349,7 @@ void LaneReader::doubt(const Event& event, const NanMessage& said)
 }
 
 /// The line that prints this loss at this step, of those before a warning.
-const Point* printedAs(const LaneMaterial& material, std::int64_t step, double loss, std::int64_t before)
+const Point* printedAs(const RawLossEvents& material, std::int64_t step, double loss, std::int64_t before)
 {
     constexpr double roundedBoth = 0.00006; // to four digits, one of them at least
     for (const auto* series : material.losses) {
@@ -366,7 +366,7 @@ const Point* printedAs(const LaneMaterial& material, std::int64_t step, double l
 
 /// Trainers print behind the increment and detectors count before it; a loop of one's own may not. The loss that a
 /// warning remembers is found again on the line that printed it.
-void findNumbering(const LaneMaterial& material, LossLane& lane)
+void findNumbering(const RawLossEvents& material, RankLossLog& lane)
 {
     lane.offset = 1;
     for (const auto& mark : material.marks) {
@@ -404,7 +404,7 @@ std::int64_t intervalOf(const std::vector<const Series*>& losses)
     return std::max<std::int64_t>(1, *middle);
 }
 
-ReadLane laneFrom(const LaneKey& key, const LaneMaterial& material)
+ReadLane laneFrom(const LaneKey& key, const RawLossEvents& material)
 {
     ReadLane read;
     auto& lane = read.lane;
@@ -430,7 +430,7 @@ ReadLane laneFrom(const LaneKey& key, const LaneMaterial& material)
 /// Ranks that print into one log count alike, whichever of them warns.
 void shareNumbering(std::vector<ReadLane>& lanes)
 {
-    std::map<std::string_view, const LossLane*> warns;
+    std::map<std::string_view, const RankLossLog*> warns;
     for (const auto& lane : lanes) {
         if (lane.lane.ownDetector) {
             warns.try_emplace(lane.lane.source, &lane.lane);
@@ -473,10 +473,10 @@ std::size_t sizeOf(const ReadLane& lane)
     return steps;
 }
 
-bool holds(const LaneLife& life, const TrailStep& wanted)
+bool holds(const LaneLife& life, const LossStep& wanted)
 {
     const auto found = std::lower_bound(life.steps.begin(), life.steps.end(), wanted,
-        [](const TrailStep& a, const TrailStep& b) { return a.step < b.step; });
+        [](const LossStep& a, const LossStep& b) { return a.step < b.step; });
     return found != life.steps.end() && found->step == wanted.step && found->sign == wanted.sign
         && std::bit_cast<std::uint64_t>(found->loss) == std::bit_cast<std::uint64_t>(wanted.loss);
 }
@@ -486,13 +486,13 @@ bool isCopy(const ReadLane& lane, const ReadLane& of)
 {
     return std::ranges::all_of(lane.lives, [&](const LaneLife& life) {
         return std::ranges::any_of(of.lives, [&](const LaneLife& other) {
-            return std::ranges::all_of(life.steps, [&](const TrailStep& step) { return holds(other, step); });
+            return std::ranges::all_of(life.steps, [&](const LossStep& step) { return holds(other, step); });
         });
     });
 }
 
 /// "logs/0/stdout.log" of rank 0 as "logs/#/stdout.log": every place in which its rank may stand.
-std::set<std::string> patternsOf(const LossLane& lane)
+std::set<std::string> patternsOf(const RankLossLog& lane)
 {
     std::set<std::string> patterns {lane.source};
     const auto rank = std::to_string(lane.rank.value_or(0));
@@ -513,7 +513,7 @@ class Group
 public:
     /// Logs of several ranks belong to one run if they are one file, or differ in nothing but the rank. Nothing says so
     /// of logs without ranks.
-    bool takes(const LossLane& lane) const
+    bool takes(const RankLossLog& lane) const
     {
         if (m_lanes.empty()) {
             return true;
@@ -597,7 +597,7 @@ std::vector<Lanes> groupsOf(Lanes lanes)
 }
 
 /// What all ranks together say of one step, in the eyes of the watched one: the first.
-TrailStep joined(std::span<const TrailStep> same)
+LossStep joined(std::span<const LossStep> same)
 {
     auto whole = same.front();
     for (const auto& other : same.subspan(1)) {
@@ -614,52 +614,52 @@ TrailStep joined(std::span<const TrailStep> same)
     return whole;
 }
 
-void join(std::vector<TrailStep> all, Trail& trail)
+void join(std::vector<LossStep> all, LossHistory& history)
 {
     for (const auto& step : all) {
-        const auto rank = trail.lanes[step.lane].rank;
+        const auto rank = history.lanes[step.lane].rank;
         if (step.sign == LossSign::nonFinite && rank) {
-            trail.badRanks.emplace_back(step.step, *rank);
+            history.badRanks.emplace_back(step.step, *rank);
         }
     }
-    const auto place = [](const TrailStep& step) { return std::pair(step.step, step.lane); };
+    const auto place = [](const LossStep& step) { return std::pair(step.step, step.lane); };
     if (!std::ranges::is_sorted(all, {}, place)) {
         std::ranges::sort(all, {}, place);
-        std::ranges::sort(trail.badRanks);
+        std::ranges::sort(history.badRanks);
     }
-    if (std::ranges::adjacent_find(all, {}, &TrailStep::step) == all.end()) {
-        trail.steps = std::move(all);
+    if (std::ranges::adjacent_find(all, {}, &LossStep::step) == all.end()) {
+        history.steps = std::move(all);
         return;
     }
     for (auto first = all.begin(); first != all.end();) {
         const auto last =
-            std::find_if(first, all.end(), [&](const TrailStep& step) { return step.step != first->step; });
-        trail.steps.push_back(joined(std::span(first, last)));
+            std::find_if(first, all.end(), [&](const LossStep& step) { return step.step != first->step; });
+        history.steps.push_back(joined(std::span(first, last)));
         first = last;
     }
 }
 
-void addEnds(const LaneLife& life, Trail& trail)
+void addEnds(const LaneLife& life, LossHistory& history)
 {
-    if (trail.ownStop.text.empty()) {
-        trail.ownStop = life.ownStop;
+    if (history.ownStop.text.empty()) {
+        history.ownStop = life.ownStop;
     }
-    if (trail.crash.text.empty()) {
-        trail.crash = life.crash;
+    if (history.crash.text.empty()) {
+        history.crash = life.crash;
     }
-    trail.doubts.insert(trail.doubts.end(), life.doubts.begin(), life.doubts.end());
+    history.doubts.insert(history.doubts.end(), life.doubts.begin(), life.doubts.end());
 }
 
 /// Takes the steps out of the group: a long run has no room for them twice.
-Trail trailOf(Lanes& group, std::size_t life)
+LossHistory lossHistoryOf(Lanes& group, std::size_t life)
 {
-    Trail trail;
-    trail.life = static_cast<int>(life);
-    std::vector<TrailStep> all;
+    LossHistory history;
+    history.life = static_cast<int>(life);
+    std::vector<LossStep> all;
     for (std::uint32_t lane = 0; lane < group.size(); ++lane) {
         auto& read = group[lane];
-        trail.lanes.push_back(read.lane);
-        trail.lives = std::max(trail.lives, static_cast<int>(read.lives.size()));
+        history.lanes.push_back(read.lane);
+        history.lives = std::max(history.lives, static_cast<int>(read.lives.size()));
         if (life < read.lives.size()) {
             auto steps = std::move(read.lives[life].steps);
             for (auto& step : steps) {
@@ -670,39 +670,39 @@ Trail trailOf(Lanes& group, std::size_t life)
             } else {
                 all.insert(all.end(), steps.begin(), steps.end());
             }
-            addEnds(read.lives[life], trail);
+            addEnds(read.lives[life], history);
         }
     }
-    join(std::move(all), trail);
-    return trail;
+    join(std::move(all), history);
+    return history;
 }
 
 } // namespace
 
-EvidenceLine Trail::evidence(const TrailStep& step, std::string text) const
+EvidenceLine LossHistory::evidence(const LossStep& step, std::string text) const
 {
     return {std::move(text), fmt::format("{}:{}", lanes[step.lane].source, step.line)};
 }
 
-std::vector<Trail> trailsOf(const RunData& run)
+std::vector<LossHistory> lossHistoriesOf(const RunData& run)
 {
-    std::vector<Trail> trails;
+    std::vector<LossHistory> histories;
     for (auto& group : groupsOf(readLanes(run))) {
         std::size_t lives = 0;
         for (const auto& lane : group) {
             lives = std::max(lives, lane.lives.size());
         }
         for (std::size_t life = 0; life < lives; ++life) {
-            trails.push_back(trailOf(group, life));
+            histories.push_back(lossHistoryOf(group, life));
         }
     }
-    return trails;
+    return histories;
 }
 
 namespace {
 
 /// What the reader of the log knows of its trainer.
-std::optional<std::int64_t> baseOfTrainer(const RunData& run, const LossLane& lane)
+std::optional<std::int64_t> baseOfTrainer(const RunData& run, const RankLossLog& lane)
 {
     const auto said = std::ranges::find_if(run.settings,
         [&](const Setting& setting) { return setting.name == stepBaseName && setting.source == lane.source; });
@@ -710,7 +710,7 @@ std::optional<std::int64_t> baseOfTrainer(const RunData& run, const LossLane& la
 }
 
 /// Weights of step N were loaded, and the next loss is printed as that of step N.
-bool beganWithLoadedStep(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses)
+bool beganWithLoadedStep(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses)
 {
     const auto isLoaded = [&](const Checkpoint& one) {
         return one.fact == CheckpointFact::loaded && one.source == lane.source && one.step > 0;
@@ -734,7 +734,7 @@ bool beganWithLoadedStep(const RunData& run, const LossLane& lane, const std::ve
 
 } // namespace
 
-std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses)
+std::int64_t stepBaseOf(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses)
 {
     if (lane.ownDetector) {
         return 0;

@@ -23,7 +23,7 @@ enum class LossSign : std::uint8_t {
     nonFinite,
 };
 
-struct TrailStep
+struct LossStep
 {
     std::int64_t step = 0; ///< as a detector counts it: before the trainer adds one
     double loss = std::numeric_limits<double>::quiet_NaN(); ///< of the watched rank, where a line says it
@@ -35,7 +35,7 @@ struct TrailStep
 };
 
 /// The losses of one rank in one log.
-struct LossLane
+struct RankLossLog
 {
     std::optional<int> rank;
     std::string source;
@@ -45,27 +45,27 @@ struct LossLane
     std::int64_t offset = 0; ///< printed step minus the detector's
     EvidenceLine numbering; ///< what shows the offset; empty where nothing does
     std::int64_t interval = 1; ///< steps from line to line, most of the time
-    std::int64_t absent = 0; ///< left out of the trail: more steps come without a loss than with one
+    std::int64_t absent = 0; ///< left out of the loss history: more steps come without a loss than with one
 };
 
 /// What one process lived through, joined over the ranks whose losses are logged.
-struct Trail
+struct LossHistory
 {
-    std::vector<LossLane> lanes; ///< the watched one first
+    std::vector<RankLossLog> lanes; ///< the watched one first
     int life = 0; ///< counters start anew with each
     int lives = 1;
-    std::vector<TrailStep> steps; ///< one per step, ascending
+    std::vector<LossStep> steps; ///< one per step, ascending
     std::vector<std::pair<std::int64_t, int>> badRanks; ///< step and rank, as far as the logs name it
     EvidenceLine ownStop; ///< the run's own detector ended it; empty if not
     EvidenceLine crash; ///< a value that its trainer could not print ended it; empty if not
     std::vector<EvidenceLine> doubts; ///< where the log's own counters say that lines are missing
 
-    EvidenceLine evidence(const TrailStep& step, std::string text) const;
+    EvidenceLine evidence(const LossStep& step, std::string text) const;
 };
 
 /// Per rank the log with the most losses, joined where they are of one run; a log that names no rank stands for itself.
 /// The last writer of a step wins.
-std::vector<Trail> trailsOf(const RunData& run);
+std::vector<LossHistory> lossHistoriesOf(const RunData& run);
 
 /// The setting in which the reader of a log says what it knows of its trainer (core/ingest/log/logformat.h).
 constexpr std::string_view stepBaseName = "log.step_base";
@@ -73,6 +73,6 @@ constexpr std::string_view stepBaseName = "log.step_base";
 /// The loss printed as step s is that of W(s - base), W(n) being what checkpoint n holds. Steps as a detector counts
 /// them are those of the weights; else the trainer's source, a resume or the first step of the log tells.
 /// `losses` are those of its first lane.
-std::int64_t stepBaseOf(const RunData& run, const LossLane& lane, const std::vector<const Series*>& losses);
+std::int64_t stepBaseOf(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses);
 
 } // namespace nanscope::diagnose

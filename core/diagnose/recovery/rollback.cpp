@@ -37,9 +37,9 @@ std::string numericsSetting(const CaptureVerdict& verdict)
 }
 
 /// What the cause asks for; where it is open, what covers most of what is open.
-std::string settingFor(const CaptureVerdict* verdict, const Trouble& trouble)
+std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline)
 {
-    if (verdict == nullptr && trouble.life->climbingFrom) {
+    if (verdict == nullptr && timeline.failed->climbingFrom) {
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
@@ -85,11 +85,11 @@ std::string pruningRisk(const RunData& run)
 }
 
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
-std::string tonightLine(
-    const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback, const Trouble& trouble)
+std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
+    const FailureTimeline& timeline)
 {
-    const auto setting = settingFor(deciding(verdicts), trouble);
-    const auto& life = *trouble.life;
+    const auto setting = settingFor(deciding(verdicts), timeline);
+    const auto& life = *timeline.failed;
     if (!rollback.recommended && life.first() <= life.firstWeights) {
         return fmt::format("{}; what was logged first is bad already, so no update that was logged did it: look at "
                            "the weights it began with and at its first batch",
@@ -198,7 +198,7 @@ bool reaches(const std::optional<Sign>& sign, std::int64_t step)
     return sign && sign->weights <= step;
 }
 
-void judgeBy(CheckpointAdvice& advice, const ProcessLife& life)
+void judgeBy(CheckpointAdvice& advice, const TrainingProcess& life)
 {
     const auto step = advice.step;
     if (life.countsRows) {
@@ -224,17 +224,17 @@ void judgeBy(CheckpointAdvice& advice, const ProcessLife& life)
 }
 
 /// The process was at this step at some time, and can have written it.
-bool passed(const ProcessLife& life, std::int64_t step)
+bool passed(const TrainingProcess& life, std::int64_t step)
 {
     return life.firstWeights <= step && life.lastWeights + 1 >= step;
 }
 
 /// By the process that wrote it, where a log says which. Otherwise all that passed its step have to agree: a resume
 /// goes through the steps of the attempt before, and may have written over its checkpoints or not.
-void judge(CheckpointAdvice& advice, const Known& known, const Trouble& trouble)
+void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& timeline)
 {
     if (known.saved != nullptr) {
-        for (const auto& life : trouble.lives) {
+        for (const auto& life : timeline.processes) {
             if (life.wrote(known.saved->source, known.saved->line)) {
                 judgeBy(advice, life);
                 return;
@@ -242,7 +242,7 @@ void judge(CheckpointAdvice& advice, const Known& known, const Trouble& trouble)
         }
     }
     bool any = false;
-    for (const auto& life : trouble.lives) {
+    for (const auto& life : timeline.processes) {
         if (!passed(life, advice.step)) {
             continue;
         }
@@ -261,7 +261,7 @@ void judge(CheckpointAdvice& advice, const Known& known, const Trouble& trouble)
         any = true;
     }
     if (!any) {
-        judgeBy(advice, *trouble.life);
+        judgeBy(advice, *timeline.failed);
     }
 }
 
@@ -314,7 +314,7 @@ std::string lostText(std::int64_t lost)
     return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
 }
 
-std::string reasonOf(const Rollback& rollback, const Trouble& trouble, const std::string& doubt)
+std::string reasonOf(const Rollback& rollback, const FailureTimeline& timeline, const std::string& doubt)
 {
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
@@ -323,8 +323,9 @@ std::string reasonOf(const Rollback& rollback, const Trouble& trouble, const std
     const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
         [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });
     const auto text = chosen->status == CheckpointStatus::safe
-        ? fmt::format("the newest that nothing speaks against, {}", lostText(trouble.life->first() - chosen->step))
-        : fmt::format("nothing better is left, {}: {}", lostText(trouble.life->first() - chosen->step), chosen->reason);
+        ? fmt::format("the newest that nothing speaks against, {}", lostText(timeline.failed->first() - chosen->step))
+        : fmt::format(
+            "nothing better is left, {}: {}", lostText(timeline.failed->first() - chosen->step), chosen->reason);
     return text + doubt;
 }
 
@@ -345,8 +346,8 @@ std::optional<std::int64_t> choose(const std::vector<CheckpointAdvice>& all, std
 
 std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
 {
-    const auto trouble = troubleOf(run, verdicts);
-    if (trouble.none()) {
+    const auto timeline = failureTimelineOf(run, verdicts);
+    if (timeline.none()) {
         return std::nullopt;
     }
     Rollback rollback;
@@ -355,15 +356,15 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         advice.step = step;
         advice.path = known.path();
         if (!isMissing(advice, known)) {
-            judge(advice, known, trouble);
+            judge(advice, known, timeline);
         }
     }
     if (!sparesTheNewest(verdicts)) {
-        doubtTheNewest(rollback.checkpoints, trouble.life->first());
+        doubtTheNewest(rollback.checkpoints, timeline.failed->first());
     }
-    rollback.recommended = choose(rollback.checkpoints, trouble.life->first());
-    rollback.reason = reasonOf(rollback, trouble, doubtOfFiniteLosses(verdicts));
-    rollback.tonight = tonightLine(run, verdicts, rollback, trouble);
+    rollback.recommended = choose(rollback.checkpoints, timeline.failed->first());
+    rollback.reason = reasonOf(rollback, timeline, doubtOfFiniteLosses(verdicts));
+    rollback.tonight = tonightLine(run, verdicts, rollback, timeline);
     return rollback;
 }
 

@@ -21,10 +21,10 @@ namespace {
 class Notes
 {
 public:
-    Notes(const Trail& trail, const DetectorReplay& replay)
-        : m_trail(trail)
+    Notes(const LossHistory& history, const DetectorReplay& replay)
+        : m_history(history)
         , m_replay(replay)
-        , m_watched(trail.lanes.front())
+        , m_watched(history.lanes.front())
     { }
 
     std::vector<EvidenceLine> all()
@@ -37,7 +37,7 @@ public:
         unseen();
         ranks();
         updates();
-        m_notes.insert(m_notes.end(), m_trail.doubts.begin(), m_trail.doubts.end());
+        m_notes.insert(m_notes.end(), m_history.doubts.begin(), m_history.doubts.end());
         return std::move(m_notes);
     }
 
@@ -46,16 +46,16 @@ private:
 
     void ends()
     {
-        if (!m_trail.ownStop.text.empty()) {
+        if (!m_history.ownStop.text.empty()) {
             say(fmt::format("the run's own detector stopped it behind step {}, whatever it printed then: what more "
                             "patience would have met is not in the log, and such a stop saves no checkpoint",
                     m_replay.lastStep),
-                m_trail.ownStop.source);
+                m_history.ownStop.source);
         }
-        if (!m_trail.crash.text.empty()) {
+        if (!m_history.crash.text.empty()) {
             say("the run ended because its trainer could not print a value that is not finite, an evaluation for "
                 "example; a detector of losses does not look at those",
-                m_trail.crash.source);
+                m_history.crash.source);
         }
     }
 
@@ -108,20 +108,20 @@ private:
     void suspected()
     {
         const auto first = [&](LossSign sign) {
-            return std::ranges::find_if(m_trail.steps, [&](const TrailStep& step) { return step.sign == sign; });
+            return std::ranges::find_if(m_history.steps, [&](const LossStep& step) { return step.sign == sign; });
         };
-        if (const auto step = first(LossSign::absent); step != m_trail.steps.end()) {
+        if (const auto step = first(LossSign::absent); step != m_history.steps.end()) {
             say("some steps were reported without a loss, the first is step " + std::to_string(step->step)
                     + ": Megatron leaves out a NaN loss, and that of a step its loss scaler skipped; others have "
                       "nothing to "
                       "say; counted apart",
-                m_trail.evidence(*step, {}).source);
+                m_history.evidence(*step, {}).source);
         }
-        if (const auto step = first(LossSign::zeroed); step != m_trail.steps.end()) {
+        if (const auto step = first(LossSign::zeroed); step != m_history.steps.end()) {
             say("some losses are exactly 0 beside a gradient norm that is not finite, the first at step "
                     + std::to_string(step->step)
                     + ": Hugging Face's Trainer replaces a NaN loss in its log unless told otherwise; counted apart",
-                m_trail.evidence(*step, {}).source);
+                m_history.evidence(*step, {}).source);
         }
     }
 
@@ -146,8 +146,8 @@ private:
     std::string_view afterUnseen(std::int64_t step) const
     {
         const auto next =
-            std::ranges::find_if(m_trail.steps, [&](const TrailStep& other) { return other.step > step; });
-        if (next == m_trail.steps.end() || next->step != step + 1) {
+            std::ranges::find_if(m_history.steps, [&](const LossStep& other) { return other.step > step; });
+        if (next == m_history.steps.end() || next->step != step + 1) {
             return "";
         }
         return next->sign >= LossSign::elsewhere ? ", and the next loss is the first that is not finite"
@@ -163,7 +163,7 @@ private:
                             "not say",
                     unnamed->first, unnamed->last, m_watched.rank.value_or(0)),
                 unnamed->begin.source);
-        } else if (!m_replay.ownDetector && m_trail.lanes.size() == 1) {
+        } else if (!m_replay.ownDetector && m_history.lanes.size() == 1) {
             say(m_watched.rank
                     ? fmt::format("only rank {}'s loss is logged: what another rank would have flagged is not in it",
                         *m_watched.rank)
@@ -182,9 +182,9 @@ private:
         }
     }
 
-    const Trail& m_trail;
+    const LossHistory& m_history;
     const DetectorReplay& m_replay;
-    const LossLane& m_watched;
+    const RankLossLog& m_watched;
     std::vector<EvidenceLine> m_notes;
 };
 
@@ -197,10 +197,10 @@ bool names(const RunData& run, const DetectorReplay& replay, const std::string& 
     });
 }
 
-/// What the replay of this trail rests on and what its log cannot show, most important first.
-std::vector<EvidenceLine> detectorNotes(const Trail& trail, const DetectorReplay& replay)
+/// What the replay of this loss history rests on and what its log cannot show, most important first.
+std::vector<EvidenceLine> detectorNotes(const LossHistory& history, const DetectorReplay& replay)
 {
-    return Notes(trail, replay).all();
+    return Notes(history, replay).all();
 }
 
 /// Where a capture that the same log names shows that the weights went bad before a loss could: no detector of losses
@@ -243,20 +243,20 @@ constexpr std::size_t mostListed = 1000;
 constexpr std::array<std::string_view, 5> afterwardsNames {
     "not-stopped", "recovered", "relapsed", "stayed-bad", "unknown"};
 
-bool isBad(const TrailStep& step)
+bool isBad(const LossStep& step)
 {
     return step.sign >= LossSign::elsewhere;
 }
 
-bool isSuspected(const TrailStep& step)
+bool isSuspected(const LossStep& step)
 {
     return step.sign == LossSign::absent || step.sign == LossSign::zeroed;
 }
 
 /// Counted rows need not be steps, and a running average shows only the first that was not finite.
-bool tellsRows(const Trail& trail)
+bool tellsRows(const LossHistory& history)
 {
-    const auto& watched = trail.lanes.front();
+    const auto& watched = history.lanes.front();
     return !watched.countedSteps && !watched.runningAverage;
 }
 
@@ -264,13 +264,13 @@ bool tellsRows(const Trail& trail)
 class RowCounter
 {
 public:
-    RowCounter(const Trail& trail, std::int64_t patience)
-        : m_ownDetector(trail.lanes.front().ownDetector)
-        , m_tellsRows(tellsRows(trail))
+    RowCounter(const LossHistory& history, std::int64_t patience)
+        : m_ownDetector(history.lanes.front().ownDetector)
+        , m_tellsRows(tellsRows(history))
         , m_patience(patience)
     { }
 
-    void take(const TrailStep& step)
+    void take(const LossStep& step)
     {
         const std::int64_t gap = step.step - m_last;
         const bool finiteBetween = m_ownDetector && gap > 1;
@@ -300,11 +300,11 @@ private:
     std::int64_t m_worst = 0;
 };
 
-void countRows(const Trail& trail, std::int64_t patience, DetectorReplay& replay)
+void countRows(const LossHistory& history, std::int64_t patience, DetectorReplay& replay)
 {
-    RowCounter rows(trail, patience);
+    RowCounter rows(history, patience);
     bool stopped = false;
-    for (const auto& step : trail.steps) {
+    for (const auto& step : history.steps) {
         rows.take(step);
         if (rows.sure() > std::ssize(replay.everySetting) && replay.everySetting.size() < mostListed) {
             replay.everySetting.emplace_back(step.step);
@@ -324,13 +324,13 @@ void countRows(const Trail& trail, std::int64_t patience, DetectorReplay& replay
 class Replayer
 {
 public:
-    Replayer(const Trail& trail, const probe::NanDetectorOptions& options)
-        : m_trail(trail)
+    Replayer(const LossHistory& history, const probe::NanDetectorOptions& options)
+        : m_history(history)
         , m_detector(options)
     { }
 
     /// True where the detector stops the run.
-    bool take(const TrailStep& step)
+    bool take(const LossStep& step)
     {
         const bool gap = m_any && step.step > m_last + 1;
         if (gap) {
@@ -364,19 +364,19 @@ private:
         }
     }
 
-    void takeGood(const TrailStep& step)
+    void takeGood(const LossStep& step)
     {
         const bool known = step.sign == LossSign::finite && std::isfinite(step.loss);
         m_detector.checkLoss(known ? step.loss : 0, step.step);
         m_neverGood = false;
         if (known) {
-            m_good = LastGood {step.step, step.loss, true, m_trail.evidence(step, "the last finite loss")};
+            m_good = LastGood {step.step, step.loss, true, m_history.evidence(step, "the last finite loss")};
         } else if (m_good) {
             m_good->exact = false;
         }
     }
 
-    const Trail& m_trail;
+    const LossHistory& m_history;
     probe::NanDetector m_detector;
     probe::NanCheck m_check;
     std::optional<LastGood> m_good;
@@ -387,14 +387,14 @@ private:
 };
 
 /// The first step behind the stop that was finite, in whatever way the log says so.
-std::optional<Recovery> firstFinite(const Trail& trail, std::size_t stop)
+std::optional<Recovery> firstFinite(const LossHistory& history, std::size_t stop)
 {
-    const bool ownDetector = trail.lanes.front().ownDetector;
-    for (auto i = stop + 1; i < trail.steps.size(); ++i) {
-        const auto& step = trail.steps[i];
-        const auto next = trail.steps[i - 1].step + 1;
+    const bool ownDetector = history.lanes.front().ownDetector;
+    for (auto i = stop + 1; i < history.steps.size(); ++i) {
+        const auto& step = history.steps[i];
+        const auto next = history.steps[i - 1].step + 1;
         Recovery recovery;
-        recovery.line = trail.evidence(step, "finite again");
+        recovery.line = history.evidence(step, "finite again");
         if (ownDetector && step.step > next) {
             recovery.step = next;
             return recovery;
@@ -408,22 +408,22 @@ std::optional<Recovery> firstFinite(const Trail& trail, std::size_t stop)
     return std::nullopt;
 }
 
-Recovery recoveryAfter(const Trail& trail, std::size_t stop, std::int64_t patience)
+Recovery recoveryAfter(const LossHistory& history, std::size_t stop, std::int64_t patience)
 {
-    const auto last = trail.steps.back().step;
-    const auto stopStep = trail.steps[stop].step;
-    auto found = firstFinite(trail, stop);
+    const auto last = history.steps.back().step;
+    const auto stopStep = history.steps[stop].step;
+    auto found = firstFinite(history, stop);
     auto recovery = found.value_or(Recovery {});
     recovery.stepsLost = last - stopStep;
     if (!found) {
-        const bool silent = stop + 1 == trail.steps.size() || trail.lanes.front().runningAverage;
+        const bool silent = stop + 1 == history.steps.size() || history.lanes.front().runningAverage;
         recovery.outcome = silent ? Afterwards::unknown : Afterwards::stayedBad;
         return recovery;
     }
-    const auto again = std::find_if(trail.steps.begin() + static_cast<std::ptrdiff_t>(stop), trail.steps.end(),
-        [&](const TrailStep& step) { return step.step > recovery.step && isBad(step); });
-    recovery.finiteSteps = (again == trail.steps.end() ? last + 1 : again->step) - recovery.step;
-    const bool lasting = again == trail.steps.end() || recovery.finiteSteps >= patience;
+    const auto again = std::find_if(history.steps.begin() + static_cast<std::ptrdiff_t>(stop), history.steps.end(),
+        [&](const LossStep& step) { return step.step > recovery.step && isBad(step); });
+    recovery.finiteSteps = (again == history.steps.end() ? last + 1 : again->step) - recovery.step;
+    const bool lasting = again == history.steps.end() || recovery.finiteSteps >= patience;
     recovery.outcome = lasting ? Afterwards::recovered : Afterwards::relapsed;
     return recovery;
 }
@@ -431,12 +431,12 @@ Recovery recoveryAfter(const Trail& trail, std::size_t stop, std::int64_t patien
 /// A log has the norm of all gradients, and not which of them was bad.
 constexpr std::string_view someParameter = "<parameter>";
 
-void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& replay)
+void replaySteps(const LossHistory& history, std::int64_t patience, DetectorReplay& replay)
 {
-    Replayer replayer(trail, replay.options);
-    const bool certain = patience == 1 || tellsRows(trail);
-    for (std::size_t i = 0; i < trail.steps.size(); ++i) {
-        const auto& step = trail.steps[i];
+    Replayer replayer(history, replay.options);
+    const bool certain = patience == 1 || tellsRows(history);
+    for (std::size_t i = 0; i < history.steps.size(); ++i) {
+        const auto& step = history.steps[i];
         const bool ends = replayer.take(step) && certain;
         const bool byGradient = replay.checkGradients && step.badGradient && !isBad(step);
         if (byGradient) {
@@ -447,13 +447,13 @@ void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& repl
         }
         const DetectorStop speaks {step.step,
             byGradient ? probe::gradientText(someParameter, step.step) : replayer.message(),
-            trail.evidence(step, "it speaks")};
+            history.evidence(step, "it speaks")};
         if (!replay.first) {
             replay.first = speaks;
         }
         if (ends || (byGradient && replay.options.action == probe::NanAction::raise)) {
             replay.stop = speaks;
-            replay.afterwards = recoveryAfter(trail, i, patience);
+            replay.afterwards = recoveryAfter(history, i, patience);
             break;
         }
     }
@@ -462,10 +462,10 @@ void replaySteps(const Trail& trail, std::int64_t patience, DetectorReplay& repl
     replay.lastGood = replayer.lastGood();
 }
 
-void addRank(const Trail& trail, const TrailStep& step, NanStreak& streak)
+void addRank(const LossHistory& history, const LossStep& step, NanStreak& streak)
 {
-    const auto [first, last] = std::equal_range(trail.badRanks.begin(), trail.badRanks.end(), std::pair(step.step, 0),
-        [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto [first, last] = std::equal_range(history.badRanks.begin(), history.badRanks.end(),
+        std::pair(step.step, 0), [](const auto& a, const auto& b) { return a.first < b.first; });
     streak.elsewhere = streak.elsewhere || (first == last && step.sign == LossSign::elsewhere);
     for (auto rank = first; rank != last; ++rank) {
         if (std::find(streak.ranks.begin(), streak.ranks.end(), rank->second) == streak.ranks.end()) {
@@ -474,7 +474,7 @@ void addRank(const Trail& trail, const TrailStep& step, NanStreak& streak)
     }
 }
 
-void addStreak(const Trail& trail, const TrailStep& step, bool continues, DetectorReplay& replay)
+void addStreak(const LossHistory& history, const LossStep& step, bool continues, DetectorReplay& replay)
 {
     if (!continues) {
         if (replay.streaks.size() == mostListed) {
@@ -482,45 +482,45 @@ void addStreak(const Trail& trail, const TrailStep& step, bool continues, Detect
         }
         replay.streaks.emplace_back();
         replay.streaks.back().first = step.step;
-        replay.streaks.back().begin = trail.evidence(step, "the first of them");
+        replay.streaks.back().begin = history.evidence(step, "the first of them");
     }
     auto& streak = replay.streaks.back();
     streak.last = step.step;
-    streak.end = trail.evidence(step, "the last of them");
+    streak.end = history.evidence(step, "the last of them");
     ++streak.logged;
-    addRank(trail, step, streak);
+    addRank(history, step, streak);
 }
 
-void collectSteps(const Trail& trail, DetectorReplay& replay)
+void collectSteps(const LossHistory& history, DetectorReplay& replay)
 {
-    RowCounter rows(trail, std::numeric_limits<std::int64_t>::max());
-    const bool ownDetector = trail.lanes.front().ownDetector;
+    RowCounter rows(history, std::numeric_limits<std::int64_t>::max());
+    const bool ownDetector = history.lanes.front().ownDetector;
     bool open = false;
     std::int64_t last = 0;
-    for (const auto& step : trail.steps) {
+    for (const auto& step : history.steps) {
         rows.take(step);
         const bool continues = open && !(ownDetector && step.step > last + 1);
         open = isBad(step);
         last = step.step;
         if (isBad(step)) {
             ++replay.badSteps;
-            addStreak(trail, step, continues, replay);
+            addStreak(history, step, continues, replay);
             replay.streaks.back().sure = std::max(replay.streaks.back().sure, rows.sure());
         } else if (isSuspected(step) && replay.suspected.size() < mostListed) {
             replay.suspected.push_back({step.step,
-                trail.evidence(step,
+                history.evidence(step,
                     step.sign == LossSign::absent ? "reported without a loss"
                                                   : "loss 0 beside a gradient norm that is not finite")});
         } else if (step.badGradient && replay.unseen.size() < mostListed) {
-            replay.unseen.push_back({step.step, trail.evidence(step, "finite loss, gradient norm not finite")});
+            replay.unseen.push_back({step.step, history.evidence(step, "finite loss, gradient norm not finite")});
         }
     }
 }
 
-void describe(const Trail& trail, DetectorReplay& replay)
+void describe(const LossHistory& history, DetectorReplay& replay)
 {
-    const auto& watched = trail.lanes.front();
-    for (const auto& lane : trail.lanes) {
+    const auto& watched = history.lanes.front();
+    for (const auto& lane : history.lanes) {
         if (lane.rank) {
             replay.ranks.push_back(*lane.rank);
         }
@@ -528,31 +528,31 @@ void describe(const Trail& trail, DetectorReplay& replay)
             replay.sources.push_back(lane.source);
         }
     }
-    replay.life = trail.life;
-    replay.lives = trail.lives;
-    replay.firstStep = trail.steps.front().step;
-    replay.lastStep = trail.steps.back().step;
+    replay.life = history.life;
+    replay.lives = history.lives;
+    replay.firstStep = history.steps.front().step;
+    replay.lastStep = history.steps.back().step;
     replay.ownDetector = watched.ownDetector;
     replay.offset = watched.offset;
     replay.interval = watched.interval;
-    replay.checkable = watched.ownDetector || (watched.interval == 1 && tellsRows(trail));
+    replay.checkable = watched.ownDetector || (watched.interval == 1 && tellsRows(history));
 }
 
-DetectorReplay replayTrail(const Trail& trail, const DetectorQuestion& question)
+DetectorReplay replayHistory(const LossHistory& history, const DetectorQuestion& question)
 {
     const auto& options = question.options;
     DetectorReplay replay;
     replay.options = options;
     replay.checkGradients = question.checkGradients;
     const std::int64_t patience = options.action == probe::NanAction::raise ? 1 : options.maxConsecutive;
-    describe(trail, replay);
-    collectSteps(trail, replay);
-    countRows(trail, patience, replay);
-    replaySteps(trail, patience, replay);
+    describe(history, replay);
+    collectSteps(history, replay);
+    countRows(history, patience, replay);
+    replaySteps(history, patience, replay);
     if (replay.stop && replay.stopAtWorst && *replay.stopAtWorst >= replay.stop->step) {
         replay.stopAtWorst.reset();
     }
-    replay.notes = detectorNotes(trail, replay);
+    replay.notes = detectorNotes(history, replay);
     return replay;
 }
 
@@ -567,11 +567,11 @@ std::vector<DetectorReplay> replayDetector(const RunData& run, const DetectorQue
 {
     std::vector<DetectorReplay> replays;
     const auto captures = triage(run);
-    for (const auto& trail : trailsOf(run)) {
-        if (trail.steps.empty()) {
+    for (const auto& history : lossHistoriesOf(run)) {
+        if (history.steps.empty()) {
             continue;
         }
-        auto& replay = replays.emplace_back(replayTrail(trail, question));
+        auto& replay = replays.emplace_back(replayHistory(history, question));
         if (auto unchecked = noGradients(run, replay)) {
             replay.notes.push_back(std::move(*unchecked));
         }

@@ -204,7 +204,7 @@ Blocks outputFacts(const ReportFacts& facts)
         return only(own("not recorded."));
     }
     auto text = own(tensorFacts(*facts.capture->output) + "; ") + damageFacts(facts) + own(".");
-    if (const auto places = endsLikeText(*facts.verdict); !places.empty()) {
+    if (const auto places = originsText(*facts.verdict); !places.empty()) {
         text = text + own(" Spread: ") + foreign(places) + own(".");
     }
     return only(std::move(text));

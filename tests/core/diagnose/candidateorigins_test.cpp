@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/candidateorigins.h"
+#include "core/diagnose/damage/damage.h"
 #include "core/model/words.h"
 #include "core/replay/variants/published.h"
 #include "tests/core/replay/framecapture.h"
@@ -81,7 +81,7 @@ void expectFoundAsByTryingAll(std::string_view variant, std::int64_t rows, std::
     }
 }
 
-TEST(EndsLike, FindsWhatTryingEveryTileFinds)
+TEST(CandidateOrigins, FindsWhatTryingEveryTileFinds)
 {
     for (const bool mirrored : {false, true}) {
         expectFoundAsByTryingAll("gns-gram", 5, 7, mirrored);
@@ -91,7 +91,7 @@ TEST(EndsLike, FindsWhatTryingEveryTileFinds)
     }
 }
 
-TEST(EndsLike, NamesNoTileThatIsAlmostEverything)
+TEST(CandidateOrigins, NamesNoTileThatIsAlmostEverything)
 {
     const auto model = modelOf("keller-jordan", 64, 64, false);
     const replay::BadBlocks all {{0, 64}, {0, 64}, {1}};
@@ -136,7 +136,7 @@ protected:
         CaptureVerdict verdict;
         verdict.facts.damage = diagnose::damagePatterns(file).value().front();
         verdict.variant.names = variants;
-        diagnose::fillEndsLike(verdict, file, {});
+        diagnose::fillOrigins(verdict, file, {});
         return verdict;
     }
 
@@ -147,10 +147,10 @@ TEST_F(EndsLikeDump, ARectangleIsTheLastWriteAlone)
 {
     spoil({64, 128, 64, 64});
     const auto verdict = fill({"gns-gram"});
-    ASSERT_EQ(verdict.endsLike.size(), 1);
-    EXPECT_EQ(verdict.endsLike[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
-    EXPECT_EQ(endsLikeText(verdict), "Rectangle: only the last write or code after the iteration, 1 of 17 places");
-    EXPECT_EQ(endsLikeText(fill({"gns-gram", "gns-standard"})),
+    ASSERT_EQ(verdict.origins.size(), 1);
+    EXPECT_EQ(verdict.origins[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
+    EXPECT_EQ(originsText(verdict), "Rectangle: only the last write or code after the iteration, 1 of 17 places");
+    EXPECT_EQ(originsText(fill({"gns-gram", "gns-standard"})),
         "Rectangle: only the last write or code after the iteration, 2 of 32 places");
 }
 
@@ -158,28 +158,28 @@ TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
 {
     spoil({0, 0, rows, cols});
     // Everything but the last Z, Q and write: Q is multiplied from the left here.
-    EXPECT_EQ(endsLikeText(fill({"deepspeed-gram"})),
+    EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
         "All NaN: 14 of 17 places can end like this; the picture excludes only the late ones");
-    EXPECT_EQ(endsLikeText(fill({"keller-jordan"})),
+    EXPECT_EQ(originsText(fill({"keller-jordan"})),
         "All NaN: 13 of 15 places can end like this; the picture excludes only the late ones");
     spoil({0, 0, 1, 1}, INFINITY);
-    EXPECT_THAT(endsLikeText(fill({"keller-jordan"})), StartsWith("Nothing finite: 13 of 15"));
+    EXPECT_THAT(originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: 13 of 15"));
 }
 
 TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)
 {
     spoil({128, 0, 64, cols});
-    EXPECT_EQ(endsLikeText(fill({"gns-gram"})), "Rows: only q of steps 3-5; 3 of 17 places");
-    EXPECT_EQ(endsLikeText(fill({"deepspeed-gram"})), "Rows: only z of step 5, q of step 5; 2 of 17 places");
-    EXPECT_EQ(endsLikeText(fill({"keller-jordan"})), "Rows: only polynomial of step 5; 1 of 15 places");
+    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: only q of steps 3-5; 3 of 17 places");
+    EXPECT_EQ(originsText(fill({"deepspeed-gram"})), "Rows: only z of step 5, q of step 5; 2 of 17 places");
+    EXPECT_EQ(originsText(fill({"keller-jordan"})), "Rows: only polynomial of step 5; 1 of 15 places");
 }
 
 TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
 {
     spoil({192, 0, rows - 192, cols});
     const auto verdict = fill({"gns-gram"});
-    EXPECT_EQ(endsLikeText(verdict), "Rows: only z of step 5 (mirrored), q of steps 3-5; 4 of 17 places");
-    for (const auto& place : verdict.endsLike) {
+    EXPECT_EQ(originsText(verdict), "Rows: only z of step 5 (mirrored), q of steps 3-5; 4 of 17 places");
+    for (const auto& place : verdict.origins) {
         EXPECT_EQ(place.mirrored, place.op == OpName::z);
     }
 }
@@ -189,18 +189,18 @@ TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
     spoil({128, 0, 64, cols});
     const auto verdict = fill({"gns-gram"}, true);
     EXPECT_EQ(verdict.facts.damage.shape, DamageShape::columns);
-    EXPECT_EQ(endsLikeText(verdict), "Columns: only q of steps 3-5; 3 of 17 places");
+    EXPECT_EQ(originsText(verdict), "Columns: only q of steps 3-5; 3 of 17 places");
     // Whole rows of a tall matrix are no end of one tile.
     output.assign(output.size(), 0.5);
     spoil({0, 64, rows, 64});
-    EXPECT_THAT(endsLikeText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: none of 17 places"));
+    EXPECT_THAT(originsText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: none of 17 places"));
 }
 
 TEST_F(EndsLikeDump, PatternsAreComparedExactly)
 {
     spoil({128, 0, 64, cols});
     output[static_cast<std::size_t>(150 * cols + 3)] = 0.5;
-    EXPECT_THAT(endsLikeText(fill({"deepspeed-gram"})), StartsWith("Scattered: none of 17 places"));
+    EXPECT_THAT(originsText(fill({"deepspeed-gram"})), StartsWith("Scattered: none of 17 places"));
 }
 
 TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
@@ -209,22 +209,22 @@ TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
         spoil({r, 40, 1, 8}, INFINITY);
     }
     const auto verdict = fill({"gns-gram"});
-    EXPECT_TRUE(verdict.endsLike.empty());
-    EXPECT_EQ(verdict.endsLikeTried, 17);
-    EXPECT_THAT(endsLikeText(verdict), StartsWith("Strided rectangle: none of 17 places"));
+    EXPECT_TRUE(verdict.origins.empty());
+    EXPECT_EQ(verdict.originsTried, 17);
+    EXPECT_THAT(originsText(verdict), StartsWith("Strided rectangle: none of 17 places"));
 }
 
 TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
 {
-    EXPECT_EQ(fill({"gns-gram"}).endsLikeTried, 0);
-    EXPECT_EQ(endsLikeText(CaptureVerdict {}), "");
+    EXPECT_EQ(fill({"gns-gram"}).originsTried, 0);
+    EXPECT_EQ(originsText(CaptureVerdict {}), "");
     spoil({64, 128, 64, 64});
     auto verdict = fill({"gns-gram"});
-    verdict.endsLike.clear();
-    verdict.endsLikeTried = 0;
+    verdict.origins.clear();
+    verdict.originsTried = 0;
     verdict.role = Role::downstream;
-    diagnose::fillEndsLike(verdict, tensorfile::openCapture((m_folder / "x.pt").string()).value(), {});
-    EXPECT_EQ(verdict.endsLikeTried, 0);
+    diagnose::fillOrigins(verdict, tensorfile::openCapture((m_folder / "x.pt").string()).value(), {});
+    EXPECT_EQ(verdict.originsTried, 0);
 }
 
 TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
@@ -236,22 +236,22 @@ TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
     judged.facts.cols = cols;
     CaptureVerdict verdict;
     verdict.variant.names = {"keller-jordan"};
-    diagnose::keepEndsLike(verdict, judged, {});
-    ASSERT_EQ(verdict.endsLike.size(), 1);
-    EXPECT_EQ(verdict.endsLike[0].variant, "keller-jordan");
-    EXPECT_EQ(verdict.endsLikeTried, 15);
+    diagnose::keepOrigins(verdict, judged, {});
+    ASSERT_EQ(verdict.origins.size(), 1);
+    EXPECT_EQ(verdict.origins[0].variant, "keller-jordan");
+    EXPECT_EQ(verdict.originsTried, 15);
 }
 
 TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
 {
     CaptureVerdict verdict;
     verdict.facts.damage.shape = DamageShape::rectangle;
-    verdict.endsLike = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
-    verdict.endsLikeTried = 41;
+    verdict.origins = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
+    verdict.originsTried = 41;
     EXPECT_THAT(
-        endsLikeText(verdict), StartsWith("Rectangle: only the last write or code after the iteration, 2 of 41"));
-    verdict.endsLike.push_back({"b", 7, OpName::update, false});
-    EXPECT_EQ(endsLikeText(verdict), "Rectangle: only update of steps 5 and 7-8; 3 of 41 places");
+        originsText(verdict), StartsWith("Rectangle: only the last write or code after the iteration, 2 of 41"));
+    verdict.origins.push_back({"b", 7, OpName::update, false});
+    EXPECT_EQ(originsText(verdict), "Rectangle: only update of steps 5 and 7-8; 3 of 41 places");
 }
 
 TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)

@@ -414,15 +414,15 @@ TEST(DetectorReplay, LinesThatAreMissingAreNoticedByTheCounters)
 
 TEST(DetectorReplay, CapturesShowWhereALossComesTooLate)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"});
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"});
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    story.loss(0, 6, nan).loss(1, 6, nan);
-    EXPECT_THAT(only(story.run(), 1).notes, says("a detector of losses comes too late to keep the weights"));
-    auto elsewhere = story.run();
+    summary.loss(0, 6, nan).loss(1, 6, nan);
+    EXPECT_THAT(only(summary.run(), 1).notes, says("a detector of losses comes too late to keep the weights"));
+    auto elsewhere = summary.run();
     elsewhere.events[0].source = "another.log";
     EXPECT_THAT(only(elsewhere, 1).notes, Not(says("comes too late"))) << "another run in the folder";
-    GuardStory other;
+    GuardRun other;
     other.step(5).loss(0, 6, nan).loss(1, 6, nan).dump({.file = "after.pt", .badInput = true}).step(7);
     EXPECT_THAT(only(other.run(), 1).notes, Not(says("comes too late")));
 }

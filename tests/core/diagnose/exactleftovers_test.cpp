@@ -34,10 +34,10 @@ std::size_t at(std::int64_t row, std::int64_t col)
 }
 
 /// Nothing of the output is what the replay gives.
-class OddBitsTest : public testing::Test
+class ExactLeftoversTest : public testing::Test
 {
 protected:
-    OddBitsTest()
+    ExactLeftoversTest()
     {
         element.shape = {1, rows, cols};
         element.input = gaussian(1);
@@ -61,69 +61,69 @@ protected:
 
 } // namespace
 
-TEST_F(OddBitsTest, NoiseAloneHoldsNone)
+TEST_F(ExactLeftoversTest, NoiseAloneHoldsNone)
 {
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none);
 }
 
-TEST_F(OddBitsTest, ZerosThatNoReplayHas)
+TEST_F(ExactLeftoversTest, ZerosThatNoReplayHas)
 {
     const auto zero = [](auto, auto) { return 0.0; };
     fill(element.output, zero);
-    const auto found = diagnose::findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findExactLeftovers(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::zeros);
     EXPECT_EQ(found.region.rowBegin, place.rowBegin);
     EXPECT_EQ(found.region.rowEnd, place.rowEnd);
     EXPECT_EQ(found.region.colBegin, place.colBegin);
     EXPECT_EQ(found.region.colEnd, place.colEnd);
     fill(replay, zero);
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none)
         << "the function gives zeros there";
 }
 
-TEST_F(OddBitsTest, TheInputWhereItWasNeverWritten)
+TEST_F(ExactLeftoversTest, TheInputWhereItWasNeverWritten)
 {
     fill(element.output, [this](auto row, auto col) { return element.input[at(row, col)]; });
-    const auto found = diagnose::findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findExactLeftovers(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::input);
     EXPECT_EQ(found.region.rowBegin, place.rowBegin);
     fill(replay, [this](auto row, auto col) { return element.input[at(row, col)]; });
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none)
         << "an input that is orthogonal already";
 }
 
-TEST_F(OddBitsTest, ATileThatStandsTwice)
+TEST_F(ExactLeftoversTest, ATileThatStandsTwice)
 {
     fill(element.output, [this](auto row, auto col) { return element.output[at(row - 16, col - 32)]; });
-    const auto found = diagnose::findOddBits(element, replay, everywhere);
+    const auto found = diagnose::findExactLeftovers(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::elsewhere);
     EXPECT_EQ(found.region.rowBegin, 16);
     EXPECT_EQ(found.region.colBegin, 32);
     EXPECT_EQ(found.otherRow, 0);
     EXPECT_EQ(found.otherCol, 0);
     fill(replay, [this](auto row, auto col) { return replay[at(row - 16, col - 32)]; });
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none)
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none)
         << "rows of the input that are equal";
 }
 
-TEST_F(OddBitsTest, OnlyThePartThatIsAskedAboutCounts)
+TEST_F(ExactLeftoversTest, OnlyThePartThatIsAskedAboutCounts)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
-    EXPECT_EQ(diagnose::findOddBits(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
-    EXPECT_EQ(diagnose::findOddBits(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
 }
 
-TEST_F(OddBitsTest, FewValuesRecurByChance)
+TEST_F(ExactLeftoversTest, FewValuesRecurByChance)
 {
     fill(element.output, [](auto row, auto /*col*/) { return row % 2 == 0 ? 0.25 : 0.5; });
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none);
 }
 
-TEST_F(OddBitsTest, AReplayThatIsNotFiniteTellsNothing)
+TEST_F(ExactLeftoversTest, AReplayThatIsNotFiniteTellsNothing)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
     replay.set(0, std::nan(""));
-    EXPECT_EQ(diagnose::findOddBits(element, replay, everywhere).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none);
 }
 
 } // namespace nanscope

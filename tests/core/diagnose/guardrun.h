@@ -26,10 +26,10 @@ struct Dumped
     bool raised = false;
 };
 
-class GuardStory
+class GuardRun
 {
 public:
-    GuardStory& loss(int rank, std::int64_t step, double value)
+    GuardRun& loss(int rank, std::int64_t step, double value)
     {
         auto& series = m_losses[rank];
         series.name = "loss";
@@ -40,7 +40,7 @@ public:
     }
 
     /// One line of each rank, with losses of their own.
-    GuardStory& step(std::int64_t step, int ranks = 2)
+    GuardRun& step(std::int64_t step, int ranks = 2)
     {
         for (int rank = 0; rank < ranks; ++rank) {
             loss(rank, step, 1 + 0.25 * rank);
@@ -48,7 +48,7 @@ public:
         return *this;
     }
 
-    GuardStory& dump(const Dumped& dumped)
+    GuardRun& dump(const Dumped& dumped)
     {
         const auto matrix = matrixShape(dumped.shape);
         const auto scan = [&](bool bad, bool zero) {
@@ -75,7 +75,7 @@ public:
         return *this;
     }
 
-    GuardStory& event(EventKind kind, std::optional<int> rank, const std::string& text, std::int64_t copies = 1)
+    GuardRun& event(EventKind kind, std::optional<int> rank, const std::string& text, std::int64_t copies = 1)
     {
         Event event;
         event.kind = kind;

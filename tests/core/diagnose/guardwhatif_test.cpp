@@ -38,14 +38,14 @@ diagnose::GuardOutcome outcome(const diagnose::GuardStep& step, probe::Layout la
 }
 
 /// Rank 0's call goes bad behind step 5; what follows is contamination, and both ranks dump it.
-GuardStory oneBirth()
+GuardRun oneBirth()
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"});
-    story.loss(0, 6, nan).loss(1, 6, nan);
-    story.dump({.file = "after0.pt", .badInput = true}).dump({.file = "after1.pt", .rank = 1, .badInput = true});
-    story.dump({.file = "other1.pt", .rank = 1, .shape = {1, 96, 160}, .badInput = true});
-    return story.loss(0, 7, nan).loss(1, 7, nan);
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"});
+    summary.loss(0, 6, nan).loss(1, 6, nan);
+    summary.dump({.file = "after0.pt", .badInput = true}).dump({.file = "after1.pt", .rank = 1, .badInput = true});
+    summary.dump({.file = "other1.pt", .rank = 1, .shape = {1, 96, 160}, .badInput = true});
+    return summary.loss(0, 7, nan).loss(1, 7, nan);
 }
 
 TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
@@ -116,17 +116,17 @@ TEST(GuardWhatIf, GroupsThatStayedFiniteWereApplied)
 
 TEST(GuardWhatIf, NothingIsSaidOfOtherGroupsWhereARankIsNotKnown)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"}).step(6);
-    story.dump({.file = "other.pt", .shape = {1, 96, 160}, .badInput = true}).step(7);
-    EXPECT_THAT(diagnose::guardWhatIf(story.run()).steps[0].otherGroups, IsEmpty());
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"}).step(6);
+    summary.dump({.file = "other.pt", .shape = {1, 96, 160}, .badInput = true}).step(7);
+    EXPECT_THAT(diagnose::guardWhatIf(summary.run()).steps[0].otherGroups, IsEmpty());
 }
 
 TEST(GuardWhatIf, SilenceOfACutOffRankIsNoEvidence)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt", .rank = 1, .raised = true});
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt", .rank = 1, .raised = true});
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     ASSERT_THAT(whatIf.steps, SizeIs(1));
     const auto& step = whatIf.steps[0];
     EXPECT_EQ(step.ranks[0].output, probe::Sight::unknown);
@@ -141,18 +141,18 @@ TEST(GuardWhatIf, SilenceOfACutOffRankIsNoEvidence)
 
 TEST(GuardWhatIf, ARankThatNeverDumpedMayNotHaveBeenWatched)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"}).step(6);
-    const auto silent = diagnose::guardWhatIf(story.run()).steps[0].ranks[1];
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"}).step(6);
+    const auto silent = diagnose::guardWhatIf(summary.run()).steps[0].ranks[1];
     EXPECT_EQ(silent.output, probe::Sight::unknown);
     EXPECT_THAT(silent.why, HasSubstr("nothing shows that its capture was on"));
 }
 
 TEST(GuardWhatIf, ARankThatLastDumpedEarlierMayHaveEnded)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "one.pt", .rank = 1}).step(6).step(7).dump({.file = "zero.pt"}).step(8);
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    GuardRun summary;
+    summary.step(5).dump({.file = "one.pt", .rank = 1}).step(6).step(7).dump({.file = "zero.pt"}).step(8);
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     ASSERT_THAT(whatIf.steps, SizeIs(2));
     EXPECT_EQ(whatIf.steps[1].step->first, 7);
     EXPECT_EQ(whatIf.steps[1].ranks[1].output, probe::Sight::unknown);
@@ -161,9 +161,9 @@ TEST(GuardWhatIf, ARankThatLastDumpedEarlierMayHaveEnded)
 
 TEST(GuardWhatIf, OneRankAloneMayHaveOthers)
 {
-    GuardStory story;
-    story.step(5, 1).dump({.file = "birth.pt"}).step(6, 1);
-    const auto step = diagnose::guardWhatIf(story.run()).steps[0];
+    GuardRun summary;
+    summary.step(5, 1).dump({.file = "birth.pt"}).step(6, 1);
+    const auto step = diagnose::guardWhatIf(summary.run()).steps[0];
     ASSERT_THAT(step.ranks, SizeIs(2));
     EXPECT_FALSE(step.ranks[1].rank);
     EXPECT_EQ(
@@ -174,9 +174,9 @@ TEST(GuardWhatIf, OneRankAloneMayHaveOthers)
 
 TEST(GuardWhatIf, MomentumThatIsBadFromTheStartIsSkippedForEver)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "a.pt", .badInput = true}).step(6);
-    auto run = story.run();
+    GuardRun summary;
+    summary.step(5).dump({.file = "a.pt", .badInput = true}).step(6);
+    auto run = summary.run();
     // Some of it is finite: the gradient brought it.
     const auto whatIf = diagnose::guardWhatIf(run);
     ASSERT_THAT(whatIf.steps, SizeIs(1));
@@ -187,10 +187,10 @@ TEST(GuardWhatIf, MomentumThatIsBadFromTheStartIsSkippedForEver)
 
 TEST(GuardWhatIf, DamageOnZerosMayBePaddingThatTheGuardNeverSees)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "pad.pt", .zeroInput = true}).step(6);
-    story.dump({.file = "late0.pt"}).dump({.file = "late1.pt", .rank = 1}).step(7);
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    GuardRun summary;
+    summary.step(5).dump({.file = "pad.pt", .zeroInput = true}).step(6);
+    summary.dump({.file = "late0.pt"}).dump({.file = "late1.pt", .rank = 1}).step(7);
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     const auto pad = std::find_if(whatIf.steps.begin(), whatIf.steps.end(),
         [](const diagnose::GuardStep& step) { return step.role == Role::padding; });
     ASSERT_NE(pad, whatIf.steps.end());
@@ -224,10 +224,10 @@ TEST(GuardWhatIf, AStackRulesOutASingleMatrixAndTheReverse)
         return layouts;
     };
     EXPECT_THAT(possible(diagnose::guardWhatIf(oneBirth().run())), Not(Contains(probe::Layout::single)));
-    GuardStory alone;
+    GuardRun alone;
     alone.step(5).dump({.file = "birth.pt", .shape = {160, 96}}).step(6);
     EXPECT_THAT(possible(diagnose::guardWhatIf(alone.run())), ElementsAre(probe::Layout::single));
-    GuardStory odd;
+    GuardRun odd;
     odd.step(5, 7).dump({.file = "birth.pt"}).step(6, 7);
     EXPECT_THAT(possible(diagnose::guardWhatIf(odd.run())), Not(Contains(probe::Layout::matrixSharded)))
         << "160 rows are no seven equal parts";
@@ -256,48 +256,48 @@ TEST(GuardWhatIf, LossesThatGoBadTogetherSpeakForSharedResults)
 
 TEST(GuardWhatIf, ALossThatGoesBadLaterSpeaksForCopies)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"});
-    story.loss(0, 6, nan).loss(1, 6, 1.25);
-    story.dump({.file = "after1.pt", .rank = 1, .badInput = true});
-    story.loss(0, 7, nan).loss(1, 7, nan);
-    const auto hints = diagnose::guardWhatIf(story.run()).layoutHints;
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"});
+    summary.loss(0, 6, nan).loss(1, 6, 1.25);
+    summary.dump({.file = "after1.pt", .rank = 1, .badInput = true});
+    summary.loss(0, 7, nan).loss(1, 7, nan);
+    const auto hints = diagnose::guardWhatIf(summary.run()).layoutHints;
     ASSERT_THAT(hints, SizeIs(1));
     EXPECT_THAT(hints[0].text, HasSubstr("speaks for a copy of its own"));
 }
 
 TEST(GuardWhatIf, ARankWhoseOutputIsNotKnownHintsAtNothing)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"}).loss(0, 6, nan).loss(1, 6, nan);
-    EXPECT_THAT(diagnose::guardWhatIf(story.run()).layoutHints, IsEmpty()) << "its own output may have been bad, too";
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"}).loss(0, 6, nan).loss(1, 6, nan);
+    EXPECT_THAT(diagnose::guardWhatIf(summary.run()).layoutHints, IsEmpty()) << "its own output may have been bad, too";
 }
 
 TEST(GuardWhatIf, ARaiseKeepsTheOtherGroupsOfItsStepUnknown)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt", .raised = true}).step(6);
-    story.dump({.file = "a.pt", .shape = {1, 96, 160}}).dump({.file = "b.pt", .rank = 1, .shape = {1, 96, 160}});
-    EXPECT_THAT(diagnose::guardWhatIf(story.step(7).run()).steps[0].otherGroups, IsEmpty());
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt", .raised = true}).step(6);
+    summary.dump({.file = "a.pt", .shape = {1, 96, 160}}).dump({.file = "b.pt", .rank = 1, .shape = {1, 96, 160}});
+    EXPECT_THAT(diagnose::guardWhatIf(summary.step(7).run()).steps[0].otherGroups, IsEmpty());
 }
 
 TEST(GuardWhatIf, AnAveragedLossSaysNothingOfTheLayout)
 {
-    GuardStory story;
-    story.loss(0, 5, 1).loss(1, 5, 1).dump({.file = "birth.pt"});
-    story.loss(0, 6, nan).loss(1, 6, nan);
-    story.dump({.file = "after1.pt", .rank = 1, .badInput = true}).loss(0, 7, nan).loss(1, 7, nan);
-    EXPECT_THAT(diagnose::guardWhatIf(story.run()).layoutHints, IsEmpty());
+    GuardRun summary;
+    summary.loss(0, 5, 1).loss(1, 5, 1).dump({.file = "birth.pt"});
+    summary.loss(0, 6, nan).loss(1, 6, nan);
+    summary.dump({.file = "after1.pt", .rank = 1, .badInput = true}).loss(0, 7, nan).loss(1, 7, nan);
+    EXPECT_THAT(diagnose::guardWhatIf(summary.run()).layoutHints, IsEmpty());
 }
 
 TEST(GuardWhatIf, LinesOfAGuardAreALowerBound)
 {
-    auto story = oneBirth();
+    auto summary = oneBirth();
     const std::string words =
         "[NorMuon nan_guard_fallback] non-finite Newton-Schulz output detected; skipping update for "
         "this step on all ranks (shape=(2, 160, 96)). See microsoft/dion#76.";
-    story.event(EventKind::skippedStep, 0, words, 2);
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    summary.event(EventKind::skippedStep, 0, words, 2);
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     EXPECT_EQ(whatIf.guardLines, 2);
     EXPECT_THAT(whatIf.notes, says("at least 2 updates: Python prints a warning of the same words once"));
     EXPECT_THAT(whatIf.notes, says("(2, 160, 96) is the whole stack; the captures of 1x160x96 are one rank's part"));
@@ -306,17 +306,17 @@ TEST(GuardWhatIf, LinesOfAGuardAreALowerBound)
 
 TEST(GuardWhatIf, TwoProcessesOfOneRankAreTwoGroups)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"}).dump({.file = "twin.pt", .pid = 900}).step(6);
-    EXPECT_THAT(diagnose::guardWhatIf(story.run()).notes, says("2 processes call themselves rank 0"));
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"}).dump({.file = "twin.pt", .pid = 900}).step(6);
+    EXPECT_THAT(diagnose::guardWhatIf(summary.run()).notes, says("2 processes call themselves rank 0"));
     EXPECT_THAT(diagnose::guardWhatIf(oneBirth().run()).notes, Not(says("call themselves")));
 }
 
 TEST(GuardWhatIf, WithoutAStepEveryCaptureStandsForItself)
 {
-    GuardStory story;
-    story.dump({.file = "a.pt"}).dump({.file = "b.pt", .rank = 1});
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    GuardRun summary;
+    summary.dump({.file = "a.pt"}).dump({.file = "b.pt", .rank = 1});
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     ASSERT_THAT(whatIf.steps, SizeIs(2));
     EXPECT_FALSE(whatIf.steps[0].step);
     EXPECT_THAT(whatIf.notes, says("belong to no known step"));
@@ -324,12 +324,12 @@ TEST(GuardWhatIf, WithoutAStepEveryCaptureStandsForItself)
 
 TEST(GuardWhatIf, FiniteCapturesAreNoStepsAndStillEvidence)
 {
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt"}).dump({.file = "control1.pt", .rank = 1, .badOutput = false}).step(6);
-    const auto whatIf = diagnose::guardWhatIf(story.run());
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt"}).dump({.file = "control1.pt", .rank = 1, .badOutput = false}).step(6);
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
     ASSERT_THAT(whatIf.steps, SizeIs(1));
     EXPECT_EQ(whatIf.steps[0].ranks[1].output, probe::Sight::finite);
-    GuardStory healthy;
+    GuardRun healthy;
     healthy.step(5).dump({.file = "control.pt", .badOutput = false}).step(6);
     EXPECT_THAT(diagnose::guardWhatIf(healthy.run()).steps, IsEmpty());
 }
@@ -347,10 +347,10 @@ TEST(GuardWhatIf, RowsOfTheDumpTellWhichRankHoldsTheDamage)
     };
     ASSERT_TRUE(tensorfile::writePt(folder / "birth.pt",
         {{"input", tensor("input", std::vector<float>(16 * 4, 1))}, {"output", tensor("output", output)}}));
-    GuardStory story;
-    story.step(5).dump({.file = "birth.pt", .shape = {1, 16, 4}}).step(6);
-    story.dump({.file = "after1.pt", .rank = 1, .shape = {1, 16, 4}, .badInput = true}).step(7);
-    auto run = story.run();
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth.pt", .shape = {1, 16, 4}}).step(6);
+    summary.dump({.file = "after1.pt", .rank = 1, .shape = {1, 16, 4}, .badInput = true}).step(7);
+    auto run = summary.run();
     run.captures[0].path = (folder / "birth.pt").string();
     const auto step = diagnose::guardWhatIf(run).steps[0];
     const auto torn = outcome(step, probe::Layout::matrixSharded, probe::GuardScope::local);

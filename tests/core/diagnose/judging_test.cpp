@@ -232,7 +232,7 @@ TEST_F(Judging, AFunctionWhoseFormatNobodyNamedIsTriedInFp16WhereThatLosesTheInp
 TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
 {
     addUnwritten("x.pt");
-    ASSERT_GT(diagnosed().captures[0].endsLikeTried, 0);
+    ASSERT_GT(diagnosed().captures[0].originsTried, 0);
     // The file is another one by now.
     auto tall = floats({waves()});
     tall.shape = {1, cols, rows};
@@ -240,7 +240,7 @@ TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
     ASSERT_TRUE(tensorfile::writePt(m_folder / "x.pt", {{"input", tall}, {"output", output}, {"epsilon", 1e-8}}));
     const auto v = diagnosed().captures[0];
     EXPECT_THAT(v.summary, HasSubstr("could not be judged"));
-    EXPECT_EQ(v.endsLikeTried, 0);
+    EXPECT_EQ(v.originsTried, 0);
 }
 
 TEST_F(Judging, AHardwareErrorDoesNotTurnNumbersIntoTheMachine)
@@ -331,9 +331,9 @@ TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
     const auto verdict = diagnosed().captures[0];
     ASSERT_EQ(verdict.role, Role::birth);
     // Most places of every plausible variant, and never the last write.
-    EXPECT_GT(verdict.endsLikeTried, static_cast<int>(verdict.endsLike.size()));
-    EXPECT_GT(2 * static_cast<int>(verdict.endsLike.size()), verdict.endsLikeTried);
-    for (const auto& place : verdict.endsLike) {
+    EXPECT_GT(verdict.originsTried, static_cast<int>(verdict.origins.size()));
+    EXPECT_GT(2 * static_cast<int>(verdict.origins.size()), verdict.originsTried);
+    for (const auto& place : verdict.origins) {
         EXPECT_THAT(verdict.variant.names, testing::Contains(place.variant));
         const auto* variant = replay::builtInVariant(place.variant);
         ASSERT_NE(variant, nullptr);

@@ -54,10 +54,10 @@ diagnose::Element healthyElement(std::string_view name, std::vector<double> inpu
     return element;
 }
 
-using Find = decltype(&diagnose::findOddTiles);
+using Find = decltype(&diagnose::findOutlierTiles);
 
-diagnose::OddTiles oddIn(
-    const diagnose::Element& element, const std::vector<std::string>& names, Find find = diagnose::findOddTiles)
+diagnose::OutlierTiles oddIn(
+    const diagnose::Element& element, const std::vector<std::string>& names, Find find = diagnose::findOutlierTiles)
 {
     std::vector<diagnose::Member> members;
     for (const auto& name : names) {
@@ -72,7 +72,7 @@ diagnose::OddTiles oddIn(
     const auto first = replay::replay(*front.variant, element.shape, element.input, *device, options)->outputs[0];
     const auto found = find(element, members, first, {}, *device, {});
     EXPECT_TRUE(found);
-    return found.value_or(diagnose::OddTiles {});
+    return found.value_or(diagnose::OutlierTiles {});
 }
 
 void fill(diagnose::Element& element, const diagnose::Region& region,
@@ -87,14 +87,14 @@ void fill(diagnose::Element& element, const diagnose::Region& region,
 
 constexpr diagnose::Region tile {32, 48, 64, 80};
 
-TEST(OddTiles, AHealthyOutputHasNone)
+TEST(OutlierTiles, AHealthyOutputHasNone)
 {
     for (const auto* name : {"gns-gram", "keller-jordan", "dion-polar-express"}) {
         EXPECT_EQ(oddIn(healthyElement(name, gaussian(1)), {name}).count, 0U) << name;
     }
 }
 
-TEST(OddTiles, OneSmallTileOfALargeOutputIsFound)
+TEST(OutlierTiles, OneSmallTileOfALargeOutputIsFound)
 {
     auto element = healthyElement("gns-gram", gaussian(2));
     fill(element, tile, [](auto, auto) { return 0.0; });
@@ -106,13 +106,13 @@ TEST(OddTiles, OneSmallTileOfALargeOutputIsFound)
     EXPECT_LT(odd.spread, 0.05);
 }
 
-TEST(OddTiles, WhatAnyPlausibleVariantGivesIsNotOdd)
+TEST(OutlierTiles, WhatAnyPlausibleVariantGivesIsNotOdd)
 {
     const auto element = healthyElement("keller-jordan", gaussian(3));
     EXPECT_EQ(oddIn(element, {"gns-gram", "keller-jordan"}).count, 0U);
 }
 
-TEST(OddTiles, WhereTheRestIsExactNoSpreadExcusesATile)
+TEST(OutlierTiles, WhereTheRestIsExactNoSpreadExcusesATile)
 {
     // One direction, and noise in all others: roundings of one function end far apart.
     std::vector<double> input(rows * cols);
@@ -186,7 +186,7 @@ void multiply(diagnose::Element& element, const diagnose::Region& region, double
     fill(element, region, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * cols + c)]; });
 }
 
-TEST(OddTiles, ATileIsOddWhereAllOthersFollowOneReplay)
+TEST(OutlierTiles, ATileIsOddWhereAllOthersFollowOneReplay)
 {
     auto element = healthyElement("gns-gram", steep(21, 16, 1));
     // Last bits only, so that no tile is a replay's bit for bit.
@@ -201,7 +201,7 @@ TEST(OddTiles, ATileIsOddWhereAllOthersFollowOneReplay)
     EXPECT_TRUE(odd.unlessRan.empty());
 }
 
-TEST(OddTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
+TEST(OutlierTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
@@ -213,7 +213,7 @@ TEST(OddTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
     EXPECT_EQ(hidden.unjudged.col, 64);
 }
 
-TEST(OddTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
+TEST(OutlierTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));
     multiply(element, tile, 4);
@@ -225,7 +225,7 @@ TEST(OddTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
     EXPECT_EQ(open.unlessRan, std::vector<std::string> {"gram-no-restart"});
 }
 
-TEST(OddTiles, WhereMostTilesAreNoiseNoneIsJudged)
+TEST(OutlierTiles, WhereMostTilesAreNoiseNoneIsJudged)
 {
     const auto input = steep(22, 24, 0.7);
     const auto element = healthyElement("keller-jordan", input);
@@ -236,13 +236,13 @@ TEST(OddTiles, WhereMostTilesAreNoiseNoneIsJudged)
     EXPECT_EQ(oddIn(element, {"keller-jordan"}).unjudged.count, 0) << "bit for bit";
 }
 
-TEST(OddTiles, AnotherFunctionIsNotCalledCorrupt)
+TEST(OutlierTiles, AnotherFunctionIsNotCalledCorrupt)
 {
     const auto element = healthyElement("keller-jordan", gaussian(4));
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
 }
 
-TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
+TEST(OutlierTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
 {
     std::vector<double> input(rows * cols);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
@@ -256,36 +256,37 @@ TEST(OddTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
 
 constexpr diagnose::Region stripe {0, 16, 0, cols};
 
-TEST(OddRest, AFiniteWrongTileBesideNanIsFound)
+TEST(OutliersOutsideDamage, AFiniteWrongTileBesideNanIsFound)
 {
     auto element = healthyElement("gns-gram", gaussian(10));
     fill(element, stripe, [](auto, auto) { return NAN; });
-    EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOddRest).count, 0U)
+    EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOutliersOutsideDamage).count, 0U)
         << "the rest is as it should be";
     fill(element, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)] / 64; });
-    const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOddRest);
+    const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOutliersOutsideDamage);
     EXPECT_EQ(odd.count, 1U);
     EXPECT_EQ(odd.row, 32);
     EXPECT_EQ(odd.col, 64);
 }
 
-TEST(OddRest, TilesThatAreGoneMakeTheOthersNoLessTypical)
+TEST(OutliersOutsideDamage, TilesThatAreGoneMakeTheOthersNoLessTypical)
 {
     // Another function is 9 % off everywhere. With the NaN counted as fits, the few tiles left would all stand out.
     auto element = healthyElement("keller-jordan", gaussian(11));
     fill(element, {0, 64, 0, cols}, [](auto, auto) { return NAN; });
-    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOddRest).count, 0U);
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U);
 }
 
-TEST(OddRest, WhatIsMostlyGoneSaysNothing)
+TEST(OutliersOutsideDamage, WhatIsMostlyGoneSaysNothing)
 {
     auto element = healthyElement("gns-gram", gaussian(12));
     fill(element, {0, rows, 16, cols}, [](auto, auto) { return NAN; });
     fill(element, {32, 48, 0, 16}, [](auto, auto) { return 0.0; });
-    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOddRest).count, 0U) << "six tiles are left";
+    EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U) << "six tiles are left";
     auto half = healthyElement("gns-gram", gaussian(12));
     fill(half, tile, [](auto r, auto) { return r < 41 ? NAN : 0.0; });
-    EXPECT_EQ(oddIn(half, {"gns-gram"}, diagnose::findOddRest).count, 0U) << "more than half of the tile is NaN";
+    EXPECT_EQ(oddIn(half, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U)
+        << "more than half of the tile is NaN";
 }
 
 TEST(Stale, ATileOfAnEarlierOutputIsRecognised)

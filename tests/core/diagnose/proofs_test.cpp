@@ -99,16 +99,16 @@ TEST(ProofOf, FindsTheLossOnItsLine)
     }
     losses.insert(losses.end(), 3, std::numeric_limits<double>::quiet_NaN());
     run.series = {seriesOf("loss", 1, losses)};
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_FALSE(trouble.none());
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_FALSE(timeline.none());
     for (const std::int64_t n : {0, 1, 250, 499}) {
-        const auto proof = trouble.life->proofOf(n);
+        const auto proof = timeline.failed->proofOf(n);
         ASSERT_TRUE(proof) << n;
         EXPECT_EQ(proof->loss, losses[static_cast<std::size_t>(n)]) << n;
         EXPECT_EQ(proof->step, n + 1);
     }
-    EXPECT_FALSE(trouble.life->proofOf(500));
-    EXPECT_THAT(trouble.life->lineOf(*trouble.life->proofOf(250)).text, HasSubstr("loss is 4.75 at step 251"));
+    EXPECT_FALSE(timeline.failed->proofOf(500));
+    EXPECT_THAT(timeline.failed->lineOf(*timeline.failed->proofOf(250)).text, HasSubstr("loss is 4.75 at step 251"));
 }
 
 // A progress bar prints its steps on one line, and a step again when it has a new loss for it.
@@ -122,10 +122,10 @@ TEST(ProofOf, TakesTheLastOfOneLine)
         run.series[0].points[i].line = 1;
         run.series[0].points[i].step = steps[i];
     }
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_FALSE(trouble.none());
-    EXPECT_EQ(trouble.life->proofOf(1)->loss, 3.5);
-    EXPECT_EQ(trouble.life->proofOf(3)->loss, 2);
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_FALSE(timeline.none());
+    EXPECT_EQ(timeline.failed->proofOf(1)->loss, 3.5);
+    EXPECT_EQ(timeline.failed->proofOf(3)->loss, 2);
 }
 
 } // namespace

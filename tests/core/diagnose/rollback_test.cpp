@@ -35,10 +35,10 @@ CheckpointStatus statusOf(const Rollback& rollback, std::int64_t step)
 }
 
 /// The newest weights that are proven before the trouble, or -1.
-std::int64_t lastProof(const diagnose::Trouble& trouble)
+std::int64_t lastProof(const diagnose::FailureTimeline& timeline)
 {
     std::int64_t last = -1;
-    for (auto proof = trouble.life->proofOf(0); proof; proof = trouble.life->proofOf(last + 1)) {
+    for (auto proof = timeline.failed->proofOf(0); proof; proof = timeline.failed->proofOf(last + 1)) {
         last = proof->weights;
     }
     return last;
@@ -63,35 +63,35 @@ RunData runOf(std::size_t good, std::size_t bad)
     return run;
 }
 
-TEST(Trouble, AHealthyRunHasNone)
+TEST(FailureTimeline, AHealthyRunHasNone)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, {3, 2, nan, 2, 1})};
     run.checkpoints = {saved(2)};
-    EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << "one NaN that a number follows was survived";
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none()) << "one NaN that a number follows was survived";
     EXPECT_FALSE(diagnose::adviseRollback(run, {}));
 }
 
-TEST(Trouble, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
+TEST(FailureTimeline, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
 {
     const auto run = runOf(20, 5);
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_TRUE(trouble.life->poisonedFrom);
-    EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 21 used W(20)";
-    EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:120");
-    EXPECT_EQ(lastProof(trouble), 19);
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_TRUE(timeline.failed->poisonedFrom);
+    EXPECT_EQ(timeline.failed->poisonedFrom->weights, 20) << "step 21 used W(20)";
+    EXPECT_EQ(timeline.failed->poisonedFrom->line.source, "train.log:120");
+    EXPECT_EQ(lastProof(timeline), 19);
 }
 
-TEST(Trouble, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
+TEST(FailureTimeline, StepsThatBeginWithNullPrintTheLossOfTheirOwnWeights)
 {
     RunData run;
     run.series = {seriesOf("loss", 0, joined(constant(20, 2.5), constant(5, nan)))};
-    const auto trouble = diagnose::troubleOf(run, {});
-    EXPECT_EQ(trouble.life->poisonedFrom->weights, 20) << "step 20 used W(20)";
-    EXPECT_EQ(lastProof(trouble), 19);
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    EXPECT_EQ(timeline.failed->poisonedFrom->weights, 20) << "step 20 used W(20)";
+    EXPECT_EQ(lastProof(timeline), 19);
 }
 
-TEST(Trouble, AResumedLogCountsAsItsTrainerDoes)
+TEST(FailureTimeline, AResumedLogCountsAsItsTrainerDoes)
 {
     auto run = runOf(20, 5);
     for (auto& series : run.series) {
@@ -100,14 +100,15 @@ TEST(Trouble, AResumedLogCountsAsItsTrainerDoes)
             point.step += 5000;
         }
     }
-    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "nothing says that it counts from 0";
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5020)
+        << "nothing says that it counts from 0";
     run.settings = {{"log.step_base", "0", {}, "train.log", 1}};
-    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5021);
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5021);
     run.settings = {{"log.step_base", "0", {}, "other.log", 1}};
-    EXPECT_EQ(diagnose::troubleOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
 }
 
-TEST(Trouble, TheStepBehindALoadTellsHowALogCounts)
+TEST(FailureTimeline, TheStepBehindALoadTellsHowALogCounts)
 {
     const auto weightsOf = [](std::int64_t loaded) {
         auto run = runOf(20, 5);
@@ -117,14 +118,14 @@ TEST(Trouble, TheStepBehindALoadTellsHowALogCounts)
             }
         }
         run.checkpoints = {{loaded, CheckpointFact::loaded, "out/step_5001", "", "train.log", 99}};
-        return diagnose::troubleOf(run, {}).life->poisonedFrom->weights;
+        return diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights;
     };
     EXPECT_EQ(weightsOf(5001), 5021) << "W(5001) was loaded, and step 5001 is the first loss";
     EXPECT_EQ(weightsOf(5000), 5020);
     EXPECT_EQ(weightsOf(5010), 5020) << "step 5010 comes, but not first";
 }
 
-TEST(Trouble, ALogOfNanoGptThatBeginsInMidRun)
+TEST(FailureTimeline, ALogOfNanoGptThatBeginsInMidRun)
 {
     const TemporaryFolder folder;
     std::string text;
@@ -135,53 +136,53 @@ TEST(Trouble, ALogOfNanoGptThatBeginsInMidRun)
     folder.write("train.log", text);
     const auto run = ingest::readRun(folder.path());
     ASSERT_TRUE(run);
-    const auto trouble = diagnose::troubleOf(*run, {});
-    ASSERT_FALSE(trouble.none());
-    EXPECT_EQ(trouble.life->poisonedFrom->weights, 5030) << "iter 5030 prints the loss of checkpoint 5030";
-    EXPECT_EQ(lastProof(trouble), 5029);
+    const auto timeline = diagnose::failureTimelineOf(*run, {});
+    ASSERT_FALSE(timeline.none());
+    EXPECT_EQ(timeline.failed->poisonedFrom->weights, 5030) << "iter 5030 prints the loss of checkpoint 5030";
+    EXPECT_EQ(lastProof(timeline), 5029);
 }
 
-TEST(Trouble, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
+TEST(FailureTimeline, AFiniteLossBesideABadNormPoisonsWhatIsWrittenNext)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(21, 2.5), constant(5, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 1.0), joined({inf}, constant(5, nan))))};
-    const auto trouble = diagnose::troubleOf(run, {});
-    EXPECT_EQ(trouble.life->poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
-    EXPECT_EQ(trouble.life->poisonedFrom->line.text, "grad_norm is not finite at step 21");
-    EXPECT_EQ(lastProof(trouble), 19) << "step 21 has a loss, and a norm that says no";
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    EXPECT_EQ(timeline.failed->poisonedFrom->weights, 21) << "the update of step 21 gave W(21)";
+    EXPECT_EQ(timeline.failed->poisonedFrom->line.text, "grad_norm is not finite at step 21");
+    EXPECT_EQ(lastProof(timeline), 19) << "step 21 has a loss, and a norm that says no";
 }
 
-TEST(Trouble, OneLastNanMayBeItsBatch)
+TEST(FailureTimeline, OneLastNanMayBeItsBatch)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(20, 2.5), {nan}))};
-    const auto trouble = diagnose::troubleOf(run, {});
-    EXPECT_FALSE(trouble.life->poisonedFrom);
-    ASSERT_TRUE(trouble.life->doubtFrom);
-    EXPECT_EQ(trouble.life->doubtFrom->weights, 20);
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    EXPECT_FALSE(timeline.failed->poisonedFrom);
+    ASSERT_TRUE(timeline.failed->doubtFrom);
+    EXPECT_EQ(timeline.failed->doubtFrom->weights, 20);
     run.checkpoints = {found(20), found(10)};
     const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 20), CheckpointStatus::suspect);
     EXPECT_EQ(rollback.recommended, 10);
 }
 
-TEST(Trouble, TheDetectorCountsAttemptsFromNull)
+TEST(FailureTimeline, TheDetectorCountsAttemptsFromNull)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(30, 2.5))};
     const std::string tail = ", last_good_loss=6.4535 at step 36)";
     run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1" + tail, 200),
         eventOf(EventKind::nanLoss, 38, "NaN/Inf loss at step 38 (consecutive=2, total=2" + tail, 201)};
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_FALSE(trouble.none());
-    ASSERT_TRUE(trouble.life->poisonedFrom);
-    EXPECT_EQ(trouble.life->poisonedFrom->weights, 37);
-    EXPECT_EQ(trouble.life->poisonedFrom->line.source, "train.log:200");
-    EXPECT_EQ(lastProof(trouble), 36) << "the detector saw more than the log printed";
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_FALSE(timeline.none());
+    ASSERT_TRUE(timeline.failed->poisonedFrom);
+    EXPECT_EQ(timeline.failed->poisonedFrom->weights, 37);
+    EXPECT_EQ(timeline.failed->poisonedFrom->line.source, "train.log:200");
+    EXPECT_EQ(lastProof(timeline), 36) << "the detector saw more than the log printed";
 }
 
-TEST(Trouble, AttemptsThatOthersFollowedWereSurvived)
+TEST(FailureTimeline, AttemptsThatOthersFollowedWereSurvived)
 {
     // A line every hundred steps; the second warning says itself that step 1039 was finite.
     RunData run;
@@ -190,35 +191,37 @@ TEST(Trouble, AttemptsThatOthersFollowedWereSurvived)
                       "NaN/Inf loss at step 1020 (consecutive=1, total=1, last_good_loss=2.0000 at step 1019)", 2000),
         eventOf(EventKind::nanLoss, 1040,
             "NaN/Inf loss at step 1040 (consecutive=1, total=2, last_good_loss=2.0000 at step 1039)", 2001)};
-    ASSERT_FALSE(diagnose::troubleOf(run, {}).none());
-    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->poisonedFrom) << "one attempt alone";
+    ASSERT_FALSE(diagnose::failureTimelineOf(run, {}).none());
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->poisonedFrom) << "one attempt alone";
     run.checkpoints = {{1050, CheckpointFact::saved, "out/step_1050", "", "train.log", 2002}};
-    EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << "what failed saves nothing";
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none()) << "what failed saves nothing";
 }
 
-TEST(Trouble, AnAttemptThatWasFollowedByANumberWasSurvived)
+TEST(FailureTimeline, AnAttemptThatWasFollowedByANumberWasSurvived)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(50, 2.5))};
     run.events = {eventOf(EventKind::nanLoss, 37, "NaN/Inf loss at step 37 (consecutive=1, total=1)", 136)};
-    EXPECT_TRUE(diagnose::troubleOf(run, {}).none());
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none());
 }
 
-TEST(Trouble, AClimbBeginsWhereTheLossIsTwiceItsMean)
+TEST(FailureTimeline, AClimbBeginsWhereTheLossIsTwiceItsMean)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {3.9, 4.1, 8.0, 9.0, nan, nan}))};
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_TRUE(trouble.life->climbingFrom);
-    EXPECT_EQ(trouble.life->climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
-    EXPECT_EQ(trouble.life->climbingFrom->line.source, "train.log:151");
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_TRUE(timeline.failed->climbingFrom);
+    EXPECT_EQ(timeline.failed->climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
+    EXPECT_EQ(timeline.failed->climbingFrom->line.source, "train.log:151");
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {8.0, 2.0, nan, nan}))};
-    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->climbingFrom) << "it had come down again";
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->climbingFrom) << "it had come down again";
 }
 
-TEST(Trouble, IsToldInOnePhrase)
+TEST(FailureTimeline, IsToldInOnePhrase)
 {
-    const auto text = [](const RunData& run) { return diagnose::troubleText(run, diagnose::troubleOf(run, {})); };
+    const auto text = [](const RunData& run) {
+        return diagnose::failureText(run, diagnose::failureTimelineOf(run, {}));
+    };
     EXPECT_EQ(text(runOf(20, 5)), "loss is NaN at step 21, and no number after it");
     EXPECT_EQ(text(runOf(20, 0)), "every logged loss is finite");
     EXPECT_EQ(text({}), "no loss in the logs");
@@ -250,57 +253,57 @@ RunData startedAgain(const std::vector<std::pair<std::int64_t, std::vector<doubl
     return run;
 }
 
-TEST(Trouble, AResumeThatRanCleanEndsIt)
+TEST(FailureTimeline, AResumeThatRanCleanEndsIt)
 {
     for (const bool sameLog : {true, false}) {
         const auto run =
             startedAgain({{1, joined(constant(900, 2.0), constant(5, nan))}, {801, constant(500, 2.0)}}, sameLog);
-        EXPECT_TRUE(diagnose::troubleOf(run, {}).none()) << sameLog;
-        EXPECT_THAT(diagnose::troubleText(run, diagnose::troubleOf(run, {})),
+        EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none()) << sameLog;
+        EXPECT_THAT(diagnose::failureText(run, diagnose::failureTimelineOf(run, {})),
             HasSubstr("5 of 1405 logged losses are not finite"));
     }
 }
 
-TEST(Trouble, AShortLogThatEndsInNanIsNotOutvotedByALongOne)
+TEST(FailureTimeline, AShortLogThatEndsInNanIsNotOutvotedByALongOne)
 {
     for (const bool sameLog : {true, false}) {
         auto run =
             startedAgain({{1, constant(1000, 2.0)}, {1001, joined(constant(100, 2.0), constant(10, nan))}}, sameLog);
-        const auto trouble = diagnose::troubleOf(run, {});
-        ASSERT_FALSE(trouble.none()) << sameLog;
-        EXPECT_EQ(trouble.life->first(), 1100);
+        const auto timeline = diagnose::failureTimelineOf(run, {});
+        ASSERT_FALSE(timeline.none()) << sameLog;
+        EXPECT_EQ(timeline.failed->first(), 1100);
         run.checkpoints = {found(1000), found(900)};
         EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 1000);
     }
 }
 
-TEST(Trouble, AnotherRankCountsToo)
+TEST(FailureTimeline, AnotherRankCountsToo)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(100, 2.0))};
     auto rank1 = seriesOf("loss", 1, joined(constant(50, 2.0), constant(50, nan)));
     rank1.rank = 1;
     run.series.push_back(rank1);
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_FALSE(trouble.none());
-    EXPECT_EQ(trouble.life->first(), 50);
-    EXPECT_THAT(diagnose::troubleText(run, trouble), HasSubstr("another rank at step 51"));
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_FALSE(timeline.none());
+    EXPECT_EQ(timeline.failed->first(), 50);
+    EXPECT_THAT(diagnose::failureText(run, timeline), HasSubstr("another rank at step 51"));
 }
 
-TEST(Trouble, ABadNormThatFiniteLossesFollowPoisonsNothing)
+TEST(FailureTimeline, ABadNormThatFiniteLossesFollowPoisonsNothing)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, constant(300, 2.0)),
         seriesOf("grad_norm", 1, joined(constant(50, 1.0), joined({inf, inf}, constant(248, 1.0))))};
-    EXPECT_TRUE(diagnose::troubleOf(run, {}).none());
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none());
     run.series[1] = seriesOf("grad_norm", 1, joined(constant(299, 1.0), {inf}));
-    const auto last = diagnose::troubleOf(run, {});
+    const auto last = diagnose::failureTimelineOf(run, {});
     ASSERT_FALSE(last.none());
     EXPECT_FALSE(last.life->poisonedFrom) << "a loss scaler may have left that update out";
     EXPECT_EQ(last.life->doubtFrom->weights, 300);
 }
 
-TEST(Trouble, ALossThatVanishesIsNotFinite)
+TEST(FailureTimeline, ALossThatVanishesIsNotFinite)
 {
     RunData run;
     auto loss = seriesOf("loss", 1, joined(constant(100, 2.0), constant(50, nan)));
@@ -310,24 +313,24 @@ TEST(Trouble, ALossThatVanishesIsNotFinite)
     loss.missing = 50;
     loss.pointCount = 100;
     run.series = {loss, seriesOf("grad_norm", 1, joined(constant(100, 1.0), constant(50, nan)))};
-    const auto trouble = diagnose::troubleOf(run, {});
-    ASSERT_FALSE(trouble.none());
-    ASSERT_TRUE(trouble.life->poisonedFrom);
-    EXPECT_THAT(trouble.life->poisonedFrom->line.text, HasSubstr("loss is missing beside"));
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    ASSERT_FALSE(timeline.none());
+    ASSERT_TRUE(timeline.failed->poisonedFrom);
+    EXPECT_THAT(timeline.failed->poisonedFrom->line.text, HasSubstr("loss is missing beside"));
     run.series.pop_back();
-    ASSERT_FALSE(diagnose::troubleOf(run, {}).none());
-    EXPECT_TRUE(diagnose::troubleOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
+    ASSERT_FALSE(diagnose::failureTimelineOf(run, {}).none());
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
 }
 
-TEST(Trouble, ANewLevelIsNoClimb)
+TEST(FailureTimeline, ANewLevelIsNoClimb)
 {
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(1000, 2.0), constant(3, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 0.1), constant(980, 0.25)))};
-    EXPECT_FALSE(diagnose::troubleOf(run, {}).life->climbingFrom);
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->climbingFrom);
 }
 
-TEST(Trouble, RowsAreNoSteps)
+TEST(FailureTimeline, RowsAreNoSteps)
 {
     auto run = runOf(60, 5);
     run.series[0].stepInferred = true;
@@ -335,20 +338,21 @@ TEST(Trouble, RowsAreNoSteps)
     const auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_EQ(statusOf(rollback, 500), CheckpointStatus::unverified);
     EXPECT_THAT(rollback.checkpoints[0].reason, HasSubstr("counts rows"));
-    EXPECT_THAT(diagnose::troubleText(run, diagnose::troubleOf(run, {})), HasSubstr("row 61"));
+    EXPECT_THAT(diagnose::failureText(run, diagnose::failureTimelineOf(run, {})), HasSubstr("row 61"));
 }
 
-TEST(Trouble, ABirthThatWasSurvivedIsOver)
+TEST(FailureTimeline, ABirthThatWasSurvivedIsOver)
 {
     auto run = startedAgain({{0, constant(6, 2.0)}, {4, constant(400, 2.0)}}, true);
     auto dump = eventOf(EventKind::captureDumped, {}, "dumped", 105);
     dump.capture = "dump.pt";
     run.events = {dump, eventOf(EventKind::traceback, {}, "RuntimeError: [dion NaN capture] x", 105)};
     run.checkpoints = {found(4)};
-    EXPECT_TRUE(diagnose::troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "the resume ran on";
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {birthAfter(5, Blame::implementation)}).none()) << "the resume ran on";
     run = startedAgain({{0, constant(400, 2.0)}}, true);
     run.events = {dump};
-    EXPECT_TRUE(diagnose::troubleOf(run, {birthAfter(5, Blame::implementation)}).none()) << "a guard left it out";
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {birthAfter(5, Blame::implementation)}).none())
+        << "a guard left it out";
 }
 
 TEST(Rollback, ACheckpointBelongsToTheAttemptThatWroteIt)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs made of a few values, for what reads their story.
+// Runs made of a few values, for what reads their run's summary.
 #pragma once
 
 #include <string>

@@ -26,17 +26,17 @@ Scan scanWith(std::int64_t nan, std::int64_t zero = 0)
 }
 
 /// A run built line by line, the way a console would tell it.
-class Story
+class RunSummary
 {
 public:
-    Story& step(int rank, std::int64_t number)
+    RunSummary& step(int rank, std::int64_t number)
     {
         auto& series = seriesOf(rank);
         series.points.push_back({number, 1.0, PointState::finite, ++m_line});
         return *this;
     }
 
-    Story& dump(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
+    RunSummary& dump(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
     {
         Capture capture;
         capture.id = static_cast<std::int64_t>(run.captures.size()) + 1;
@@ -57,7 +57,7 @@ public:
         return *this;
     }
 
-    Story& part(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
+    RunSummary& part(const std::string& file, int rank, Scan in, Scan out, std::int64_t time)
     {
         dump(file, rank, in, out, time);
         run.captures.back().part = "a part of a DTensor 20x10, Shard(0) over dp";
@@ -98,7 +98,7 @@ const Scan zeros = scanWith(0, 100);
 
 TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5)
         .step(1, 5)
         .dump("a", 0, fine, damaged, 10)
@@ -116,7 +116,7 @@ TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
 TEST(Triage, UpdatesOrderRanksWhoseClocksDisagree)
 {
     // Rank 1's clock runs a minute behind: by time its victim would come before the birth.
-    Story s;
+    RunSummary s;
     s.step(0, 5)
         .step(1, 5)
         .dump("birth", 0, fine, damaged, 100000)
@@ -129,7 +129,7 @@ TEST(Triage, UpdatesOrderRanksWhoseClocksDisagree)
 
 TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).step(1, 5).dump("birth", 0, fine, damaged, 10).dump("other", 1, damaged, allBad, 20);
     EXPECT_EQ(s.verdictOf("other").role, Role::upstream);
 }
@@ -137,7 +137,7 @@ TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
 TEST(Triage, NothingReachesAnotherRankWithinMilliseconds)
 {
     for (const std::int64_t later : {13, 20}) {
-        Story s;
+        RunSummary s;
         s.dump("birth", 0, fine, damaged, 10).dump("other", 1, damaged, allBad, later);
         EXPECT_EQ(s.verdictOf("other").role, later == 13 ? Role::upstream : Role::downstream);
     }
@@ -145,7 +145,7 @@ TEST(Triage, NothingReachesAnotherRankWithinMilliseconds)
 
 TEST(Triage, APartOfATensorAccusesNobodyAlone)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).part("part", 0, fine, damaged, 10);
     const auto verdict = s.verdictOf("part");
     EXPECT_EQ(verdict.role, Role::birth);
@@ -157,7 +157,7 @@ TEST(Triage, APartOfATensorAccusesNobodyAlone)
 TEST(Triage, APartIsNoVictimOfWhatMayBeTheSameCall)
 {
     // Two ranks, two layers of one shape, all in one update: only the damaged inputs are told, and by themselves.
-    Story s;
+    RunSummary s;
     s.step(0, 5)
         .step(1, 5)
         .part("a0", 0, fine, allBad, 10)
@@ -168,18 +168,18 @@ TEST(Triage, APartIsNoVictimOfWhatMayBeTheSameCall)
     EXPECT_EQ(s.verdictOf("a1").role, Role::birth);
     EXPECT_EQ(s.verdictOf("b0").role, Role::birth);
     EXPECT_EQ(s.verdictOf("b0").causedBy, "");
-    Story unknown;
+    RunSummary unknown;
     unknown.part("fine", 0, fine, allBad, 10).part("bad", 1, damaged, allBad, 11);
     EXPECT_EQ(unknown.verdictOf("bad").role, Role::upstream) << "a millisecond between two clocks is no cause";
     EXPECT_NE(unknown.verdictOf("bad").summary.find("of this rank's part"), std::string::npos);
-    Story later;
+    RunSummary later;
     later.step(0, 5).part("first", 0, fine, allBad, 10).step(0, 6).step(1, 6).part("next", 1, damaged, allBad, 20);
     EXPECT_EQ(later.verdictOf("next").causedBy, "first");
 }
 
 TEST(Triage, APartWhoseBatchIsPartlyDamagedIsUpstream)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).part("batch", 0, damaged, allBad, 10);
     s.run.captures[0].input.batches = {damaged, fine};
     s.run.captures[0].output->batches = {allBad, allBad};
@@ -189,7 +189,7 @@ TEST(Triage, APartWhoseBatchIsPartlyDamagedIsUpstream)
 
 TEST(Triage, APartOfZerosIsNoPadding)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).part("written", 0, zeros, fine, 10).part("broken", 0, zeros, allBad, 20);
     EXPECT_EQ(s.verdictOf("written").role, Role::healthy) << "the whole need not be zero";
     EXPECT_EQ(s.verdictOf("broken").role, Role::birth);
@@ -197,7 +197,7 @@ TEST(Triage, APartOfZerosIsNoPadding)
 
 TEST(Triage, NoBirthAtAllIsANormalResult)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 3).dump("first", 0, damaged, allBad, 10).step(0, 4).dump("second", 0, allBad, allBad, 20);
     const auto first = s.verdictOf("first");
     EXPECT_EQ(first.role, Role::upstream);
@@ -213,28 +213,28 @@ TEST(Triage, NoBirthAtAllIsANormalResult)
 
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 3).dump("pad", 0, zeros, damaged, 10);
     EXPECT_EQ(s.verdictOf("pad").role, Role::padding);
 }
 
 TEST(Triage, PaddingIsNotACauseOfWhatFollows)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 3).dump("pad", 0, zeros, damaged, 10).step(0, 4).dump("next", 0, allBad, allBad, 20);
     EXPECT_EQ(s.verdictOf("next").role, Role::upstream);
 }
 
 TEST(Triage, FiniteInAndOutIsHealthy)
 {
-    Story s;
+    RunSummary s;
     s.dump("control", 0, fine, fine, 10);
     EXPECT_EQ(s.verdictOf("control").role, Role::healthy);
 }
 
 TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(1, 9).step(0, 6);
     const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     ASSERT_TRUE(link.between);
@@ -273,7 +273,7 @@ TEST(Triage, WhatReachesWhatIsTheSameAskedOfEveryPair)
     std::mt19937 random(20261123);
     const auto upTo = [&random](int most) { return static_cast<int>(random() % static_cast<unsigned>(most + 1)); };
     for (int round = 0; round < 300; ++round) {
-        Story s;
+        RunSummary s;
         std::vector<bool> births;
         for (int i = 0; i < 14; ++i) {
             const bool birth = upTo(3) == 0;
@@ -301,7 +301,7 @@ TEST(Triage, WhatReachesWhatIsTheSameAskedOfEveryPair)
 
 TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 7).dump("a", 0, fine, damaged, 10);
     const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.closed);
@@ -310,7 +310,7 @@ TEST(StepLink, LastLineOfARankIsSaidToBeTheLast)
 
 TEST(StepLink, ARestartInBetweenSaysNothing)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 900).dump("a", 0, fine, damaged, 10).step(0, 1);
     const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
     EXPECT_FALSE(link.between);
@@ -319,7 +319,7 @@ TEST(StepLink, ARestartInBetweenSaysNothing)
 
 TEST(StepLink, SidecarWins)
 {
-    Story s;
+    RunSummary s;
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6);
     s.run.captures[0].step = 41;
     const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);

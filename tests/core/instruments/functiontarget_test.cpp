@@ -14,7 +14,7 @@ namespace nanscope {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::waveSpecimen;
+using testing::waveInputBatch;
 
 // What it does is told by the number in its first element, so that one function can do all of it, one after the other.
 constexpr auto behaviours = R"(
@@ -77,15 +77,15 @@ protected:
         values[0] = what;
         return instruments::packed(DType::float32, {3, 4}, values);
     }
-    std::string complaint(instruments::FunctionSubject& subject, int what)
+    std::string complaint(instruments::FunctionTarget& target, int what)
     {
-        const auto reply = called(subject, telling(what));
+        const auto reply = called(target, telling(what));
         EXPECT_FALSE(reply.output) << what;
         return reply.complaint;
     }
-    void expectGood(instruments::FunctionSubject& subject)
+    void expectGood(instruments::FunctionTarget& target)
     {
-        const auto reply = called(subject, telling(0));
+        const auto reply = called(target, telling(0));
         ASSERT_TRUE(reply.output) << reply.complaint;
         EXPECT_NEAR(instruments::valuesOf(*reply.output)[5], 2 * testing::waves(12)[5] + 1e-7, 1e-15);
     }
@@ -93,59 +93,59 @@ protected:
 
 TEST_F(WrongFunctions, EachIsOneSentenceAndTheNextCallWorks)
 {
-    const auto subject = open(write(behaviours) + ":f");
-    ASSERT_NE(subject, nullptr);
-    expectGood(*subject);
-    EXPECT_EQ(complaint(*subject, 1), "the function raised ValueError: no such thing");
-    EXPECT_THAT(complaint(*subject, 2), HasSubstr("returned a NoneType"));
-    EXPECT_THAT(complaint(*subject, 3), HasSubstr("another shape"));
-    EXPECT_EQ(complaint(*subject, 4), "the function called sys.exit(7)");
-    expectGood(*subject);
-    EXPECT_EQ(complaint(*subject, 5), "the function's process ended with status 9");
-    expectGood(*subject);
-    EXPECT_EQ(complaint(*subject, 6), "the function's process was ended by signal 11 (segmentation fault)");
-    expectGood(*subject);
-    EXPECT_THAT(complaint(*subject, 11), HasSubstr("something else than numbers"));
-    EXPECT_THAT(complaint(*subject, 12), HasSubstr("ended with status 1; its last words: about to go"));
-    expectGood(*subject);
+    const auto target = open(write(behaviours) + ":f");
+    ASSERT_NE(target, nullptr);
+    expectGood(*target);
+    EXPECT_EQ(complaint(*target, 1), "the function raised ValueError: no such thing");
+    EXPECT_THAT(complaint(*target, 2), HasSubstr("returned a NoneType"));
+    EXPECT_THAT(complaint(*target, 3), HasSubstr("another shape"));
+    EXPECT_EQ(complaint(*target, 4), "the function called sys.exit(7)");
+    expectGood(*target);
+    EXPECT_EQ(complaint(*target, 5), "the function's process ended with status 9");
+    expectGood(*target);
+    EXPECT_EQ(complaint(*target, 6), "the function's process was ended by signal 11 (segmentation fault)");
+    expectGood(*target);
+    EXPECT_THAT(complaint(*target, 11), HasSubstr("something else than numbers"));
+    EXPECT_THAT(complaint(*target, 12), HasSubstr("ended with status 1; its last words: about to go"));
+    expectGood(*target);
 }
 
 TEST_F(WrongFunctions, WhatItPrintsReadsAndForksDoesNotDisturb)
 {
-    const auto subject = open(write(behaviours) + ":f");
-    ASSERT_NE(subject, nullptr);
+    const auto target = open(write(behaviours) + ":f");
+    ASSERT_NE(target, nullptr);
     for (const int what : {8, 9, 8, 9}) {
         const auto input = telling(what);
-        const auto reply = called(*subject, input);
+        const auto reply = called(*target, input);
         ASSERT_TRUE(reply.output) << what << ": " << reply.complaint;
         EXPECT_EQ(instruments::valuesOf(*reply.output), instruments::valuesOf(input)) << what;
         EXPECT_EQ(reply.inputChanged, 0);
         EXPECT_FALSE(reply.sharesStorage);
     }
-    expectGood(*subject);
+    expectGood(*target);
 }
 
 TEST_F(WrongFunctions, OneThatNeverReturnsIsKilledWithItsGroup)
 {
-    const auto subject = open(write(behaviours) + ":f", 5);
-    ASSERT_NE(subject, nullptr);
+    const auto target = open(write(behaviours) + ":f", 5);
+    ASSERT_NE(target, nullptr);
     const auto start = std::chrono::steady_clock::now();
-    EXPECT_EQ(complaint(*subject, 7), "the function did not return within 5 s and was killed (--timeout)");
+    EXPECT_EQ(complaint(*target, 7), "the function did not return within 5 s and was killed (--timeout)");
     EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
-    expectGood(*subject);
+    expectGood(*target);
 }
 
 TEST_F(WrongFunctions, ACancelEndsACallThatIsUnderWay)
 {
-    const auto subject = open(write(behaviours) + ":f");
-    ASSERT_NE(subject, nullptr);
+    const auto target = open(write(behaviours) + ":f");
+    ASSERT_NE(target, nullptr);
     CancelToken cancel;
     std::thread later([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
         cancel.cancel();
     });
     const auto input = telling(7);
-    const auto reply = subject->call({input, 1e-7}, cancel);
+    const auto reply = target->call({input, 1e-7}, cancel);
     later.join();
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().kind, ErrorKind::cancelled);
@@ -153,11 +153,11 @@ TEST_F(WrongFunctions, ACancelEndsACallThatIsUnderWay)
 
 TEST_F(WrongFunctions, WritingIntoTheInputAndReturningItIsSeen)
 {
-    const auto subject = open(write(behaviours) + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = instruments::specimenOf(telling(10), 1e-7);
-    instruments::Asker asker(*subject, specimen, {});
-    const auto answer = instruments::checkInput(asker);
+    const auto target = open(write(behaviours) + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = instruments::inputBatchOf(telling(10), 1e-7);
+    instruments::Measurement measurement(*target, inputBatch, {});
+    const auto answer = instruments::checkInput(measurement);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->changed, 1);
     EXPECT_EQ(*answer->first, (std::vector<std::int64_t> {1, 2}));
@@ -167,7 +167,7 @@ TEST_F(WrongFunctions, WritingIntoTheInputAndReturningItIsSeen)
 
 TEST_F(WrongFunctions, ABurstGoesOnAfterACallThatFailed)
 {
-    const auto subject = open(write(R"(
+    const auto target = open(write(R"(
 calls = 0
 def f(X, epsilon):
     global calls
@@ -176,15 +176,15 @@ def f(X, epsilon):
         raise RuntimeError("the fourth")
     return [[v + (1 if calls == 7 else 0) for v in row] for row in X]
 )") + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
-    const auto answer = instruments::repeatBitwise(asker, 30);
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
+    const auto answer = instruments::repeatBitwise(measurement, 30);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 29);
     EXPECT_EQ(answer->count.failed, 1);
     EXPECT_EQ(answer->count.differ, 1);
-    EXPECT_THAT(asker.log().complaints, ::testing::ElementsAre("the function raised RuntimeError: the fourth"));
+    EXPECT_THAT(measurement.log().complaints, ::testing::ElementsAre("the function raised RuntimeError: the fourth"));
 }
 
 /// Every process of it ends at that call.
@@ -197,25 +197,26 @@ std::string dyingAtCall(int call)
 
 TEST_F(WrongFunctions, ADeathInABurstCostsThatCall)
 {
-    const auto subject = open(write(dyingAtCall(40)) + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
+    const auto target = open(write(dyingAtCall(40)) + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
     const auto answer =
-        instruments::repeatBitwise(asker, 60); // the 40th call is the 14th of its part, after the one looked at
+        instruments::repeatBitwise(measurement, 60); // the 40th call is the 14th of its part, after the one looked at
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 59);
     EXPECT_EQ(answer->count.failed, 1);
-    EXPECT_THAT(asker.log().complaints, ::testing::Contains(HasSubstr("the outputs of 13 calls that had returned")));
+    EXPECT_THAT(
+        measurement.log().complaints, ::testing::Contains(HasSubstr("the outputs of 13 calls that had returned")));
 }
 
 TEST_F(WrongFunctions, ThatDieAtTheThirdCallGiveTheOutputsBeforeIt)
 {
-    const auto subject = open(write(dyingAtCall(3)) + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
-    const auto answer = instruments::repeatBitwise(asker, 20); // one dies, then two of three live
+    const auto target = open(write(dyingAtCall(3)) + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
+    const auto answer = instruments::repeatBitwise(measurement, 20); // one dies, then two of three live
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 13);
     EXPECT_EQ(answer->count.failed, 7);
@@ -224,34 +225,34 @@ TEST_F(WrongFunctions, ThatDieAtTheThirdCallGiveTheOutputsBeforeIt)
 
 TEST_F(WrongFunctions, ThatDieAtOnceAreGivenUpAndTheCallsNotMadeAreNotCounted)
 {
-    const auto subject =
-        open(write("import os\ncalls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
-                   "    if calls == 2 or os.path.exists(__file__ + '.gone'):\n"
-                   "        open(__file__ + '.gone', 'w').close()\n        os._exit(3)\n    return X\n")
-            + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
-    const auto answer = instruments::repeatBitwise(asker, 60);
+    const auto target = open(write("import os\ncalls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
+                                   "    if calls == 2 or os.path.exists(__file__ + '.gone'):\n"
+                                   "        open(__file__ + '.gone', 'w').close()\n        os._exit(3)\n    return X\n")
+        + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
+    const auto answer = instruments::repeatBitwise(measurement, 60);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.failed, 3);
-    EXPECT_EQ(asker.log().calls, 4);
+    EXPECT_EQ(measurement.log().calls, 4);
     EXPECT_EQ(answer->sentence, "the first call gave an output, none of the 3 after it did");
-    EXPECT_THAT(asker.log().complaints, ::testing::Contains(HasSubstr("57 of the calls asked for were not made")));
+    EXPECT_THAT(
+        measurement.log().complaints, ::testing::Contains(HasSubstr("57 of the calls asked for were not made")));
 }
 
 TEST_F(WrongFunctions, ThatDifferInTheCalmAreSaidToDifferThere)
 {
-    const auto subject = open(write("calls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
-                                    "    return [[v + calls for v in row] for row in X]\n")
+    const auto target = open(write("calls = 0\ndef f(X, epsilon):\n    global calls\n    calls += 1\n"
+                                   "    return [[v + calls for v in row] for row in X]\n")
         + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
     instruments::StormRequest request;
     request.calls = 10;
     request.processes = 2;
-    const auto answer = instruments::storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(measurement, target->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->sentence, HasSubstr("calls in the calm differ from each other already: 9 of 10"));
     EXPECT_THAT(answer->sentence, ::testing::Not(HasSubstr("than in the calm")));
@@ -259,14 +260,14 @@ TEST_F(WrongFunctions, ThatDifferInTheCalmAreSaidToDifferThere)
 
 TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 {
-    const auto subject = open(write(behaviours) + ":f");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({3, 4});
-    instruments::Asker asker(*subject, specimen, {});
+    const auto target = open(write(behaviours) + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::Measurement measurement(*target, inputBatch, {});
     instruments::StormRequest request;
     request.calls = 10;
     request.processes = 2;
-    const auto answer = instruments::storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(measurement, target->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     ASSERT_EQ(answer->legs.size(), 9);
     EXPECT_EQ(answer->legs[0].count.calls, 10);
@@ -282,17 +283,17 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
 {
     const auto why = [this](const std::string& target) {
-        const auto subject = instruments::FunctionSubject::make({target, m_python, "cpu", 60, {}}, {});
-        return subject ? std::string("it was loaded") : subject.error().what;
+        const auto target = instruments::FunctionTarget::make({target, m_python, "cpu", 60, {}}, {});
+        return target ? std::string("it was loaded") : target.error().what;
     };
     const auto file = write("def needs(X, a, b, *, c): return X\nnumber = 3\ndef one(X): return X\n");
     EXPECT_THAT(why("no.such.module:f"), HasSubstr("ModuleNotFoundError"));
     EXPECT_THAT(why(file + ":g"), HasSubstr("there is no g in"));
     EXPECT_THAT(why(file + ":number"), HasSubstr("is a int, which cannot be called"));
     EXPECT_THAT(why(file + ":needs"), HasSubstr("also needs b, c: wrap it in one of f(X, epsilon)"));
-    const auto subject = open(file + ":one");
-    ASSERT_NE(subject, nullptr);
-    EXPECT_EQ(subject->facts().how, "f(X), without epsilon");
+    const auto target = open(file + ":one");
+    ASSERT_NE(target, nullptr);
+    EXPECT_EQ(target->facts().how, "f(X), without epsilon");
 }
 
 TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)

@@ -31,15 +31,15 @@ protected:
         std::ofstream(path) << text;
         return path;
     }
-    std::unique_ptr<instruments::FunctionSubject> open(const std::string& target, double timeout = 60)
+    std::unique_ptr<instruments::FunctionTarget> open(const std::string& target, double timeout = 60)
     {
-        auto subject = instruments::FunctionSubject::make({target, m_python, "cpu", timeout, {}}, {});
-        EXPECT_TRUE(subject) << sentence(subject.error());
-        return subject ? std::move(*subject) : nullptr;
+        auto target = instruments::FunctionTarget::make({target, m_python, "cpu", timeout, {}}, {});
+        EXPECT_TRUE(target) << sentence(target.error());
+        return target ? std::move(*target) : nullptr;
     }
-    instruments::Reply called(instruments::Subject& subject, const instruments::Matrices& input)
+    instruments::Reply called(instruments::Target& target, const instruments::Matrices& input)
     {
-        auto reply = subject.call({input, 1e-7}, {});
+        auto reply = target.call({input, 1e-7}, {});
         EXPECT_TRUE(reply) << sentence(reply.error());
         return reply.value_or(instruments::Reply {});
     }

@@ -8,7 +8,7 @@ namespace nanscope {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::waveSpecimen;
+using testing::waveInputBatch;
 
 constexpr auto functions = R"(
 import torch
@@ -52,51 +52,51 @@ protected:
 
 TEST_F(TorchFunctions, TheSameCallsGiveWhatTheReplayGives)
 {
-    const auto subject = open(m_file + ":ns");
-    ASSERT_NE(subject, nullptr);
-    EXPECT_THAT(subject->facts().environment.engine, HasSubstr("torch"));
-    const auto specimen = waveSpecimen({2, 12, 20}, DType::bfloat16);
-    instruments::Asker asker(*subject, specimen, {});
-    const auto judged = asker.ask();
+    const auto target = open(m_file + ":ns");
+    ASSERT_NE(target, nullptr);
+    EXPECT_THAT(target->facts().environment.engine, HasSubstr("torch"));
+    const auto inputBatch = waveInputBatch({2, 12, 20}, DType::bfloat16);
+    instruments::Measurement measurement(*target, inputBatch, {});
+    const auto judged = measurement.ask();
     ASSERT_TRUE(judged && judged->answered()) << judged->reply.complaint;
     EXPECT_EQ(judged->reply.output->dtype, DType::bfloat16);
     EXPECT_EQ(judged->worst, Outcome::finite);
     const auto cell = testing::cellOf("keller-jordan", Precision::bf16);
-    instruments::Asker twin(*cell, specimen, {});
+    instruments::Measurement twin(*cell, inputBatch, {});
     const auto replayed = twin.ask();
     double distance = 0;
     for (std::size_t i = 0; i < judged->values.size(); ++i) {
         distance = std::max(distance, std::abs(judged->values[i] - replayed->values[i]));
     }
     EXPECT_LT(distance, 0.02);
-    const auto spectrum = instruments::checkSpectrum(asker, cell.get());
+    const auto spectrum = instruments::checkSpectrum(measurement, cell.get());
     ASSERT_TRUE(spectrum);
     EXPECT_THAT(spectrum->sentence, HasSubstr("as far as rounding allows"));
 }
 
 TEST_F(TorchFunctions, InPlaceAliasedAndStridedTensorsAreTold)
 {
-    const auto specimen = waveSpecimen({6, 10});
+    const auto inputBatch = waveInputBatch({6, 10});
     const auto inPlace = open(m_file + ":in_place");
     ASSERT_NE(inPlace, nullptr);
-    instruments::Asker asker(*inPlace, specimen, {});
-    const auto answer = instruments::checkInput(asker);
+    instruments::Measurement measurement(*inPlace, inputBatch, {});
+    const auto answer = instruments::checkInput(measurement);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->changed, 60);
     EXPECT_TRUE(answer->sharesStorage);
 
     const auto view = open(m_file + ":view");
     ASSERT_NE(view, nullptr);
-    const auto reply = called(*view, specimen.input);
+    const auto reply = called(*view, inputBatch.input);
     ASSERT_TRUE(reply.output) << reply.complaint;
-    EXPECT_EQ(reply.output->bytes, specimen.input.bytes) << "a view of other strides holds the same matrix";
+    EXPECT_EQ(reply.output->bytes, inputBatch.input.bytes) << "a view of other strides holds the same matrix";
     EXPECT_EQ(reply.inputChanged, 0);
     EXPECT_FALSE(reply.sharesStorage);
 }
 
 TEST_F(TorchFunctions, StridesOfTheCaptureArriveAndOtherAnswersAreRefused)
 {
-    auto input = waveSpecimen({6, 10}).input;
+    auto input = waveInputBatch({6, 10}).input;
     input.strides = {1, 6};
     const auto strides = open(m_file + ":strides");
     ASSERT_NE(strides, nullptr);
@@ -112,14 +112,14 @@ TEST_F(TorchFunctions, StridesOfTheCaptureArriveAndOtherAnswersAreRefused)
 
 TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
 {
-    const auto subject = open(m_file + ":unwritten");
-    ASSERT_NE(subject, nullptr);
-    const auto specimen = waveSpecimen({16, 24});
-    instruments::Asker asker(*subject, specimen, {});
+    const auto target = open(m_file + ":unwritten");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({16, 24});
+    instruments::Measurement measurement(*target, inputBatch, {});
     instruments::StormRequest request;
     request.calls = 8;
     request.processes = 1;
-    const auto answer = instruments::storm(asker, subject->choice(), request);
+    const auto answer = instruments::storm(measurement, target->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     const auto& filled = answer->legs[2];
     EXPECT_EQ(filled.name, "uninitialised memory filled with NaN");

@@ -8,15 +8,15 @@
 namespace nanscope {
 namespace {
 
-using testing::waveSpecimen;
+using testing::waveInputBatch;
 
-instruments::MeasuredSubject cellSubject(const std::string& variant)
+instruments::MeasuredTarget cellTarget(const std::string& variant)
 {
     instruments::CellChoice choice;
     choice.variant = variant;
-    auto subject = instruments::measuredCell(choice, replay::makeCoreDevice);
-    EXPECT_TRUE(subject) << sentence(subject.error());
-    return std::move(*subject);
+    auto target = instruments::measuredCell(choice, replay::makeCoreDevice);
+    EXPECT_TRUE(target) << sentence(target.error());
+    return std::move(*target);
 }
 
 TEST(Measure, InstrumentsAreKnownByTheirNames)
@@ -32,19 +32,20 @@ TEST(Measure, InstrumentsAreKnownByTheirNames)
 
 TEST(Measure, TheAnswerIsThatOfTheInstrument)
 {
-    auto subject = cellSubject("torch-muon");
-    const auto specimen = waveSpecimen({6, 10});
-    instruments::Asker asker(subject.subject(), specimen, {});
+    auto target = cellTarget("torch-muon");
+    const auto inputBatch = waveInputBatch({6, 10});
+    instruments::Measurement measurement(target.target(), inputBatch, {});
     instruments::MeasureRequest request;
     request.instrument = instruments::Instrument::repeat;
     request.calls = 3;
-    const auto answer = instruments::measure(request, asker, subject);
+    const auto answer = instruments::measure(request, measurement, target);
     ASSERT_TRUE(answer) << sentence(answer.error());
     const auto* repeat = std::get_if<instruments::RepeatAnswer>(&*answer);
     ASSERT_NE(repeat, nullptr);
     EXPECT_EQ(repeat->count.calls, 3);
-    EXPECT_THAT(instruments::measureText(request.instrument, asker, *answer), ::testing::StartsWith("Repeat of "));
-    EXPECT_EQ(instruments::measureJson(request.instrument, asker, *answer)["instrument"], "repeat");
+    EXPECT_THAT(
+        instruments::measureText(request.instrument, measurement, *answer), ::testing::StartsWith("Repeat of "));
+    EXPECT_EQ(instruments::measureJson(request.instrument, measurement, *answer)["instrument"], "repeat");
 }
 
 // Rows that are scaled one by one turn the directions of the input, and a rescaled result has another norm: what would
@@ -52,15 +53,15 @@ TEST(Measure, TheAnswerIsThatOfTheInstrument)
 TEST(Measure, NothingIsDegenerateWhereDirectionsAreTurned)
 {
     for (const auto* variant : {"nanochat", "turbo-muon"}) {
-        auto subject = cellSubject(variant);
-        EXPECT_TRUE(subject.subject().facts().turnsDirections) << variant;
-        auto specimen = waveSpecimen({8, 40}, DType::float32, 1);
-        instruments::Asker asker(subject.subject(), specimen, {});
-        const auto judged = asker.ask();
+        auto target = cellTarget(variant);
+        EXPECT_TRUE(target.target().facts().turnsDirections) << variant;
+        auto inputBatch = waveInputBatch({8, 40}, DType::float32, 1);
+        instruments::Measurement measurement(target.target(), inputBatch, {});
+        const auto judged = measurement.ask();
         ASSERT_TRUE(judged) << sentence(judged.error());
         EXPECT_EQ(judged->worst, Outcome::finite) << variant;
     }
-    EXPECT_FALSE(cellSubject("torch-muon").subject().facts().turnsDirections);
+    EXPECT_FALSE(cellTarget("torch-muon").target().facts().turnsDirections);
 }
 
 } // namespace

@@ -16,8 +16,8 @@ namespace {
 using testing::cellOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::MadeSubject;
-using testing::waveSpecimen;
+using testing::MadeTarget;
+using testing::waveInputBatch;
 
 /// All NaN for a matrix that holds a number of at least 50.
 std::vector<double> brokenByLargeOnes(std::vector<double> values, const MatrixShape& shape)
@@ -31,26 +31,26 @@ std::vector<double> brokenByLargeOnes(std::vector<double> values, const MatrixSh
     return values;
 }
 
-instruments::Specimen oneLargeOne(const Shape& shape, std::size_t at)
+instruments::InputBatch oneLargeOne(const Shape& shape, std::size_t at)
 {
     const auto matrices = matrixShape(shape);
     auto values = testing::waves(matrices.batch * matrices.elements());
     values[at] = 60;
-    return instruments::specimenOf(instruments::packed(DType::float32, shape, values), 1e-7);
+    return instruments::inputBatchOf(instruments::packed(DType::float32, shape, values), 1e-7);
 }
 
-Result<instruments::MinimiseAnswer> minimised(instruments::Subject& subject, const instruments::Specimen& specimen,
+Result<instruments::MinimiseAnswer> minimised(instruments::Target& target, const instruments::InputBatch& inputBatch,
     const instruments::MinimiseRequest& request = {})
 {
-    instruments::Asker asker(subject, specimen, {});
-    return instruments::minimise(asker, request);
+    instruments::Measurement measurement(target, inputBatch, {});
+    return instruments::minimise(measurement, request);
 }
 
 TEST(Minimise, LeavesTheOneElementThatDoesIt)
 {
-    const auto specimen = oneLargeOne({3, 20, 36}, 720 + 11 * 36 + 7);
-    MadeSubject made(brokenByLargeOnes);
-    const auto answer = minimised(made, specimen);
+    const auto inputBatch = oneLargeOne({3, 20, 36}, 720 + 11 * 36 + 7);
+    MadeTarget made(brokenByLargeOnes);
+    const auto answer = minimised(made, inputBatch);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->batches, ElementsAre(1));
     EXPECT_EQ(answer->symptom, (instruments::Symptom {Outcome::nan, true}));
@@ -63,10 +63,10 @@ TEST(Minimise, LeavesTheOneElementThatDoesIt)
 
 TEST(Minimise, AFaultThatComesNowAndThenIsTriedOftenEnough)
 {
-    const auto specimen = oneLargeOne({1, 16, 24}, 7 * 24 + 5);
+    const auto inputBatch = oneLargeOne({1, 16, 24}, 7 * 24 + 5);
     int call = 0;
     const auto device = replay::makeEigenDevice(1);
-    MadeSubject made([&](std::vector<double> values, const MatrixShape& shape) {
+    MadeTarget made([&](std::vector<double> values, const MatrixShape& shape) {
         replay::ReplayOptions options;
         options.precision = Precision::fp32;
         options.keepOutput = true;
@@ -78,22 +78,22 @@ TEST(Minimise, AFaultThatComesNowAndThenIsTriedOftenEnough)
     });
     instruments::MinimiseRequest request;
     request.calls = 3000;
-    const auto answer = minimised(made, specimen, request);
+    const auto answer = minimised(made, inputBatch, request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_EQ(answer->nonZeroAfter, 1);
     EXPECT_EQ(answer->tries, 8) << "(2/3)^7 is 5.9 %, (2/3)^8 3.9 %";
     EXPECT_THAT(answer->sentence, HasSubstr("all NaN in one of 8 tries"));
     request.tries = 1;
-    EXPECT_FALSE(minimised(made, specimen, request)) << "what is asked for is kept to";
+    EXPECT_FALSE(minimised(made, inputBatch, request)) << "what is asked for is kept to";
 }
 
 TEST(Minimise, KeepsTheClassThatChoosesTheKernel)
 {
-    const auto specimen = oneLargeOne({512, 1408}, 400 * 1408 + 1000);
-    MadeSubject made(brokenByLargeOnes);
+    const auto inputBatch = oneLargeOne({512, 1408}, 400 * 1408 + 1000);
+    MadeTarget made(brokenByLargeOnes);
     instruments::MinimiseRequest request;
     request.calls = 40;
-    const auto answer = minimised(made, specimen, request);
+    const auto answer = minimised(made, inputBatch, request);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_THAT(answer->after, ElementsAre(264, 352));
     EXPECT_TRUE(answer->exhausted);
@@ -116,7 +116,7 @@ TEST(Minimise, ClassesFollowTheRulesOfTheKernels)
 TEST(Minimise, WithoutASymptomThereIsNothingToKeep)
 {
     const auto cell = cellOf("dion-ns5", Precision::bf16);
-    const auto answer = minimised(*cell, waveSpecimen({6, 10}));
+    const auto answer = minimised(*cell, waveInputBatch({6, 10}));
     ASSERT_FALSE(answer);
     EXPECT_THAT(answer.error().what, HasSubstr("the outcome is finite"));
 }
@@ -124,13 +124,13 @@ TEST(Minimise, WithoutASymptomThereIsNothingToKeep)
 TEST(Minimise, OfAReplayTheOutcomeStays)
 {
     const auto cell = cellOf("deepspeed-gram", Precision::fp16);
-    const auto specimen = waveSpecimen({16, 28}, DType::float32, 5000);
-    const auto answer = minimised(*cell, specimen);
+    const auto inputBatch = waveInputBatch({16, 28}, DType::float32, 5000);
+    const auto answer = minimised(*cell, inputBatch);
     ASSERT_TRUE(answer) << sentence(answer.error());
     EXPECT_EQ(answer->symptom.outcome, Outcome::zero);
-    instruments::Specimen small = instruments::specimenOf(answer->input, answer->epsilon);
-    instruments::Asker asker(*cell, small, {});
-    EXPECT_EQ(asker.ask()->worst, Outcome::zero);
+    instruments::InputBatch small = instruments::inputBatchOf(answer->input, answer->epsilon);
+    instruments::Measurement measurement(*cell, small, {});
+    EXPECT_EQ(measurement.ask()->worst, Outcome::zero);
     EXPECT_LT(answer->nonZeroAfter, 16 * 28);
 }
 
@@ -150,7 +150,7 @@ TEST(Minimise, WritesACaptureButNeverOverTheOriginal)
     EXPECT_THAT(instruments::writeMinimised(answer, link, original).error().what, HasSubstr("never written over"));
     EXPECT_THAT(instruments::writeMinimised(answer, original, original).error().what, HasSubstr("never written over"));
     ASSERT_TRUE(instruments::writeMinimised(answer, out, original));
-    const auto read = instruments::openSpecimen(out, std::nullopt);
+    const auto read = instruments::openInputBatch(out, std::nullopt);
     ASSERT_TRUE(read) << sentence(read.error());
     EXPECT_EQ(read->epsilon, 1e-8);
     EXPECT_EQ(read->input.bytes, answer.input.bytes);

@@ -9,15 +9,15 @@ namespace {
 
 using testing::cellOf;
 using ::testing::HasSubstr;
-using testing::MadeSubject;
-using testing::waveSpecimen;
+using testing::MadeTarget;
+using testing::waveInputBatch;
 
 TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
 {
     const auto cell = cellOf("gns-gram", Precision::fp16);
-    const auto specimen = waveSpecimen({6, 10});
-    instruments::Asker asker(*cell, specimen, {});
-    const auto answer = instruments::repeatBitwise(asker, 30);
+    const auto inputBatch = waveInputBatch({6, 10});
+    instruments::Measurement measurement(*cell, inputBatch, {});
+    const auto answer = instruments::repeatBitwise(measurement, 30);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.calls, 30);
     EXPECT_EQ(answer->count.differ, 0);
@@ -29,15 +29,15 @@ TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
 TEST(Repeat, OneBitInOneCallIsCounted)
 {
     int calls = 0;
-    MadeSubject made([&](std::vector<double> values, const MatrixShape&) {
+    MadeTarget made([&](std::vector<double> values, const MatrixShape&) {
         if (++calls == 9) {
             values[3] = std::nextafter(values[3], 10);
         }
         return values;
     });
-    const auto specimen = waveSpecimen({6, 10});
-    instruments::Asker asker(made, specimen, {});
-    const auto answer = instruments::repeatBitwise(asker, 20);
+    const auto inputBatch = waveInputBatch({6, 10});
+    instruments::Measurement measurement(made, inputBatch, {});
+    const auto answer = instruments::repeatBitwise(measurement, 20);
     ASSERT_TRUE(answer);
     EXPECT_EQ(answer->count.differ, 1);
     EXPECT_EQ(answer->count.distinct, 2);
@@ -71,15 +71,15 @@ TEST(Repeat, CallsWithoutAnOutputAreNeitherSameNorOther)
 TEST(Repeat, StopsWhenItIsCancelled)
 {
     const auto cell = cellOf("gns-gram", Precision::fp16);
-    const auto specimen = waveSpecimen({6, 10});
+    const auto inputBatch = waveInputBatch({6, 10});
     JobContext job;
     job.progress = [&](const Progress& progress) {
         if (progress.done == 5) {
             job.cancel.cancel();
         }
     };
-    instruments::Asker asker(*cell, specimen, job);
-    const auto answer = instruments::repeatBitwise(asker, 1000);
+    instruments::Measurement measurement(*cell, inputBatch, job);
+    const auto answer = instruments::repeatBitwise(measurement, 1000);
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().kind, ErrorKind::cancelled);
 }
@@ -87,12 +87,12 @@ TEST(Repeat, StopsWhenItIsCancelled)
 TEST(Storm, ACellIsRefused)
 {
     const auto cell = cellOf("gns-gram", Precision::fp16);
-    const auto specimen = waveSpecimen({6, 10});
-    instruments::Asker asker(*cell, specimen, {});
-    const auto answer = instruments::storm(asker, {}, {});
+    const auto inputBatch = waveInputBatch({6, 10});
+    instruments::Measurement measurement(*cell, inputBatch, {});
+    const auto answer = instruments::storm(measurement, {}, {});
     ASSERT_FALSE(answer);
     EXPECT_THAT(answer.error().what, HasSubstr("would test Nanscope, not your kernel"));
-    EXPECT_THAT(instruments::checkInput(asker).error().what, HasSubstr("would test Nanscope, not your kernel"));
+    EXPECT_THAT(instruments::checkInput(measurement).error().what, HasSubstr("would test Nanscope, not your kernel"));
 }
 
 } // namespace

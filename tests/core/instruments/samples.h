@@ -24,38 +24,38 @@ inline std::vector<double> waves(std::int64_t count)
     return values;
 }
 
-inline instruments::Specimen waveSpecimen(const Shape& shape, DType dtype = DType::float32, double scale = 1)
+inline instruments::InputBatch waveInputBatch(const Shape& shape, DType dtype = DType::float32, double scale = 1)
 {
     const auto matrices = matrixShape(shape);
     auto values = waves(matrices.batch * matrices.elements());
     for (auto& value : values) {
         value *= scale;
     }
-    return instruments::specimenOf(instruments::packed(dtype, shape, values), 1e-7);
+    return instruments::inputBatchOf(instruments::packed(dtype, shape, values), 1e-7);
 }
 
-inline std::unique_ptr<instruments::CellSubject> cellOf(const std::string& variant, Precision precision)
+inline std::unique_ptr<instruments::CellTarget> cellOf(const std::string& variant, Precision precision)
 {
     instruments::CellChoice choice;
     choice.variant = variant;
     choice.precision = precision;
-    auto cell = instruments::CellSubject::make(choice, replay::makeCoreDevice);
+    auto cell = instruments::CellTarget::make(choice, replay::makeCoreDevice);
     EXPECT_TRUE(cell) << sentence(cell.error());
     return cell ? std::move(*cell) : nullptr;
 }
 
 /// A function of values, as if it were somebody's kernel.
-class MadeSubject : public instruments::Subject
+class MadeTarget : public instruments::Target
 {
 public:
     using Function = std::function<std::vector<double>(std::vector<double>, const MatrixShape&)>;
-    explicit MadeSubject(Function function)
+    explicit MadeTarget(Function function)
         : m_function(std::move(function))
     { }
 
-    instruments::SubjectFacts facts() const override
+    instruments::TargetFacts facts() const override
     {
-        instruments::SubjectFacts facts;
+        instruments::TargetFacts facts;
         facts.own = true;
         facts.name = "python:made:up";
         facts.outputRange = instruments::anyOutputRange();

@@ -13,14 +13,14 @@ namespace {
 
 using testing::cellOf;
 using ::testing::HasSubstr;
-using testing::MadeSubject;
-using testing::waveSpecimen;
+using testing::MadeTarget;
+using testing::waveInputBatch;
 
 instruments::SpectrumAnswer checked(
-    instruments::Subject& subject, instruments::CellSubject* reference, const instruments::Specimen& specimen)
+    instruments::Target& target, instruments::CellTarget* reference, const instruments::InputBatch& inputBatch)
 {
-    instruments::Asker asker(subject, specimen, {});
-    auto answer = instruments::checkSpectrum(asker, reference);
+    instruments::Measurement measurement(target, inputBatch, {});
+    auto answer = instruments::checkSpectrum(measurement, reference);
     EXPECT_TRUE(answer) << sentence(answer.error());
     return answer.value_or(instruments::SpectrumAnswer {});
 }
@@ -30,10 +30,10 @@ std::ptrdiff_t flagged(const instruments::SpectrumStage& stage)
     return std::ranges::count_if(stage.lines, &instruments::SpectrumLine::flagged);
 }
 
-MadeSubject replayOf(
-    instruments::CellSubject& cell, const std::function<void(std::vector<double>&, const MatrixShape&)>& spoil)
+MadeTarget replayOf(
+    instruments::CellTarget& cell, const std::function<void(std::vector<double>&, const MatrixShape&)>& spoil)
 {
-    return MadeSubject([&cell, spoil](const std::vector<double>& values, const MatrixShape& shape) {
+    return MadeTarget([&cell, spoil](const std::vector<double>& values, const MatrixShape& shape) {
         const auto input = instruments::packed(DType::float64, {shape.rows, shape.cols}, values);
         auto output = instruments::valuesOf(*cell.call({input, 1e-7}, {})->output);
         spoil(output, shape);
@@ -58,10 +58,10 @@ TEST(Singular, TripletsOfADiagonalAreItsElements)
 
 TEST(Spectrum, InFp64EveryIterateIsThePolynomialOfEachSingularValue)
 {
-    const auto specimen = waveSpecimen({12, 30});
+    const auto inputBatch = waveInputBatch({12, 30});
     for (const auto* variant : {"keller-jordan", "dion-polar-express", "gns-gram"}) {
         const auto cell = cellOf(variant, Precision::fp64);
-        const auto answer = checked(*cell, cell.get(), specimen);
+        const auto answer = checked(*cell, cell.get(), inputBatch);
         ASSERT_EQ(answer.stages.size(), 5) << variant;
         for (const auto& stage : answer.stages) {
             for (const auto& line : stage.lines) {
@@ -75,10 +75,10 @@ TEST(Spectrum, InFp64EveryIterateIsThePolynomialOfEachSingularValue)
 
 TEST(Spectrum, RoundingAloneIsNotFlagged)
 {
-    const auto specimen = waveSpecimen({12, 30});
+    const auto inputBatch = waveInputBatch({12, 30});
     for (const auto precision : {Precision::fp32, Precision::bf16, Precision::fp16}) {
         const auto cell = cellOf("dion-ns5", precision);
-        const auto answer = checked(*cell, cell.get(), specimen);
+        const auto answer = checked(*cell, cell.get(), inputBatch);
         for (const auto& stage : answer.stages) {
             EXPECT_EQ(flagged(stage), 0) << name(precision) << " step " << stage.step;
         }
@@ -87,10 +87,10 @@ TEST(Spectrum, RoundingAloneIsNotFlagged)
 
 TEST(Spectrum, AFunctionThatLosesATileIsFlaggedAndAGoodOneIsNot)
 {
-    const auto specimen = waveSpecimen({24, 40});
+    const auto inputBatch = waveInputBatch({24, 40});
     const auto cell = cellOf("dion-ns5", Precision::bf16);
     auto good = replayOf(*cell, [](auto&, auto&) {});
-    const auto fine = checked(good, cell.get(), specimen);
+    const auto fine = checked(good, cell.get(), inputBatch);
     ASSERT_EQ(fine.stages.size(), 1);
     EXPECT_EQ(flagged(fine.stages[0]), 0);
     EXPECT_THAT(fine.sentence, HasSubstr("as far as rounding allows"));
@@ -100,22 +100,22 @@ TEST(Spectrum, AFunctionThatLosesATileIsFlaggedAndAGoodOneIsNot)
             std::fill_n(values.begin() + row * shape.cols, 8, 0.0);
         }
     });
-    const auto lost = checked(bad, cell.get(), specimen);
+    const auto lost = checked(bad, cell.get(), inputBatch);
     EXPECT_GT(flagged(lost.stages[0]), 3);
     EXPECT_THAT(lost.sentence, HasSubstr("something else than dion-ns5 makes of them"));
 }
 
 TEST(Spectrum, WithoutAVariantNothingIsExpected)
 {
-    const auto specimen = waveSpecimen({6, 10});
-    MadeSubject made([](std::vector<double> values, const MatrixShape&) { return values; });
-    const auto answer = checked(made, nullptr, specimen);
+    const auto inputBatch = waveInputBatch({6, 10});
+    MadeTarget made([](std::vector<double> values, const MatrixShape&) { return values; });
+    const auto answer = checked(made, nullptr, inputBatch);
     ASSERT_EQ(answer.stages.size(), 1);
     EXPECT_EQ(answer.stages[0].lines[0].expected, std::nullopt);
     EXPECT_NEAR(answer.stages[0].lines[0].found, answer.stages[0].lines[0].sigma, 1e-9);
     EXPECT_THAT(answer.sentence, HasSubstr("nobody said which variant"));
-    instruments::Asker asker(made, specimen, {});
-    const auto text = instruments::measureText(instruments::Instrument::spectrum, asker, answer);
+    instruments::Measurement measurement(made, inputBatch, {});
+    const auto text = instruments::measureText(instruments::Instrument::spectrum, measurement, answer);
     EXPECT_THAT(text, HasSubstr("  output:\n"));
     EXPECT_THAT(text, ::testing::Not(HasSubstr("step 0")));
 }

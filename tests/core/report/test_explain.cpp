@@ -93,8 +93,8 @@ TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
 {
     auto verdict = handmade::birthVerdict();
     EXPECT_THAT(report::explainText(handmade::birthCapture(), verdict, nullptr), Not(HasSubstr("spread ")));
-    verdict.endsLike = {{"gns-gram", 5, OpName::update, false}};
-    verdict.endsLikeTried = 17;
+    verdict.origins = {{"gns-gram", 5, OpName::update, false}};
+    verdict.originsTried = 17;
     const auto text = report::explainText(handmade::birthCapture(), verdict, nullptr);
     EXPECT_THAT(text, HasSubstr("spread   Rectangle: only the last write or code after the iteration, 1 of 17\n"));
 }

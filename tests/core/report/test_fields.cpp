@@ -231,12 +231,12 @@ TEST(Fields, OfADamagePattern)
 TEST(Fields, OfThePlacesADumpCanHaveBegunIn)
 {
     auto verdict = handmade::birthVerdict();
-    EXPECT_EQ(returned(verdict).endsLikeTried, 0);
-    verdict.endsLike = {{"gns-gram", 5, OpName::update, false}, {"gns-gram", 3, OpName::rescale, true}};
-    verdict.endsLikeTried = 17;
+    EXPECT_EQ(returned(verdict).originsTried, 0);
+    verdict.origins = {{"gns-gram", 5, OpName::update, false}, {"gns-gram", 3, OpName::rescale, true}};
+    verdict.originsTried = 17;
     const auto back = returned(verdict);
-    EXPECT_EQ(back.endsLike, verdict.endsLike);
-    EXPECT_EQ(back.endsLikeTried, 17);
+    EXPECT_EQ(back.origins, verdict.origins);
+    EXPECT_EQ(back.originsTried, 17);
 }
 
 TEST(Fields, OfEveryRoleAndBlame)
