@@ -24,18 +24,27 @@ struct Context
     Replay& result;
 };
 
+/// An ulp of the function's own format away: one of bf16 is eight of fp16. An input may lie outside the range of fp16,
+/// where a function divides by the norm before it casts; a step is as large in proportion there. bf16 is the coarsest
+/// grid that the input of a wider format was on.
+double movedBy(double value, int ulps, Precision format)
+{
+    if (format != Precision::fp16) {
+        return stepUlps(Precision::bf16, value, ulps);
+    }
+    return value == 0 || !std::isfinite(value) ? value
+                                               : value + ulps * epsilonOf(format) * std::exp2(std::ilogb(value));
+}
+
 /// `before` elements of the batch lie before the input.
 template <class T>
 std::vector<T> perturbed(ValueView input, std::int64_t before, const Context& context)
 {
     std::vector<T> moved(input.size());
-    // A caller hands over numbers of the function's 16-bit format; an ulp of bf16 is eight of fp16. bf16 is the
-    // coarsest grid that the input of a wider format was on.
-    const auto grid = context.program.precision == Precision::fp16 ? Precision::fp16 : Precision::bf16;
-    const int ulps = context.options.rounding.inputUlps;
     for (std::size_t i = 0; i < moved.size(); ++i) {
         const int direction = (static_cast<std::size_t>(before) + i) % 2 == 0 ? 1 : -1;
-        moved[i] = static_cast<T>(stepUlps(grid, input[i], direction * ulps));
+        moved[i] = static_cast<T>(
+            movedBy(input[i], direction * context.options.rounding.inputUlps, context.program.precision));
     }
     return moved;
 }

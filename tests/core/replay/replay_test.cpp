@@ -155,6 +155,21 @@ TEST(Replay, MovesTheInputByAnUlpOfTheFormatThatRuns)
     }
 }
 
+// What divides by the norm before it casts takes inputs that fp16 does not hold.
+TEST(Replay, AnInputBeyondFp16StaysFiniteWhenItIsMoved)
+{
+    auto v = load("wide_24x40_gaussian");
+    for (auto& x : v.input) {
+        x *= 1e6;
+    }
+    replay::Rounding moved;
+    moved.inputUlps = 1;
+    const auto far = run(v, "gns-gram", Precision::fp16, moved);
+    const auto own = run(v, "gns-gram", Precision::fp16, {});
+    EXPECT_EQ(outcomeOf(v, far), Outcome::finite);
+    EXPECT_LT(replay::relativeDistance(joined(far), joined(own)), 0.1);
+}
+
 TEST(Replay, PaddingMatricesGiveZeroUnlessEpsilonRoundsAway)
 {
     const auto v = load("padded_2x12x16");
