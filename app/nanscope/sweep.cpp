@@ -57,7 +57,7 @@ private:
     { }
 
     Terminal* m_terminal;
-    std::vector<std::unique_ptr<instruments::FunctionSubject>> m_subjects;
+    std::vector<std::unique_ptr<instruments::FunctionTarget>> m_targets;
     std::vector<instruments::FunctionCell> m_rows;
     bool m_complete = true;
 };
@@ -106,7 +106,7 @@ private:
     std::vector<SweptCapture> m_swept;
 };
 
-Result<std::unique_ptr<instruments::FunctionSubject>> startOn(
+Result<std::unique_ptr<instruments::FunctionTarget>> startOn(
     const std::string& device, const FunctionOptions& options, Terminal& terminal)
 {
     const auto choice = options.choice(device, {});
@@ -114,7 +114,7 @@ Result<std::unique_ptr<instruments::FunctionSubject>> startOn(
         return tl::make_unexpected(choice.error());
     }
     sayWhatRuns(*choice, terminal);
-    return instruments::FunctionSubject::make(*choice, terminal.cancelToken());
+    return instruments::FunctionTarget::make(*choice, terminal.cancelToken());
 }
 
 instruments::FunctionNeighbours neighboursIn(const replay::SweepRequest& request, const std::vector<Cell>& cells)
@@ -177,7 +177,7 @@ Result<SweptFunction> SweptFunction::open(
     for (const auto& device : devices) {
         auto started = startOn(device, options, terminal);
         if (started) {
-            function.m_subjects.push_back(std::move(*started));
+            function.m_targets.push_back(std::move(*started));
             continue;
         }
         if (started.error().kind == ErrorKind::cancelled) {
@@ -189,7 +189,7 @@ Result<SweptFunction> SweptFunction::open(
         refused = started.error();
         function.m_complete = false;
     }
-    if (function.m_subjects.empty()) {
+    if (function.m_targets.empty()) {
         return tl::make_unexpected(*refused);
     }
     if (refused) {
@@ -202,10 +202,10 @@ Result<void> SweptFunction::run(
     const replay::SweepRequest& request, const Capture& capture, const std::vector<Cell>& cells)
 {
     const auto beside = neighboursIn(request, cells);
-    for (const auto& subject : m_subjects) {
+    for (const auto& target : m_targets) {
         Progress progress {"sweep", "function", static_cast<std::int64_t>(m_rows.size()), 0, "calls", capture.file};
         m_terminal->progress(progress);
-        auto row = instruments::functionCell(*subject, capture, request.epsilon, beside, m_terminal->job());
+        auto row = instruments::functionCell(*target, capture, request.epsilon, beside, m_terminal->job());
         if (!row) {
             return tl::make_unexpected(row.error());
         }

@@ -102,7 +102,7 @@ MeasureResult resultOf(instruments::MeasureAnswer answer)
     result.answer = std::move(answer);
     result.text = QStringLiteral("found");
     result.json =
-        QStringLiteral(R"({"target":{"variant":"gns-gram","precision":"fp16","lowering":"fused","epsilon":1e-07}})");
+        QStringLiteral(R"({"subject":{"variant":"gns-gram","precision":"fp16","lowering":"fused","epsilon":1e-07}})");
     return result;
 }
 
@@ -133,7 +133,7 @@ TEST(MeasureFacts, SaysWhomWhatAndWithWhichEpsilon)
     EXPECT_EQ(facts.epsilon, 1e-7);
     MeasureResult own = resultOf(instruments::ScaleAnswer {});
     own.order.impl.emplace();
-    own.json = QStringLiteral(R"({"target":{"variant":"python:mine:f","precision":"own","epsilon":null}})");
+    own.json = QStringLiteral(R"({"subject":{"variant":"python:mine:f","precision":"own","epsilon":null}})");
     EXPECT_EQ(factsOf(own).target, QStringLiteral("python:mine:f"));
     EXPECT_FALSE(factsOf(own).epsilon);
 }
@@ -400,7 +400,7 @@ TEST(MeasurePlots, SaveWithTitleAndLegend)
     const PictureCaption caption = view.scale()->caption();
     EXPECT_TRUE(caption.note.contains(QStringLiteral("gns-gram · fp16 · fused"))) << caption.note.toStdString();
     EXPECT_TRUE(caption.legend.contains(QStringLiteral("looked at")));
-    EXPECT_EQ(caption.target, QStringLiteral("/tmp/a.pt"));
+    EXPECT_EQ(caption.subject, QStringLiteral("/tmp/a.pt"));
 }
 
 class MeasureTab : public test::OpenWindow

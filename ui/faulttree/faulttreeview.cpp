@@ -14,6 +14,7 @@
 #include <QScrollBar>
 #include <QToolTip>
 
+#include "core/model/verdict.h"
 #include "ui/faulttree/faulttree.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/text.h"

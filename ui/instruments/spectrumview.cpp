@@ -135,7 +135,7 @@ Picture SpectrumView::picture() const
 
 PictureCaption SpectrumView::caption() const
 {
-    const QStringList note {m_facts.subject, m_steps->currentText(), spectrumSummary(m_shown)};
+    const QStringList note {m_facts.target, m_steps->currentText(), spectrumSummary(m_shown)};
     return {tr("Spectrum"), note.join(QStringLiteral(" · ")), m_values->legendText().toHtmlEscaped(), m_facts.capture};
 }
 

@@ -52,7 +52,7 @@ void StopView::showReadout(const QString& hovered)
 
 PictureCaption StopView::caption() const
 {
-    const QString note = QStringLiteral("%1 · %2").arg(m_facts.subject, summary());
+    const QString note = QStringLiteral("%1 · %2").arg(m_facts.target, summary());
     return {m_title, note, legend().toHtmlEscaped(), m_facts.capture};
 }
 

@@ -14,14 +14,14 @@ namespace {
 using Schedule = std::vector<Coefficients>;
 
 /// Keller Jordan's quintic, tuned for slope at zero rather than for convergence to one.
-const Schedule& kellerJordan()
+const Schedule& kellerJordanSteps()
 {
     static const Schedule steps(5, Coefficients {3.4445, -4.7750, 2.0315});
     return steps;
 }
 
 /// YouJiacheng's five steps.
-const Schedule& youJiacheng()
+const Schedule& youJiachengSteps()
 {
     static const Schedule steps {
         {4.0848, -6.8946, 2.9270},
@@ -70,7 +70,7 @@ const Schedule& polarExpressSafe()
 /// Eight of Keller Jordan's, then two classical quintics that pin what is near 1.
 Schedule hybrid()
 {
-    Schedule steps(8, kellerJordan().front());
+    Schedule steps(8, kellerJordanSteps().front());
     steps.resize(10, Coefficients {2.0, -1.5, 0.5});
     return steps;
 }
@@ -104,7 +104,7 @@ Variant kellerJordan()
     kj.name = "keller-jordan";
     kj.title = "Muon as first published";
     kj.source = "KellerJordan/Muon 857d1ad, muon.py";
-    kj.steps = kellerJordan();
+    kj.steps = kellerJordanSteps();
     kj.ignoresCallerEpsilon = true;
     kj.form = Form::standardScaled;
     kj.symmetricKernels = false;
@@ -153,7 +153,7 @@ std::vector<Variant> coreVariants()
     dion.name = "dion-ns5";
     dion.title = "dion zeropower_via_newtonschulz5 and newton_schulz_triton";
     dion.source = "microsoft/dion 0a059a4, dion/newton_schulz_triton.py";
-    dion.steps = youJiacheng();
+    dion.steps = youJiachengSteps();
     dion.family = "you";
     all.push_back(dion);
 
@@ -182,7 +182,7 @@ std::vector<Variant> coreVariants()
     deepspeed.name = "deepspeed-gram";
     deepspeed.title = "DeepSpeed zeropower_via_gram_newtonschulz, before its cast was moved";
     deepspeed.source = "deepspeedai/DeepSpeed 15e3bf4, before PR 8533";
-    deepspeed.steps = kellerJordan();
+    deepspeed.steps = kellerJordanSteps();
     deepspeed.precision = Precision::fp16;
     deepspeed.ignoresCallerEpsilon = true;
     deepspeed.form = Form::gramFromLeft;
@@ -218,7 +218,7 @@ constexpr const char* dionSource = "microsoft/dion 0a059a4, dion/";
 std::vector<Variant> ofDion()
 {
     Variant triton;
-    triton.steps = youJiacheng();
+    triton.steps = youJiachengSteps();
     triton.lowering = Lowering::fused;
     triton.family = "you";
 
@@ -286,7 +286,7 @@ std::vector<Variant> ofGram()
     standard.restarts.clear();
 
     Variant deepspeed = gramNewtonSchulz();
-    deepspeed.steps = kellerJordan();
+    deepspeed.steps = kellerJordanSteps();
     deepspeed.safetyFactor = 1;
     deepspeed.lowering = Lowering::eager;
     deepspeed.form = Form::gramFromLeft;
@@ -416,13 +416,13 @@ std::vector<Variant> ofEmerging()
         {express.begin(), express.begin() + 5}, "polar-express-paper-5");
     five.safetyFactor = 1.01;
     auto precise = set("emerging-double-norm", "Emerging-Optimizers quintic, norm in fp64 and no epsilon",
-        youJiacheng(), "you", Beyond::cycle);
+        youJiachengSteps(), "you", Beyond::cycle);
     precise.normPrecision = Precision::fp64;
     precise.epsilon = 0;
     precise.ignoresCallerEpsilon = true;
     return {
-        set("emerging-simple", "Emerging-Optimizers simple", kellerJordan(), "jordan", Beyond::cycle),
-        set("emerging-quintic", "Emerging-Optimizers quintic (its default)", youJiacheng(), "you", Beyond::cycle),
+        set("emerging-simple", "Emerging-Optimizers simple", kellerJordanSteps(), "jordan", Beyond::cycle),
+        set("emerging-quintic", "Emerging-Optimizers quintic (its default)", youJiachengSteps(), "you", Beyond::cycle),
         set("emerging-polar-express", "Emerging-Optimizers polar_express, eight steps", express, "polar-express-paper"),
         five,
         set("emerging-cans", "Emerging-Optimizers cans", cansSchedule(), "cans"),

@@ -100,12 +100,12 @@ TEST(FailureTimeline, AResumedLogCountsAsItsTrainerDoes)
             point.step += 5000;
         }
     }
-    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5020)
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).failed->poisonedFrom->weights, 5020)
         << "nothing says that it counts from 0";
     run.settings = {{"log.step_base", "0", {}, "train.log", 1}};
-    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5021);
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).failed->poisonedFrom->weights, 5021);
     run.settings = {{"log.step_base", "0", {}, "other.log", 1}};
-    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights, 5020) << "of another log";
+    EXPECT_EQ(diagnose::failureTimelineOf(run, {}).failed->poisonedFrom->weights, 5020) << "of another log";
 }
 
 TEST(FailureTimeline, TheStepBehindALoadTellsHowALogCounts)
@@ -118,7 +118,7 @@ TEST(FailureTimeline, TheStepBehindALoadTellsHowALogCounts)
             }
         }
         run.checkpoints = {{loaded, CheckpointFact::loaded, "out/step_5001", "", "train.log", 99}};
-        return diagnose::failureTimelineOf(run, {}).life->poisonedFrom->weights;
+        return diagnose::failureTimelineOf(run, {}).failed->poisonedFrom->weights;
     };
     EXPECT_EQ(weightsOf(5001), 5021) << "W(5001) was loaded, and step 5001 is the first loss";
     EXPECT_EQ(weightsOf(5000), 5020);
@@ -192,7 +192,7 @@ TEST(FailureTimeline, AttemptsThatOthersFollowedWereSurvived)
         eventOf(EventKind::nanLoss, 1040,
             "NaN/Inf loss at step 1040 (consecutive=1, total=2, last_good_loss=2.0000 at step 1039)", 2001)};
     ASSERT_FALSE(diagnose::failureTimelineOf(run, {}).none());
-    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->poisonedFrom) << "one attempt alone";
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).failed->poisonedFrom) << "one attempt alone";
     run.checkpoints = {{1050, CheckpointFact::saved, "out/step_1050", "", "train.log", 2002}};
     EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none()) << "what failed saves nothing";
 }
@@ -214,7 +214,7 @@ TEST(FailureTimeline, AClimbBeginsWhereTheLossIsTwiceItsMean)
     EXPECT_EQ(timeline.failed->climbingFrom->weights, 51) << "3.9 is below twice 2.0 and 4.1 is above twice the mean";
     EXPECT_EQ(timeline.failed->climbingFrom->line.source, "train.log:151");
     run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {8.0, 2.0, nan, nan}))};
-    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->climbingFrom) << "it had come down again";
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).failed->climbingFrom) << "it had come down again";
 }
 
 TEST(FailureTimeline, IsToldInOnePhrase)
@@ -299,8 +299,8 @@ TEST(FailureTimeline, ABadNormThatFiniteLossesFollowPoisonsNothing)
     run.series[1] = seriesOf("grad_norm", 1, joined(constant(299, 1.0), {inf}));
     const auto last = diagnose::failureTimelineOf(run, {});
     ASSERT_FALSE(last.none());
-    EXPECT_FALSE(last.life->poisonedFrom) << "a loss scaler may have left that update out";
-    EXPECT_EQ(last.life->doubtFrom->weights, 300);
+    EXPECT_FALSE(last.failed->poisonedFrom) << "a loss scaler may have left that update out";
+    EXPECT_EQ(last.failed->doubtFrom->weights, 300);
 }
 
 TEST(FailureTimeline, ALossThatVanishesIsNotFinite)
@@ -319,7 +319,7 @@ TEST(FailureTimeline, ALossThatVanishesIsNotFinite)
     EXPECT_THAT(timeline.failed->poisonedFrom->line.text, HasSubstr("loss is missing beside"));
     run.series.pop_back();
     ASSERT_FALSE(diagnose::failureTimelineOf(run, {}).none());
-    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).life->doubtFrom) << "no loss, and nothing that says why";
+    EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).failed->doubtFrom) << "no loss, and nothing that says why";
 }
 
 TEST(FailureTimeline, ANewLevelIsNoClimb)
@@ -327,7 +327,7 @@ TEST(FailureTimeline, ANewLevelIsNoClimb)
     RunData run;
     run.series = {seriesOf("loss", 1, joined(constant(1000, 2.0), constant(3, nan))),
         seriesOf("grad_norm", 1, joined(constant(20, 0.1), constant(980, 0.25)))};
-    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).life->climbingFrom);
+    EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).failed->climbingFrom);
 }
 
 TEST(FailureTimeline, RowsAreNoSteps)

@@ -282,8 +282,8 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
 
 TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
 {
-    const auto why = [this](const std::string& target) {
-        const auto target = instruments::FunctionTarget::make({target, m_python, "cpu", 60, {}}, {});
+    const auto why = [this](const std::string& function) {
+        const auto target = instruments::FunctionTarget::make({function, m_python, "cpu", 60, {}}, {});
         return target ? std::string("it was loaded") : target.error().what;
     };
     const auto file = write("def needs(X, a, b, *, c): return X\nnumber = 3\ndef one(X): return X\n");

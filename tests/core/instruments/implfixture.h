@@ -31,9 +31,9 @@ protected:
         std::ofstream(path) << text;
         return path;
     }
-    std::unique_ptr<instruments::FunctionTarget> open(const std::string& target, double timeout = 60)
+    std::unique_ptr<instruments::FunctionTarget> open(const std::string& function, double timeout = 60)
     {
-        auto target = instruments::FunctionTarget::make({target, m_python, "cpu", timeout, {}}, {});
+        auto target = instruments::FunctionTarget::make({function, m_python, "cpu", timeout, {}}, {});
         EXPECT_TRUE(target) << sentence(target.error());
         return target ? std::move(*target) : nullptr;
     }
