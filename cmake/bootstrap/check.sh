@@ -90,13 +90,19 @@ summary_last() {
     END { sub(/\n+$/, "\n", summary); printf "%s%s", skipped (skipped ? "\n" : ""), summary }'
 }
 
+# In seconds, before a commit.
+check_command() {
+  mkdir -p "$logs"
+  check_format
+  check_facts
+  check_house
+}
+
 # build_and_check [--fast] [--seconds N] C++ FILES FOR CLANG-TIDY...
 build_and_check() {
   prepare "${packages_test[@]}" "${packages_bench[@]}"
   ctest=$(dirname "$cmake")/ctest
-  check_format
-  check_facts
-  check_house
+  check_command
   require_worker
   # The benchmarks are compiled, not run: nothing else would notice what they no longer fit.
   configure_release -DBUILD_TESTING=ON -DNANSCOPE_BENCH=ON
