@@ -7,8 +7,8 @@
 
 #include <QAbstractTableModel>
 
+#include "core/model/finding.h"
 #include "core/model/model.h"
-#include "core/model/verdict.h"
 
 namespace nanscope {
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/diagnose/whatif/whatifwords.h"
+#include "core/model/verdict.h"
 #include "ui/captures/capturespane.h"
 #include "ui/findings/advisorylines.h"
 #include "ui/findings/findingspane.h"

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -14,8 +14,9 @@
 #include "core/diagnose/findings/spikerules.h"
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/trace.h"
+#include "core/model/finding.h"
+#include "core/model/fwd.h"
 #include "core/model/model.h"
-#include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -9,6 +9,7 @@
 
 #include "core/base/guarded.h"
 #include "core/diagnose/findings/cards.h"
+#include "core/model/verdict.h"
 #include "core/replay/variants/nearest.h"
 
 namespace nanscope::diagnose {

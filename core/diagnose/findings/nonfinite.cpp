@@ -13,6 +13,7 @@
 #include "core/diagnose/findings/cardevidence.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/diagnose/findings/skips.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -8,6 +8,7 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
 

@@ -12,6 +12,7 @@
 
 #include "core/base/text.h"
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/tensorfile/capture/comparetensors.h"
 
