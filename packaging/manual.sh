@@ -47,6 +47,6 @@ options() { "$@" --help | grep -oE '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort 
 } >"$out/nanscope.bash"
 
 gzip -9n <"$here/../CHANGELOG.md" >"$out/changelog.gz"
-date=$(LC_ALL=C date -uR -d "@${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct)}")
+date=$(LC_ALL=C date -uR -d "@${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || date +%s)}")
 printf 'nanscope (%s-1) unstable; urgency=medium\n\n  * What changed is in changelog.gz.\n\n -- %s  %s\n' \
   "$version" "$maintainer" "$date" | gzip -9n >"$out/changelog.Debian.gz"
