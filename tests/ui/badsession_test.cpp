@@ -19,7 +19,7 @@
 
 #include "core/model/verdict.h"
 #include "core/session/session.h"
-#include "openwindow.h"
+#include "tests/ui/openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"

@@ -17,7 +17,7 @@
 
 #include "core/model/verdict.h"
 #include "core/session/session.h"
-#include "openwindow.h"
+#include "tests/ui/openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/faulttree/faulttreepane.h"
 #include "ui/findings/findingspane.h"

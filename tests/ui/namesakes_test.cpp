@@ -7,7 +7,7 @@
 
 #include <QTableView>
 
-#include "openwindow.h"
+#include "tests/ui/openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
 

@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "samples.h"
+#include "tests/ui/samples.h"
 #include "ui/shared/text.h"
 #include "ui/shell/mainwindow.h"
 #include "ui/shell/messagebar.h"

@@ -12,7 +12,7 @@
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"
 #include "core/tensorfile/capture/capturefile.h"
-#include "healthycall.h"
+#include "tests/core/diagnose/healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {

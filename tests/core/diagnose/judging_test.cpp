@@ -12,7 +12,7 @@
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/published.h"
-#include "healthycall.h"
+#include "tests/core/diagnose/healthycall.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 

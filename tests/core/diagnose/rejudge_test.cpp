@@ -15,8 +15,8 @@
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/report/report.h"
-#include "healthycall.h"
-#include "madefacts.h"
+#include "tests/core/diagnose/healthycall.h"
+#include "tests/core/diagnose/madefacts.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"
 

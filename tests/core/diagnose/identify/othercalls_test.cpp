@@ -1,0 +1,576 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+// What other calls of a run say of a damaged one: controls that tell the function, twins that were given the same bits.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/identify/element.h"
+#include "core/diagnose/identify/othercalls.h"
+#include "core/diagnose/identify/plausible.h"
+#include "core/diagnose/rejudge.h"
+#include "core/model/verdict.h"
+#include "core/replay/program/formats.h"
+#include "tests/core/diagnose/healthycall.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 16;
+constexpr std::int64_t cols = 24;
+constexpr std::size_t size = rows * cols;
+
+using test::Matrix;
+
+Matrix waves(double phase = 0)
+{
+    return test::waves(size, phase);
+}
+
+/// Beyond what fp16 holds: whoever casts first ends all NaN.
+Matrix large()
+{
+    auto values = waves();
+    values[0] = 70000;
+    return values;
+}
+
+Matrix allNan()
+{
+    return Matrix(size, NAN);
+}
+
+Matrix outputOf(std::string_view variant, const Matrix& input)
+{
+    return test::healthyOutput(variant, input, rows, cols);
+}
+
+tensorfile::TensorToWrite floats(const std::vector<Matrix>& batches)
+{
+    return test::floatTensor(batches, rows, cols);
+}
+
+class OtherCalls : public testing::Test
+{
+protected:
+    void add(int rank, int pid, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
+    {
+        const auto path = m_folder
+            / fmt::format("dion_nan_capture_rank{}_shape{}x16x24_pid{}_{}.pt", rank, input.size(), pid,
+                1000 + m_run.captures.size());
+        std::vector<std::pair<std::string, tensorfile::ValueToWrite>> dict {
+            {"input", floats(input)}, {"output", floats(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
+        if (m_wrapped) {
+            dict.emplace_back("shape", floats(input).shape);
+            dict.emplace_back("dtype", "torch.float32");
+        }
+        ASSERT_TRUE(tensorfile::writePt(path, dict));
+        auto file = tensorfile::openCapture(path);
+        ASSERT_TRUE(file && tensorfile::scanCapture(*file));
+        file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
+        m_run.captures.push_back(file->capture);
+    }
+
+    /// What the sidecars of all of them say.
+    void recordVariant(const std::string& variant)
+    {
+        for (auto& capture : m_run.captures) {
+            capture.variant = variant;
+        }
+    }
+
+    /// The verdict on the capture that was added as the n-th.
+    CaptureVerdict verdictOn(std::int64_t n, const std::vector<std::string>& ran = {})
+    {
+        diagnose::DiagnoseOptions options;
+        options.ran = ran;
+        options.nothingElse = m_nothingElse;
+        const auto diagnosis = diagnose::diagnose(m_run, options);
+        EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
+        for (const auto& verdict : diagnosis->captures) {
+            if (verdict.captureId == n) {
+                return verdict;
+            }
+        }
+        ADD_FAILURE() << "no verdict";
+        return {};
+    }
+
+    TemporaryFolder m_folder;
+    RunData m_run;
+    bool m_nothingElse = false; ///< the user's word
+    bool m_wrapped = true; ///< dumps are as dion's wrapper writes them
+};
+
+TEST_F(OtherCalls, WithoutAControlAnAllNanOutputOfALargeInputIsAQuestion)
+{
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_EQ(verdictOn(1).blame, Blame::undecided);
+    EXPECT_EQ(verdictOn(1).variant.how, IdentifiedBy::unknown);
+}
+
+TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
+{
+    add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
+    const auto v = verdictOn(1);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
+    EXPECT_THAT(v.variant.names, Contains("gns-gram"));
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call is what "))));
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("not to blame"))));
+}
+
+TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fits);
+    const auto asked = verdictOn(2);
+    EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
+    EXPECT_EQ(asked.role, Role::birth);
+    EXPECT_EQ(asked.blame, Blame::undecided) << "a step that is skipped keeps its result, too";
+    EXPECT_THAT(asked.summary, HasSubstr(m_run.captures[0].file));
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::staleOutput);
+    EXPECT_EQ(verdictOn(2).blame, Blame::implementation);
+}
+
+TEST_F(OtherCalls, OffByMoreThanRoundingsIsNotHealthy)
+{
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal;
+    Matrix input(size);
+    std::ranges::generate(input, [&] { return normal(generator); });
+    const auto whole = outputOf("keller-jordan", input);
+    auto off = whole;
+    for (std::size_t i = 0; i < off.size(); ++i) {
+        off[i] *= i % 2 == 0 ? 1.025 : 0.975;
+    }
+    add(0, 7, {input}, {off});
+    add(0, 8, {input}, {whole});
+    add(0, 9, {input, input}, {whole, off});
+    for (auto& capture : m_run.captures) {
+        capture.variant = "keller-jordan:fp32";
+    }
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fitsInPart) << verdictOn(1).summary;
+    EXPECT_THAT(verdictOn(1).summary, HasSubstr("its roundings account for"));
+    EXPECT_EQ(verdictOn(2).kind, "healthy");
+    EXPECT_EQ(verdictOn(3).rule, RuleId::fitsInPart) << "one healthy matrix does not speak for the other";
+}
+
+TEST_F(OtherCalls, OffByMoreThanTf32MakesIsNotHealthyBelowTwoPerCentEither)
+{
+    std::mt19937 generator(7);
+    std::normal_distribution<double> normal;
+    Matrix input(size);
+    std::ranges::generate(input, [&] { return normal(generator); });
+    const auto whole = outputOf("emerging-quintic", input);
+    const auto offBy = [&](double part) {
+        auto off = whole;
+        for (std::size_t i = 0; i < off.size(); ++i) {
+            off[i] *= i % 2 == 0 ? 1 + part : 1 - part;
+        }
+        return off;
+    };
+    add(0, 7, {input}, {offBy(0.01)});
+    add(0, 8, {input}, {offBy(0.001)});
+    for (auto& capture : m_run.captures) {
+        capture.variant = "emerging-quintic:fp32";
+    }
+    EXPECT_EQ(verdictOn(1).rule, RuleId::fitsInPart) << verdictOn(1).summary;
+    EXPECT_EQ(verdictOn(2).kind, "healthy") << "so far off is any output in bf16";
+}
+
+TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
+{
+    add(0, 7, {waves(1)}, {allNan()});
+    m_run.captures[0].variant = "my-own-function";
+    m_run.captures[0].step = 41;
+    EXPECT_THAT(verdictOn(1).notTestable,
+        Contains(Field(&EvidenceLine::text, HasSubstr("it names my-own-function as what ran, which is not known"))));
+}
+
+TEST_F(OtherCalls, AnEarlierOutputIsKnownAgainThroughRoundings)
+{
+    auto again = outputOf("gns-gram", waves(1));
+    add(0, 7, {waves(1)}, {again});
+    for (std::size_t i = 0; i < again.size(); ++i) {
+        again[i] *= i % 2 == 0 ? 1.003 : 0.997;
+    }
+    add(0, 7, {waves(2)}, {again});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.rule, RuleId::outputOfEarlierCall) << v.summary;
+    EXPECT_NEAR(v.facts.outputOfEarlierOff, 0.003, 1e-6);
+    EXPECT_THAT(v.summary, HasSubstr("the output is to 0.3 % that of "));
+}
+
+TEST_F(OtherCalls, TheOutputOfAnotherMatrixOfTheCallIsStale)
+{
+    const auto first = outputOf("gns-gram", waves());
+    add(0, 1, {waves(), waves(0.7)}, {first, first});
+    const auto asked = verdictOn(1);
+    EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
+    EXPECT_EQ(asked.facts.outputOfElement, 0);
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(1).rule, RuleId::staleOutput);
+    EXPECT_THAT(verdictOn(1).summary, HasSubstr("bit for bit that of element 0 of this call"));
+}
+
+TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
+{
+    auto twice = waves(1);
+    for (auto& value : twice) {
+        value *= 2;
+    }
+    // Neither fits anything known, so that only the inputs tell.
+    auto output = outputOf("gns-gram", waves(1));
+    std::ranges::reverse(output);
+    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {twice}, {output});
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
+}
+
+TEST_F(OtherCalls, TheOutputOfAnotherProcessIsNoStaleOne)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 8, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
+}
+
+TEST_F(OtherCalls, AFiniteOutputThatFitsNothingBesideAHealthyCallIsABirth)
+{
+    auto wrong = outputOf("gns-gram", waves(2));
+    std::ranges::reverse(wrong);
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {waves(2)}, {wrong});
+    const auto asked = verdictOn(2);
+    EXPECT_EQ(asked.rule, RuleId::unlikeItsControl) << asked.summary;
+    EXPECT_EQ(asked.role, Role::birth);
+    EXPECT_EQ(asked.blame, Blame::undecided) << "another optimizer may have had this call";
+    m_nothingElse = true;
+    EXPECT_EQ(verdictOn(2).rule, RuleId::wrongBesideItsControl);
+    EXPECT_EQ(verdictOn(2, {"gns-gram"}).rule, RuleId::wrongBesideItsControl);
+    EXPECT_EQ(verdictOn(2, {"keller-jordan"}).rule, RuleId::notWhatWasSaid) << "the healthy call is not that either";
+}
+
+TEST_F(OtherCalls, BesideAnEpsilonThatMattersAnotherSizeIsNoFault)
+{
+    auto faint = waves(2);
+    for (auto& value : faint) {
+        value *= 1e-9;
+    }
+    auto halved = outputOf("gns-gram", faint);
+    for (auto& value : halved) {
+        value *= 0.5;
+    }
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {faint}, {halved});
+    m_nothingElse = true;
+    EXPECT_NE(verdictOn(2, {"gns-gram"}).blame, Blame::implementation);
+}
+
+TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
+{
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::source, "control")));
+}
+
+// waves() reach 1.5: their squares keep all their bits in fp16 at 2^-5 of that, few at 2^-12.
+TEST_F(OtherCalls, AHealthyCallSpeaksForSmallInputsUntilTheirSquaresVanishInHalf)
+{
+    const auto scaled = [](double factor) {
+        auto values = waves();
+        std::ranges::for_each(values, [factor](double& value) { value *= factor; });
+        return values;
+    };
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {scaled(0x1p-5)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::implementation) << verdictOn(2).summary;
+    add(0, 7, {scaled(0x1p-12)}, {allNan()});
+    EXPECT_EQ(verdictOn(3).rule, RuleId::normMayVanish);
+    EXPECT_TRUE(diagnose::halfLosesSquares(scaled(0x1p-12)));
+    EXPECT_FALSE(diagnose::halfLosesSquares(scaled(0x1p-5)));
+}
+
+TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
+{
+    add(0, 7, {waves(1)}, {outputOf("deepspeed-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::numerics) << v.summary << v.question;
+    EXPECT_EQ(v.kind, "overflow in the cast");
+}
+
+TEST_F(OtherCalls, AControlThatOnlyFitsLeavesTheFormatOpen)
+{
+    auto output = outputOf("keller-jordan", waves(1));
+    for (auto& value : output) {
+        value = static_cast<float>(value * 1.001);
+    }
+    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+}
+
+TEST_F(OtherCalls, AnotherAttemptIsNoControl)
+{
+    add(0, 6, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::undecided);
+}
+
+TEST_F(OtherCalls, ACorruptMatrixIsNoControl)
+{
+    auto half = outputOf("gns-gram", waves(1));
+    std::fill(half.begin(), half.begin() + size / 3, 0.25);
+    add(0, 7, {waves(1), large()}, {half, allNan()});
+    EXPECT_EQ(verdictOn(1).variant.how, IdentifiedBy::unknown);
+}
+
+TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
+{
+    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::nondeterministic) << v.summary;
+    EXPECT_EQ(v.speaksFor.front().source, "same input");
+}
+
+TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
+{
+    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_THAT(v.kind, HasSubstr("or machine"));
+    EXPECT_THAT(v.summary, HasSubstr("rank 1 gave a finite output for the very same input"));
+}
+
+TEST_F(OtherCalls, ACallThatMayTakeMoreThanItsInputMakesNoTwin)
+{
+    m_wrapped = false;
+    for (const int rank : {0, 1}) {
+        m_run.captures.clear();
+        m_nothingElse = false;
+        add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
+        add(0, 7, {waves(2)}, {allNan()});
+        const auto v = verdictOn(2);
+        EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+        EXPECT_THAT(v.question, HasSubstr("anything besides this input"));
+        recordVariant("gns-gram");
+        EXPECT_EQ(verdictOn(2).blame, Blame::undecided) << "a name does not say that it took nothing else";
+        m_nothingElse = true;
+        EXPECT_EQ(verdictOn(2).blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
+    }
+}
+
+// What the window's button says must be worth what --nothing-else says.
+TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
+{
+    m_wrapped = false;
+    for (const int rank : {0, 1}) {
+        for (const auto& output : {allNan(), Matrix(size, 0)}) {
+            m_run.captures.clear();
+            add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
+            add(0, 7, {waves(2)}, {output});
+            m_nothingElse = false;
+            const auto asked = verdictOn(2);
+            ASSERT_TRUE(diagnose::asksWhatElseIsTaken(asked)) << asked.kind;
+            EXPECT_FALSE(diagnose::asksWhatElseRan(asked));
+            const auto answers = diagnose::answersOf(asked, {});
+            ASSERT_EQ(answers.size(), 1U);
+            EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::inputAlone);
+            std::vector<std::string> all;
+            for (const auto& tick : diagnose::ticksOf(asked, {})) {
+                all.push_back(tick.name);
+            }
+            m_nothingElse = true;
+            const auto said = verdictOn(2, all);
+            const auto answered = diagnose::rejudge(asked, answers[0].ticks, {});
+            ASSERT_TRUE(answered);
+            EXPECT_EQ(answered->blame, rank == 0 ? Blame::nondeterministic : Blame::implementation);
+            EXPECT_EQ(answered->blame, said.blame);
+            EXPECT_EQ(answered->kind, said.kind);
+            EXPECT_EQ(answered->summary, said.summary);
+            EXPECT_EQ(answered->question, "");
+            EXPECT_EQ(answered->speaksFor.front().text, said.speaksFor.front().text);
+            EXPECT_EQ(diagnose::rejudge(asked, {}, {})->blame, Blame::undecided) << "taken back";
+        }
+    }
+}
+
+TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
+{
+    add(0, 7, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {allNan()});
+    const auto open = verdictOn(2);
+    ASSERT_EQ(open.blame, Blame::undecided);
+    EXPECT_TRUE(diagnose::answersOf(open, {}).size() > 1) << "the cast is asked for";
+    for (const auto& [ran, blame] :
+        {std::pair("gns-gram", Blame::nondeterministic), std::pair("deepspeed-gram", Blame::numerics)}) {
+        const auto ticked = diagnose::rejudge(open, {ran}, {});
+        ASSERT_TRUE(ticked);
+        EXPECT_EQ(ticked->blame, blame) << ran;
+        EXPECT_EQ(verdictOn(2, {ran}).blame, blame) << ran;
+        const auto& lines = blame == Blame::numerics ? ticked->notTestable : ticked->speaksFor;
+        EXPECT_THAT(lines, Contains(Field(&EvidenceLine::source, "same input")));
+    }
+}
+
+TEST_F(OtherCalls, ZerosForTheInputOfAHealthyCallAreToldAsSuch)
+{
+    const Matrix zeros(size, 0);
+    for (const bool wrapped : {true, false}) {
+        m_wrapped = wrapped;
+        m_run.captures.clear();
+        add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
+        add(0, 7, {waves(2)}, {zeros});
+        const auto v = verdictOn(2);
+        EXPECT_EQ(v.blame, wrapped ? Blame::nondeterministic : Blame::undecided) << "made again in another format";
+        EXPECT_THAT(v.summary, HasSubstr("every value is zero"));
+    }
+}
+
+TEST_F(OtherCalls, ACoefficientMayHaveGoneBadSinceTheHealthyCall)
+{
+    m_wrapped = false;
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_EQ(v.rule, RuleId::codeBesides);
+    m_run.captures.clear();
+    add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
+    EXPECT_EQ(verdictOn(1).blame, Blame::implementation) << "it would have hit both matrices of the call";
+}
+
+TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
+{
+    auto near = outputOf("keller-jordan", waves(1));
+    for (auto& value : near) {
+        value = static_cast<float>(value * 1.001);
+    }
+    add(0, 7, {waves(1)}, {near});
+    add(0, 7, {waves(2)}, {outputOf("keller-jordan", waves(2))});
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(3);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary << v.question;
+    EXPECT_THAT(v.speaksFor,
+        Contains(
+            Field(&EvidenceLine::text, HasSubstr(fmt::format("kind tells what ran: {}", m_run.captures[1].file)))));
+}
+
+// A Gram form that ran away may have been tried again in the standard form, which has its schedule.
+TEST_F(OtherCalls, ATwinProvesNothingWhereAFormOfItsScheduleMayRunAway)
+{
+    add(0, 7, {waves(2)}, {outputOf("cans", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    const auto v = verdictOn(2);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_THAT(v.question, HasSubstr("cans"));
+    EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::source, "same input")));
+    m_run.captures.clear();
+    add(0, 7, {waves(2)}, {outputOf("dion-ns5", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::nondeterministic) << "no form of this schedule runs away";
+}
+
+// That a neighbour went well and is of no known variant says more than the variants that are known.
+TEST_F(OtherCalls, AHealthyMatrixOfAnUnknownFunctionMakesItAStranger)
+{
+    auto foreign = waves(1);
+    for (auto& value : foreign) {
+        value = std::tanh(3 * value);
+    }
+    add(0, 7, {waves(1), waves(2)}, {foreign, allNan()});
+    const auto v = verdictOn(1);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_EQ(v.kind, "matches no known variant");
+    EXPECT_THAT(v.summary, HasSubstr("a call of this kind that went well is not the result of any known variant"));
+    EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call went well"))));
+}
+
+// Which function ran is not in a dump: the other rank may have normalised in fp32 what this one cast to fp16 first.
+TEST_F(OtherCalls, ATwinProvesNothingWhereAFunctionCouldHaveDoneIt)
+{
+    for (const int pid : {7, 8}) {
+        m_run.captures.clear();
+        const int rank = pid == 7 ? 0 : 1;
+        add(rank, pid, {large()}, {outputOf("gns-gram", large())});
+        add(0, 7, {large()}, {allNan()});
+        const auto id = m_run.captures.back().id;
+        const auto v = verdictOn(static_cast<int>(id));
+        EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+        EXPECT_FALSE(v.question.empty());
+        EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::source, "same input")));
+    }
+}
+
+TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
+{
+    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    ASSERT_NE(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
+    m_run.captures[0].variant = "gns-gram";
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr)
+        << "one sidecar says what ran, nothing says it of the other";
+    m_run.captures[1].variant = "deepspeed-gram";
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
+    m_run.captures[1].variant = "gns-gram";
+    EXPECT_NE(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
+    m_run.captures[0].output->dtype = DType::float64;
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
+}
+
+TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
+{
+    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
+    add(0, 7, {waves(2)}, {allNan()});
+    add(1, 8, {waves(3)}, {outputOf("gns-gram", waves(3))});
+    add(0, 7, {waves(3)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::machine);
+    EXPECT_EQ(verdictOn(4).blame, Blame::machine);
+    EXPECT_THAT(verdictOn(4).kind, HasSubstr("this rank was wrong 2 times"));
+    m_run.captures[3].pid = 9;
+    EXPECT_NE(verdictOn(4).blame, Blame::machine) << "after a restart the rank may sit on another GPU";
+}
+
+TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
+{
+    auto near = large();
+    std::swap(near[3], near[4]);
+    add(1, 8, {near}, {outputOf("gns-gram", near)});
+    add(0, 7, {large()}, {allNan()});
+    EXPECT_TRUE(diagnose::mayShareInput(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
+    EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
+}
+
+TEST_F(OtherCalls, RanksWithoutADumpAreNoEvidence)
+{
+    add(0, 7, {waves()}, {allNan()});
+    Series series;
+    series.rank = 3;
+    m_run.series.push_back(series);
+    EXPECT_THAT(verdictOn(1).notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("whether rank 3 went wrong"))));
+    m_run.series.clear();
+    EXPECT_THAT(verdictOn(1).notTestable, Not(Contains(Field(&EvidenceLine::source, "ranks"))));
+}
+
+} // namespace
+} // namespace nanscope

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/triage/triage.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
+#include "tests/core/diagnose/healthycall.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::int64_t rows = 16;
+constexpr std::int64_t cols = 24;
+
+using test::Matrix;
+
+class Overwritten : public testing::Test
+{
+protected:
+    tensorfile::CaptureFile saved(const Matrix& input, const Matrix& output)
+    {
+        const auto path = m_folder / "x.pt";
+        EXPECT_TRUE(tensorfile::writePt(path,
+            {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)}}));
+        auto file = tensorfile::openCapture(path);
+        EXPECT_TRUE(file && tensorfile::scanCapture(*file));
+        file->capture.id = 1;
+        return *file;
+    }
+
+    static Matrix withBadRow()
+    {
+        auto values = test::waves(rows * cols, 0);
+        std::fill_n(values.begin(), cols, NAN);
+        return values;
+    }
+
+    TemporaryFolder m_folder;
+};
+
+TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
+{
+    const auto file = saved(withBadRow(), withBadRow());
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
+    RunData run;
+    run.captures = {file.capture};
+    const auto v = diagnose::diagnose(run)->captures[0];
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_EQ(v.role, Role::birth);
+    EXPECT_THAT(v.question, HasSubstr("cloned before the call"));
+    EXPECT_FALSE(v.facts.damage.text.empty());
+}
+
+TEST_F(Overwritten, NanInAndNanOutIsUpstream)
+{
+    const Matrix allNan(rows * cols, NAN);
+    const auto file = saved(withBadRow(), allNan);
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {}));
+}
+
+TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
+{
+    const Matrix allNan(rows * cols, NAN);
+    const auto file = saved(allNan, allNan);
+    RunData run;
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, run));
+    Series loss;
+    loss.nan = 1;
+    run.series.push_back(loss);
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, run));
+}
+
+TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
+{
+    const Matrix allNan(rows * cols, NAN);
+    auto file = saved(allNan, allNan);
+    file.output = file.input;
+    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
+    file.wrapped = true;
+    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {})) << "the wrapper clones its input first";
+}
+
+} // namespace
+} // namespace nanscope

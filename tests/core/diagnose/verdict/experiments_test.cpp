@@ -1,0 +1,269 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/verdict/experiments.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/model/verdict.h"
+#include "tests/core/diagnose/madefacts.h"
+
+namespace nanscope {
+
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr FailureRate threeInFour {3, 4.2};
+constexpr auto everythingOpen = "kernel, launch order, aliasing or communication";
+
+CaptureVerdict accused()
+{
+    test::MadeFacts made;
+    made.member("gns-gram");
+    return made.judged();
+}
+
+CaptureVerdict overflowed()
+{
+    test::MadeFacts made;
+    made.facts.inputAbsmax = 80384;
+    made.member("deepspeed-gram", 0, 8);
+    return made.judged();
+}
+
+CaptureVerdict ranAway()
+{
+    test::MadeFacts made;
+    made.member("deepspeed-gram", 0, 8);
+    return made.judged();
+}
+
+CaptureVerdict open()
+{
+    test::MadeFacts made;
+    made.member("gns-gram");
+    made.facts.damageOnZeros = true;
+    return made.judged();
+}
+
+CaptureVerdict corrupted()
+{
+    test::MadeFacts made;
+    made.finiteOutput();
+    made.facts.nothingElse = true;
+    made.facts.identified.names = {"gns-gram"};
+    made.facts.identified.fit = 0.004;
+    made.facts.fit = {true, true, "gns-gram", 1, 0, 0};
+    return made.judged();
+}
+
+/// The lines that speak of what was tried, of one side.
+std::vector<EvidenceLine> ofTried(std::vector<EvidenceLine> lines)
+{
+    std::erase_if(lines, [](const EvidenceLine& line) { return line.source != "experiment"; });
+    return lines;
+}
+
+CaptureVerdict seen(const CaptureVerdict& verdict, const TriedExperiment& tried)
+{
+    return diagnose::withObservations(verdict, {threeInFour, {tried}});
+}
+
+auto says(const std::string& text)
+{
+    return Contains(testing::Field(&EvidenceLine::text, HasSubstr(text)));
+}
+
+std::string problemOf(const Observations& observed)
+{
+    const auto fine = diagnose::check(observed);
+    return fine ? std::string() : fine.error().what;
+}
+
+std::vector<std::string> lines(const CaptureVerdict& verdict)
+{
+    std::vector<std::string> lines;
+    for (const auto& experiment : diagnose::nextExperiments(verdict)) {
+        lines.push_back(lineOf(experiment));
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST(NextExperiments, FitTheVerdict)
+{
+    CaptureVerdict v;
+    v.blame = Blame::undecided;
+    EXPECT_THAT(lines(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
+    EXPECT_THAT(lines(v), Contains(HasSubstr("use_triton=False")));
+    v.blame = Blame::implementation;
+    EXPECT_THAT(lines(v).front(), HasSubstr("use_triton=False"));
+    EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran"))));
+    v.blame = Blame::numerics;
+    EXPECT_THAT(lines(v).front(), HasSubstr("normalise in fp32"));
+    EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton"))));
+    v.blame = Blame::upstream;
+    EXPECT_THAT(lines(v).front(), HasSubstr("gradient and momentum"));
+    v.blame = Blame::downstream;
+    EXPECT_TRUE(lines(v).empty()) << "a victim needs no experiment of its own";
+}
+
+TEST(CleanHours, FollowTheRuleOfThree)
+{
+    // e^(-T k/t) = 0.05, solved by hand for 3 failures in 4.2 h.
+    EXPECT_NEAR(diagnose::cleanHours(threeInFour), 1.4 * 2.995732273553991, 1e-12);
+    EXPECT_NEAR(std::exp(-diagnose::cleanHours({7, 11}) * 7 / 11), 0.05, 1e-12);
+    EXPECT_EQ(lineOf({"x", "do this", "so", {Seen::gone}, diagnose::cleanHours(threeInFour)}),
+        "do this: so (4.2 clean hours for 95 %)");
+}
+
+TEST(CleanHours, StandOnlyWhereAnOutcomeIsAskedFor)
+{
+    const auto verdict = diagnose::withObservations(open(), {threeInFour, {}});
+    ASSERT_FALSE(verdict.next.empty());
+    EXPECT_FALSE(verdict.next.front().cleanHours) << "saying what ran takes no time";
+    EXPECT_TRUE(verdict.next.back().cleanHours);
+}
+
+TEST(Tried, TooFewCleanHoursSayNothing)
+{
+    const auto verdict = seen(accused(), {"kernels-off", Seen::gone, 4.1});
+    EXPECT_THAT(ofTried(verdict.notTestable), says("4.1 h clean, of the 4.2 h"));
+    EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
+    EXPECT_THAT(ofTried(seen(accused(), {"kernels-off", Seen::gone, 4.2}).speaksFor), says("4.2 h clean"));
+    const TriedExperiment exactly {"kernels-off", Seen::gone, diagnose::cleanHours(threeInFour)};
+    EXPECT_THAT(ofTried(seen(accused(), exactly).notTestable), IsEmpty());
+}
+
+TEST(Tried, CleanHoursOfAnUnknownRateSayNothing)
+{
+    const auto verdict = diagnose::withObservations(accused(), {std::nullopt, {{"kernels-off", Seen::gone, 1000}}});
+    EXPECT_THAT(ofTried(verdict.notTestable), says("how often the fault comes without it is not known"));
+    EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
+}
+
+TEST(Tried, WhatCameAgainNarrowsAnAccusation)
+{
+    EXPECT_EQ(seen(accused(), {"kernels-off", Seen::stays}).kind,
+        "torch's own kernels, launch order, aliasing or communication");
+    EXPECT_EQ(seen(accused(), {"launch-blocking", Seen::stays}).kind, "kernel, aliasing or communication");
+    const auto both =
+        diagnose::withObservations(accused(), {{}, {{"kernels-off", Seen::stays}, {"launch-blocking", Seen::stays}}});
+    EXPECT_EQ(both.kind, "torch's own kernels, aliasing or communication");
+    EXPECT_EQ(ofTried(both.speaksAgainst).size(), 2U);
+    EXPECT_EQ(both.blame, Blame::implementation);
+}
+
+TEST(Tried, AnAccusationThatIsFinerStays)
+{
+    const auto corrupt = corrupted();
+    EXPECT_EQ(seen(corrupt, {"kernels-off", Seen::stays}).kind, "finite corruption");
+}
+
+TEST(Tried, WhatStayedAwayNarrowsNothing)
+{
+    EXPECT_EQ(seen(accused(), {"kernels-off", Seen::gone, 1000}).kind, everythingOpen);
+    EXPECT_EQ(seen(accused(), {"launch-blocking", Seen::gone, 1000}).kind, everythingOpen);
+}
+
+TEST(Tried, OneMoveWithTheCardIsNoProofAndTwoAre)
+{
+    const auto once = seen(accused(), {"swap-gpus", Seen::moves, 0, 1});
+    EXPECT_EQ(once.blame, Blame::implementation);
+    EXPECT_THAT(ofTried(once.speaksAgainst), says("1 swap:"));
+    const auto twice = seen(accused(), {"swap-gpus", Seen::moves, 0, 2});
+    EXPECT_EQ(twice.blame, Blame::machine);
+    EXPECT_THAT(ofTried(twice.speaksFor), says("2 swaps"));
+    EXPECT_THAT(twice.summary, HasSubstr("; the one plausible variant stays finite"));
+    EXPECT_EQ(seen(open(), {"swap-gpus", Seen::moves, 0, 2}).blame, Blame::machine);
+}
+
+TEST(Tried, AFaultThatStaysWithItsRankIsNotTheCard)
+{
+    const auto verdict = seen(accused(), {"swap-gpus", Seen::stays, 0, 5});
+    EXPECT_EQ(verdict.blame, Blame::implementation);
+    EXPECT_THAT(ofTried(verdict.speaksFor), says("not the card"));
+}
+
+TEST(Tried, UnwrittenMemorySpeaksOnlyWhereItComesMoreOften)
+{
+    EXPECT_THAT(ofTried(seen(accused(), {"fill-nan", Seen::oftener}).speaksFor), says("never written"));
+    const auto same = seen(accused(), {"fill-nan", Seen::stays});
+    EXPECT_THAT(ofTried(same.speaksFor), IsEmpty());
+    EXPECT_THAT(ofTried(same.speaksAgainst), IsEmpty());
+    EXPECT_THAT(ofTried(same.notTestable), says("filled with NaN"));
+}
+
+TEST(Tried, NumbersThatWereMendedAndFailedAgainAreInDoubt)
+{
+    const auto verdict = seen(overflowed(), {"fp32-norm", Seen::stays});
+    EXPECT_EQ(verdict.blame, Blame::undecided);
+    EXPECT_THAT(ofTried(verdict.speaksAgainst), says("came again"));
+    EXPECT_THAT(verdict.question, Not(IsEmpty()));
+    const auto gone = seen(overflowed(), {"fp32-norm", Seen::gone, 5});
+    EXPECT_EQ(gone.blame, Blame::numerics);
+    EXPECT_THAT(ofTried(gone.speaksFor), says("5.0 h clean"));
+}
+
+TEST(Tried, AScheduleMayFailInAnyFormat)
+{
+    const auto verdict = seen(ranAway(), {"bf16", Seen::stays});
+    EXPECT_EQ(verdict.blame, Blame::numerics);
+    EXPECT_THAT(ofTried(verdict.speaksAgainst), IsEmpty());
+    EXPECT_THAT(ofTried(verdict.notTestable), says("any format"));
+}
+
+TEST(Tried, WhatBelongsToAnotherVerdictIsLeftOut)
+{
+    const auto verdict = seen(accused(), {"bf16", Seen::stays});
+    EXPECT_EQ(verdict.kind, everythingOpen);
+    EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
+    EXPECT_THAT(ofTried(verdict.speaksAgainst), IsEmpty());
+    EXPECT_THAT(ofTried(verdict.notTestable), IsEmpty());
+}
+
+TEST(Tried, NothingObservedChangesNothing)
+{
+    const auto before = accused();
+    const auto after = diagnose::withObservations(before, {});
+    EXPECT_EQ(after.kind, before.kind);
+    EXPECT_EQ(after.summary, before.summary);
+    EXPECT_EQ(after.next.size(), before.next.size());
+    EXPECT_THAT(ofTried(after.notTestable), IsEmpty());
+}
+
+TEST(Tried, WhatCannotBeIsOneSentence)
+{
+    EXPECT_EQ(problemOf({threeInFour, {{"swap-gpus", Seen::moves, 0, 2}}}), "");
+    EXPECT_THAT(problemOf({FailureRate {0, 4}, {}}), HasSubstr("at least one failure"));
+    EXPECT_THAT(problemOf({FailureRate {1, -1}, {}}), HasSubstr("above zero hours"));
+    EXPECT_THAT(problemOf({FailureRate {1, NAN}, {}}), HasSubstr("above zero hours"));
+    EXPECT_THAT(problemOf({{}, {{"pray", Seen::gone}}}), HasSubstr("no experiment is called pray; there are"));
+    EXPECT_THAT(problemOf({{}, {{"kernels-off", Seen::moves}}}), HasSubstr("cannot end as moves"));
+    EXPECT_THAT(problemOf({{}, {{"kernels-off", Seen::gone, -1}}}), HasSubstr("zero or more"));
+}
+
+TEST(Tried, EveryOutcomeOfEveryExperimentIsArguedWith)
+{
+    for (const auto id : diagnose::experimentIds()) {
+        for (const auto outcome : diagnose::findExperiment(id)->outcomes) {
+            bool said = false;
+            for (const auto& verdict : {accused(), overflowed()}) {
+                const auto after = seen(verdict, {std::string(id), outcome, 100, 1});
+                said |= ofTried(after.speaksFor).size() + ofTried(after.speaksAgainst).size()
+                        + ofTried(after.notTestable).size()
+                    == 1;
+            }
+            EXPECT_TRUE(said) << id << " " << name(outcome);
+        }
+    }
+}
+
+} // namespace nanscope

@@ -1,0 +1,514 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/context/logvote.h"
+#include "core/model/verdict.h"
+#include "tests/core/diagnose/madefacts.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+
+class Bench : public test::MadeFacts
+{
+public:
+    Bench()
+        : MadeFacts(DamageShape::singleElement, "[1, 1] is NaN")
+    { }
+
+    Bench& member(std::string_view variant, int finite, int reproducing, double slack = 5, double headroom = 11)
+    {
+        MadeFacts::member(variant, finite, reproducing, slack).headroomBinades = headroom;
+        return *this;
+    }
+};
+
+TEST(Rules, AllFiniteWithMarginIsImplementation)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0).member("gns-standard", 8, 0);
+    const auto j = b.judged();
+    EXPECT_EQ(j.blame, Blame::implementation);
+    EXPECT_FALSE(j.marginal);
+    EXPECT_TRUE(j.question.empty());
+}
+
+TEST(Rules, ASingleMemberThatReproducesTheDumpForbidsTheAccusation)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8);
+    const auto j = b.judged();
+    EXPECT_EQ(j.blame, Blame::undecided);
+    EXPECT_FALSE(j.question.empty());
+}
+
+TEST(Rules, AMemberThatBlowsUpDifferentlyForbidsItToo)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+}
+
+TEST(Rules, EveryMemberReproducingIsNumerics)
+{
+    Bench b;
+    b.member("deepspeed-gram", 0, 8);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_FALSE(b.judged().marginal);
+    b.member("keller-jordan", 3, 5);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_TRUE(b.judged().marginal);
+}
+
+TEST(Rules, AQThatRunsAwayIsMarginalNumerics)
+{
+    Bench q;
+    q.facts.damage.shape = DamageShape::wholeElement;
+    q.member("gns-gram", 8, 0);
+    q.facts.members[0].absmaxQ = 8500;
+    EXPECT_EQ(q.judged().blame, Blame::numerics);
+    EXPECT_TRUE(q.judged().marginal);
+}
+
+TEST(Rules, ZeroInNonZeroOutIsProof)
+{
+    Bench b;
+    b.zeroInput();
+    b.member("gns-gram", 8, 0).member("dion-ns5", 8, 0);
+    const auto j = b.judged();
+    EXPECT_EQ(j.blame, Blame::implementation);
+    EXPECT_EQ(j.kind, "zero in, non-zero out");
+}
+
+TEST(Rules, AnEpsilonThatNobodySaidMayHaveBeenZero)
+{
+    Bench b;
+    b.zeroInput();
+    b.member("gns-gram", 8, 0);
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("which epsilon"), std::string::npos);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::zeroInAllBadOut) << "a name does not say that the epsilon was passed on";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+}
+
+TEST(Rules, ANormThatMayHaveVanishedIsAskedAbout)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.normMayVanish = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "0/0 leaves nothing finite";
+    b.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(b.judged().rule, RuleId::normMayVanish);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+}
+
+TEST(Rules, InfWhereTheResultIsLargestMayBeACast)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.damageAmongLargest = true;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("cast or scale"), std::string::npos);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a name does not say that nothing else ran";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+}
+
+TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.dumpedByWrapper = false;
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a name does not say that nothing else ran";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+}
+
+TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
+{
+    const auto asked = [](DamageShape shape, bool inputAlone, bool faintLines = false) {
+        Bench b;
+        b.member("gns-gram", 8, 0);
+        b.facts.damage.shape = shape;
+        b.facts.dumpedByWrapper = inputAlone;
+        b.facts.damageInFaintLines = faintLines;
+        return b.judged().rule == RuleId::codeBesides;
+    };
+    EXPECT_TRUE(asked(DamageShape::scattered, true)) << "a cast";
+    for (const auto shape : {DamageShape::rows, DamageShape::columns}) {
+        EXPECT_TRUE(asked(shape, true, true)) << name(shape) << ": 0/0 of their own norm";
+    }
+    for (const auto shape :
+        {DamageShape::singleElement, DamageShape::wholeElement, DamageShape::rows, DamageShape::columns}) {
+        EXPECT_TRUE(asked(shape, false)) << name(shape);
+    }
+    for (const auto shape : {DamageShape::singleElement, DamageShape::wholeElement}) {
+        EXPECT_FALSE(asked(shape, true)) << name(shape) << ": that takes a value besides the input";
+    }
+    for (const auto shape : {DamageShape::rectangle, DamageShape::stridedRectangle, DamageShape::mirroredPair,
+             DamageShape::lowerTriangle}) {
+        EXPECT_FALSE(asked(shape, false)) << name(shape);
+    }
+}
+
+TEST(Rules, AWrappedFunctionOfOnesOwnMayScaleRows)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::rows;
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    b.facts.exactBits = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the rest is the published one, bit for bit";
+    b.facts.exactBits = false;
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    b.facts.fit.compared = true;
+    b.facts.identified.fit = 0.01;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one is named, and fits";
+}
+
+TEST(Rules, WhatFailsOnAnotherGpuTooIsNoFaultOfThisOne)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.hardwareError = EvidenceLine {"Xid 79", "dmesg"};
+    EXPECT_EQ(b.judged().blame, Blame::machine);
+    b.facts.calledAgain = {{"", 19, 20, false, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::machine) << "once it did not fail there";
+    b.facts.calledAgain = {{"", 20, 20, false, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    EXPECT_EQ(b.judged().kind, "kernel or aliasing");
+}
+
+TEST(Rules, WhatWasNotJudgedIsNotCalledHealthy)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    EXPECT_EQ(b.judged().kind, "healthy");
+    b.facts.matrices = 64;
+    b.facts.matricesJudged = 4;
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart);
+    EXPECT_THAT(b.judged().summary, HasSubstr("4 of 64 matrices of the batch were looked at"));
+    b.facts.matricesJudged = 64;
+    b.facts.fit.unjudged = {2, 60, 1.2, 0.8, 16, 32};
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart);
+    EXPECT_THAT(b.judged().summary, HasSubstr("2 of 60 tiles of 16 x 16 are off by up to 120 %, around [16, 32]"));
+    b.facts.fit.unjudged.count = 60;
+    EXPECT_THAT(b.judged().summary, HasSubstr("the typical tile of 16 x 16 is 120 % off"));
+    b.facts.fit.unjudged.spread = 0.1;
+    EXPECT_THAT(b.judged().summary, HasSubstr("but its roundings account for 10 % only"));
+    b.facts.fit.compared = false;
+    EXPECT_EQ(b.judged().kind, "not judged");
+}
+
+TEST(Rules, ATileThatOnlyAnotherFormExcusesIsAskedAbout)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = b.facts.fit.localDamage = b.facts.misplaced = true;
+    b.facts.fit.worstTileError = 1;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.fit.unlessRan = {"gram-no-restart"};
+    EXPECT_EQ(b.judged().rule, RuleId::offUnlessAnotherForm);
+    EXPECT_EQ(b.judged().role, Role::birth);
+    EXPECT_THAT(b.judged().question, HasSubstr("If it was not gram-no-restart"));
+    b.facts.ran = {"gns-gram"};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the user says that it was not";
+    b.facts.ran = {"gram-no-restart"};
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart) << "the user says that it was";
+    EXPECT_THAT(b.judged().summary, HasSubstr("where roundings of gram-no-restart end that far apart"));
+}
+
+TEST(Rules, ZeroInputWhoseEpsilonVanishesIsNumerics)
+{
+    Bench b;
+    b.zeroInput();
+    b.member("dion-polar-express", 0, 8);
+    const auto j = b.judged();
+    EXPECT_EQ(j.blame, Blame::numerics);
+    EXPECT_NE(j.kind.find("epsilon"), std::string::npos);
+}
+
+TEST(Rules, OutputOfNoKnownVariantStaysUndecided)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.fit.compared = true;
+    b.facts.identified.matchesNone = true;
+    b.facts.identified.all = {{"gns-gram", 0.93}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_EQ(b.judged().kind, "matches no known variant");
+}
+
+TEST(Rules, TheCastQuestionNamesTheNumberThatOverflows)
+{
+    Bench b;
+    b.facts.inputAbsmax = 80384;
+    b.member("gns-gram", 8, 0).member("deepspeed-gram", 0, 8);
+    const auto j = b.judged();
+    EXPECT_EQ(j.blame, Blame::undecided);
+    EXPECT_NE(j.question.find("80384 > 65504"), std::string::npos) << j.question;
+}
+
+TEST(Rules, WhatNoRoundingPutsThereIsWrongWhateverTheRestComesTo)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.localDamage = true;
+    b.facts.identified.names = {"cans"};
+    b.facts.identified.fit = 0.9;
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::tooLittleToCompare);
+    b.facts.fit.leftover = Leftover::elsewhere;
+    b.facts.fit.worstRow = 32;
+    b.facts.fit.leftoverCol = 64;
+    b.facts.misplaced = true;
+    EXPECT_EQ(b.judged().rule, RuleId::offInPlaces) << "the rest does not tell that this function ran";
+    b.facts.nothingElse = true;
+    const auto j = b.judged();
+    EXPECT_EQ(j.rule, RuleId::finiteCorruption);
+    EXPECT_THAT(j.summary, HasSubstr("around [32, 0] it is what stands at [0, 64], bit for bit"));
+    b.facts.fit.leftover = Leftover::zeros;
+    EXPECT_THAT(b.judged().summary, HasSubstr("around [32, 0] it is zero: finite, and wrong"));
+}
+
+TEST(Rules, TheInputInATileIsWrongHoweverFarTheRestIsOff)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.fit.localDamage = true;
+    b.facts.fit.worstTileError = 0.3;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.041;
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::fitsInPart) << "too little beside how far the rest is off";
+    b.facts.fit.leftover = Leftover::input;
+    EXPECT_EQ(b.judged().rule, RuleId::finiteCorruption);
+    EXPECT_THAT(
+        b.judged().summary, HasSubstr("fits gns-gram to 4.1 %, but around [0, 0] it is the input, bit for bit"));
+}
+
+TEST(Rules, TheOutputOfAnotherMatrixOfTheCallIsStale)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.outputOfElement = 0;
+    EXPECT_EQ(b.judged().rule, RuleId::outputOfEarlierCall);
+    EXPECT_THAT(b.judged().summary, HasSubstr("bit for bit that of element 0 of this call, whose input was another"));
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::staleOutput);
+}
+
+TEST(Rules, LocalFiniteDamageIsFiniteCorruption)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.fit.localDamage = true;
+    b.facts.fit.worstTileError = 1.0;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.004;
+    b.facts.identified.how = IdentifiedBy::fit;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "a fit does not tell what else the user's code does";
+    b.facts.misplaced = true;
+    EXPECT_EQ(b.judged().kind, "finite corruption");
+    b.facts.misplaced = false;
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::offInPlaces);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().kind, "finite corruption");
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.nothingElse = false;
+    b.facts.termOrFactor = true;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    EXPECT_NE(b.judged().question.find("weight decay"), std::string::npos);
+    b.facts.fit.worstTileError = 0.03;
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+}
+
+TEST(Rules, ANameNeverOutweighsTheDump)
+{
+    test::MadeFacts b(DamageShape::rectangle);
+    b.member("gns-gram");
+    auto& facts = b.facts;
+    facts.identified.how = IdentifiedBy::sidecar;
+    facts.identified.names = {"gns-gram"};
+    facts.identified.fit = 0.15;
+    facts.fit.compared = facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    facts.identified.fit = 0.16;
+    EXPECT_EQ(b.judged().rule, RuleId::nameContradicted);
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("the finite part of the output is 16 % off"));
+    facts.members[0].finite = 7;
+    EXPECT_NE(b.judged().rule, RuleId::nameContradicted) << "what numbers that run away leave is off, too";
+    facts.members[0].finite = 8;
+    facts.control = ControlCall {"healthy.pt", false, 1, {}, {}};
+    facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.02}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call that fits overrules the doubt";
+    facts.identified.fit = 0.01;
+    facts.control->identified.all = {{"dion-ns5", 0.001}, {"gns-gram", 0.16}};
+    EXPECT_EQ(b.judged().rule, RuleId::nameContradicted) << "and one that does not brings it";
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("healthy.pt is not what it gives"));
+}
+
+TEST(Rules, ANameThatNothingShowsIsNotEnough)
+{
+    test::MadeFacts b;
+    b.member("gns-gram");
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    b.facts.identified.names = {"gns-gram"};
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    b.facts.control = ControlCall {"healthy.pt", false, 1, {}, {}};
+    b.facts.control->identified.all = {{"gns-gram", 0.02}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call shows it";
+    b.facts.control->identified.all = {{"gns-gram", 0.03}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+}
+
+TEST(Rules, TheKnownVariantsAreNotAllFunctions)
+{
+    test::MadeFacts b;
+    b.member("gns-gram");
+    b.member("keller-jordan");
+    b.facts.identified.how = IdentifiedBy::unknown;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "that is another fact";
+    b.facts.calledAgain = {{"", 0, 1, true, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::nondeterministic) << "no function of the same input ends in two ways";
+    b.facts.calledAgain = {{"", 1, 1, true, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.identified.how = IdentifiedBy::fit;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call tells what ran";
+}
+
+TEST(Rules, AnEpsilonThatTheSourceIgnoresMayHaveBeenTaken)
+{
+    test::MadeFacts b;
+    b.zeroInput();
+    b.member("keller-jordan");
+    b.member("keller-jordan", 0, 8).recordedEpsilon = true;
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::dependsOnEpsilon);
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("which epsilon"));
+    b.facts.members[1].reproducing = 0;
+    b.facts.members[1].finite = 8;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "both are acquitted";
+}
+
+TEST(Rules, ANamedMemberThatBlowsUpOnceIsNumerics)
+{
+    test::MadeFacts b;
+    b.member("gns-gram", 7, 0);
+    EXPECT_EQ(b.judged().rule, RuleId::dependsOnFunction);
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_TRUE(b.judged().marginal);
+    EXPECT_TRUE(b.judged().question.empty());
+    b.facts.damage.shape = DamageShape::rectangle;
+    EXPECT_EQ(b.judged().rule, RuleId::edgeInOnePlace);
+}
+
+TEST(Rules, ReplaysWithoutMarginAccuseNeitherTheNumbersNorTheKernel)
+{
+    test::MadeFacts b;
+    b.member("keller-jordan");
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    b.facts.calledAgain = {{"birth.pt", 20, 20}};
+    auto& member = b.facts.members[0];
+    for (const double slack : {0.01, 0.5}) {
+        member.slackPercent = slack;
+        EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << slack;
+        EXPECT_EQ(b.judged().blame, Blame::undecided);
+        EXPECT_THAT(b.judged().question, testing::HasSubstr("plain torch operations"));
+    }
+    b.facts.calledAgain.push_back({"birth.pt", 0, 20, true, "kernels-off"});
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "plain operations sum in another order";
+    b.facts.calledAgain.back().failed = 20;
+    EXPECT_EQ(b.judged().rule, RuleId::failsWithoutKernels);
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+    EXPECT_THAT(b.judged().summary, testing::HasSubstr("20 of 20 calls"));
+    b.facts.calledAgain.pop_back();
+    member.slackPercent = 5;
+    member.headroomBinades = 3;
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "the format is nearly full, and nothing overflowed";
+    member.headroomBinades = 12;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "with margin the numbers are acquitted";
+    member.slackPercent = -3;
+    EXPECT_EQ(b.judged().rule, RuleId::withoutMargin) << "the last step is past the limit, and the schedule ends";
+    member.absmaxQ = 8500;
+    EXPECT_EQ(b.judged().rule, RuleId::atTheEdge);
+}
+
+RunData runWithNorms(const std::vector<double>& values)
+{
+    RunData run;
+    Series series;
+    series.name = "grad_norm";
+    series.rank = 0;
+    series.source = "console.log";
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto number = static_cast<std::int64_t>(i);
+        series.points.push_back({number, values[i], stateOf(values[i]), number + 1});
+    }
+    run.series.push_back(series);
+    return run;
+}
+
+TEST(LogVote, ClimbingAndCalmTracesAreToldApart)
+{
+    CaptureVerdict verdict;
+    verdict.rank = 0;
+    std::vector<double> climbing;
+    std::vector<double> calm;
+    for (int i = 0; i < 12; ++i) {
+        climbing.push_back(std::pow(2.0, i));
+        calm.push_back(1 + 0.01 * i);
+    }
+    EXPECT_EQ(diagnose::voteOf(runWithNorms(climbing), "grad_norm", verdict).kind, diagnose::LogVote::Kind::climbing);
+    const auto vote = diagnose::voteOf(runWithNorms(calm), "grad_norm", verdict);
+    EXPECT_EQ(vote.kind, diagnose::LogVote::Kind::calm);
+    EXPECT_EQ(vote.line.source, "console.log:12");
+}
+
+TEST(LogVote, WhatComesAfterTheBirthDoesNotVote)
+{
+    CaptureVerdict verdict;
+    verdict.rank = 0;
+    verdict.step = std::pair(std::int64_t {5}, std::int64_t {6});
+    const auto vote = diagnose::voteOf(runWithNorms({1, 1, 1, 1, 1, 1, 1e6, 1e7, NAN}), "grad_norm", verdict);
+    EXPECT_EQ(vote.kind, diagnose::LogVote::Kind::calm);
+}
+
+TEST(LogVote, TooFewPointsAreSilent)
+{
+    EXPECT_EQ(diagnose::voteOf(runWithNorms({1, 2}), "grad_norm", {}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(diagnose::voteOf(runWithNorms({1, 1, 1, 1}), "loss_scale", {}).kind, diagnose::LogVote::Kind::silent);
+}
+
+} // namespace
+} // namespace nanscope

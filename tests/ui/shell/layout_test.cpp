@@ -1,0 +1,337 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+//
+// How the panes lie: under names, floating, and reached by a key.
+#include <algorithm>
+#include <filesystem>
+
+#include <QAction>
+#include <QDockWidget>
+#include <QInputDialog>
+#include <QLayout>
+#include <QListWidget>
+#include <QMenu>
+#include <QPushButton>
+#include <QSettings>
+#include <QTabWidget>
+#include <QTableView>
+#include <QToolButton>
+
+#include "core/model/verdict.h"
+#include "tests/ui/openwindow.h"
+#include "ui/captures/capturespane.h"
+#include "ui/film/filmpane.h"
+#include "ui/findings/findingspane.h"
+#include "ui/report/reportpane.h"
+#include "ui/shell/layoutdialog.h"
+#include "ui/verdict/verdictpane.h"
+
+namespace nanscope {
+
+namespace {
+
+class Layouts : public test::OpenWindow
+{
+protected:
+    Layouts() { QSettings().clear(); }
+    ~Layouts() override { QSettings().clear(); }
+
+    void openSample(WindowOptions options = {})
+    {
+        options.theme = ThemeChoice::light;
+        options.programs = {};
+        options.resetLayout = options.resetLayout || !window;
+        window = std::make_unique<MainWindow>(options);
+        window->resize(1440, 900);
+        window->show();
+        ASSERT_TRUE(open(std::filesystem::exists(folder / "sample") ? folder / "sample" : copySample()));
+    }
+
+    QDockWidget* dock(const char* name) const { return window->findChild<QDockWidget*>(QLatin1String(name)); }
+    PaneArea* area() const { return window->findChild<PaneArea*>(); }
+
+    void saveAs(const QString& name) const
+    {
+        window->actions().saveLayout->trigger();
+        auto* dialog = window->findChild<QInputDialog*>();
+        ASSERT_NE(dialog, nullptr);
+        dialog->setTextValue(name);
+        dialog->accept();
+    }
+
+    QAction* entry(const QMenu* menu, const QString& text) const
+    {
+        const auto actions = menu->actions();
+        const auto found = std::ranges::find(actions, text, &QAction::text);
+        return found == actions.end() ? nullptr : *found;
+    }
+
+    QStringList saved() const
+    {
+        QStringList names;
+        for (const QAction* action : window->actions().layouts->actions()) {
+            if (action->data().isValid() && !action->isSeparator()) {
+                names << action->text();
+            }
+        }
+        return names;
+    }
+};
+
+} // namespace
+
+TEST_F(Layouts, ComeBackByTheirName)
+{
+    openSample();
+    EXPECT_TRUE(saved().isEmpty());
+    EXPECT_FALSE(window->actions().manageLayouts->isEnabled());
+    dock("sweep")->hide();
+    saveAs(QStringLiteral(" film & frame "));
+    EXPECT_EQ(saved(), QStringList(QStringLiteral("film && frame")));
+    window->actions().resetLayout->trigger();
+    EXPECT_TRUE(dock("sweep")->isVisible());
+    QAction* action = entry(window->actions().layouts, QStringLiteral("film && frame"));
+    ASSERT_NE(action, nullptr);
+    action->trigger();
+    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
+}
+
+TEST_F(Layouts, InASmallWindowIsWhatALargeOneGoesBackTo)
+{
+    openSample();
+    dock("sweep")->hide();
+    saveAs(QStringLiteral("narrow"));
+    window->actions().resetLayout->trigger();
+    window->resize(800, 600);
+    ASSERT_TRUE(waitUntil([this] { return area()->isStacked(); }));
+    entry(window->actions().layouts, QStringLiteral("narrow"))->trigger();
+    EXPECT_TRUE(area()->isStacked());
+    window->resize(1440, 900);
+    ASSERT_TRUE(waitUntil([this] { return !area()->isStacked(); }));
+    EXPECT_FALSE(dock("sweep")->isVisible());
+}
+
+TEST_F(Layouts, OfAnotherVersionIsASentenceAndChangesNothing)
+{
+    openSample();
+    WindowSettings(true).setLayout(QStringLiteral("old"), "not a layout");
+    saveAs(QStringLiteral("new"));
+    dock("sweep")->hide();
+    entry(window->actions().layouts, QStringLiteral("old"))->trigger();
+    EXPECT_TRUE(sentence().contains(QStringLiteral("another version"))) << sentence().toStdString();
+    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
+}
+
+TEST_F(Layouts, AreRenamedAndDeleted)
+{
+    openSample();
+    saveAs(QStringLiteral("a"));
+    saveAs(QStringLiteral("b"));
+    window->actions().manageLayouts->trigger();
+    auto* dialog = window->findChild<LayoutDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    dialog->list()->item(0)->setText(QStringLiteral("night"));
+    ASSERT_TRUE(waitUntil([this] { return saved() == QStringList({QStringLiteral("b"), QStringLiteral("night")}); }));
+    dialog->list()->item(0)->setText(QStringLiteral("night"));
+    ASSERT_TRUE(waitUntil([&] { return dialog->list()->item(0)->text() == QStringLiteral("b"); }))
+        << "a name that is taken is not taken twice";
+    EXPECT_EQ(saved().size(), 2);
+    dialog->list()->setCurrentRow(1);
+    dialog->deleteButton()->click();
+    EXPECT_EQ(saved(), QStringList(QStringLiteral("b")));
+    dialog->deleteButton()->click();
+    EXPECT_TRUE(saved().isEmpty());
+    EXPECT_FALSE(dialog->deleteButton()->isEnabled());
+}
+
+TEST_F(Layouts, StartWithTheOneAskedForOrWithNone)
+{
+    openSample();
+    dock("sweep")->hide();
+    saveAs(QStringLiteral("plain"));
+    window->actions().resetLayout->trigger();
+    dock("gauges")->hide();
+    window->close();
+    WindowOptions asked;
+    asked.layout = WindowSettings(true).layout(QStringLiteral("plain"));
+    openSample(asked);
+    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_TRUE(dock("gauges")->isVisible());
+    window->close();
+    openSample();
+    EXPECT_FALSE(dock("sweep")->isVisible()) << "what one leaves is what one comes back to";
+    window->close();
+    WindowOptions fresh;
+    fresh.resetLayout = true;
+    openSample(fresh);
+    EXPECT_TRUE(dock("sweep")->isVisible());
+    EXPECT_EQ(saved(), QStringList(QStringLiteral("plain"))) << "what was saved under a name stays";
+}
+
+TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
+{
+    WindowOptions options;
+    options.filter = QStringLiteral("role:birth");
+    openSample(options);
+    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("1 of 9 captures · filter role:birth"));
+    window->panes().captures->setFilterText({});
+    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("9 captures"));
+}
+
+TEST_F(Layouts, KeysGoToThePanesInTheOrderOfTheMenu)
+{
+    openSample();
+    window->activateWindow();
+    ASSERT_TRUE(QTest::qWaitForWindowActive(window.get()));
+    dock("timeline")->hide();
+    const auto& named = area()->named();
+    ASSERT_GE(named.size(), 9U);
+    const auto entries = window->actions().panes->actions();
+    for (int i = 0; i < 9; ++i) {
+        const NamedPane& pane = named[static_cast<std::size_t>(i)];
+        EXPECT_EQ(entries[i]->text(), pane.title);
+        EXPECT_EQ(entries[i]->shortcut(), QKeySequence(QKeyCombination(Qt::ControlModifier, Qt::Key(Qt::Key_1 + i))));
+        QTest::keyClick(window.get(), Qt::Key(Qt::Key_1 + i), Qt::ControlModifier);
+        QWidget* focused = window->focusWidget();
+        ASSERT_NE(focused, nullptr);
+        EXPECT_TRUE(pane.pane == focused || pane.pane->isAncestorOf(focused))
+            << pane.name.toStdString() << " has not got the focus, but " << focused->metaObject()->className();
+        EXPECT_TRUE(focused->isVisible());
+    }
+    EXPECT_TRUE(dock("timeline")->isVisible()) << "what was hidden is shown";
+    QTest::keyClick(window.get(), Qt::Key_1, Qt::ControlModifier);
+    EXPECT_TRUE(window->panes().captures->view()->hasFocus()) << "in the list rather than in its filter";
+}
+
+TEST_F(Layouts, VerdictThatMadeRoomForAReportComesBack)
+{
+    openSample();
+    area()->goTo(QStringLiteral("report"));
+    EXPECT_TRUE(window->panes().report->isVisible());
+    EXPECT_FALSE(window->panes().verdict->isVisible());
+    area()->goTo(QStringLiteral("verdict"));
+    EXPECT_TRUE(window->panes().verdict->isVisible());
+    EXPECT_TRUE(window->panes().verdict->isAncestorOf(window->focusWidget()));
+}
+
+TEST_F(Layouts, VerdictWithMuchToSayStaysAboveTheTabsAndMovesNoPane)
+{
+    openSample();
+    window->resize(1280, 800);
+    window->messageBar()->showMessage(QStringLiteral("1 file could not be used; everything else is open"), {});
+    const VerdictPane& pane = *window->panes().verdict;
+    const QWidget& tabs = *area()->centralWidget()->layout()->itemAt(1)->widget();
+    auto verdict = *window->workspace().verdict();
+    for (int lines = 2; lines < 16; lines += 2) {
+        verdict.summary +=
+            " and of 4 plausible variants each stays finite under 8 roundings, none of which ends like this";
+        window->panes().verdict->showVerdict(*window->workspace().capture(), verdict);
+        const auto apart = [&] { return pane.geometry().bottom() < tabs.y(); };
+        EXPECT_TRUE(QTest::qWaitFor(apart, 5000)) << pane.geometry().bottom() - tabs.y() + 1 << " over the tabs";
+        window->resize(1280, 800 - lines);
+        QCoreApplication::processEvents();
+        EXPECT_FALSE(area()->isStacked()) << "at " << window->height();
+    }
+}
+
+TEST_F(Layouts, FloatingPaneIsDockedAgainByItsButtonItsMenuAndTheViewMenu)
+{
+    openSample();
+    QDockWidget* frame = dock("frame");
+    const auto actions = frame->titleBarWidget()->actions();
+    const auto again = std::ranges::find(actions, QStringLiteral("Dock again"), &QAction::text);
+    ASSERT_NE(again, actions.end());
+    EXPECT_FALSE((*again)->isEnabled());
+    EXPECT_EQ(frame->titleBarWidget()->contextMenuPolicy(), Qt::ActionsContextMenu);
+    const auto buttons = frame->titleBarWidget()->findChildren<QToolButton*>();
+    const auto button = std::ranges::find(buttons, *again, &QToolButton::defaultAction);
+    ASSERT_NE(button, buttons.end());
+    EXPECT_FALSE((*button)->isVisible());
+    frame->setFloating(true);
+    EXPECT_TRUE((*button)->isVisible());
+    (*button)->click();
+    EXPECT_FALSE(frame->isFloating());
+    EXPECT_FALSE((*button)->isVisible());
+    frame->setFloating(true);
+    (*again)->trigger();
+    EXPECT_FALSE(frame->isFloating());
+    frame->setFloating(true);
+    dock("captures")->setFloating(true);
+    entry(window->actions().panes, QStringLiteral("&Dock all floating panes"))->trigger();
+    EXPECT_FALSE(frame->isFloating());
+    EXPECT_FALSE(dock("captures")->isFloating());
+}
+
+TEST_F(Layouts, RunOfLogsAlonePutsAwayWhatOnlyCapturesFill)
+{
+    openSample();
+    dock("gauges")->hide();
+    window->resize(1440, 900);
+    const int captures = dock("captures")->width();
+    const std::filesystem::path logs = folder / "logs";
+    std::filesystem::create_directory(logs);
+    std::filesystem::copy_file(folder / "sample" / "console.log", logs / "console.log");
+    ASSERT_TRUE(open(logs));
+    for (const char* name : {"captures", "faults", "frame", "sweep", "gauges"}) {
+        EXPECT_FALSE(dock(name)->isVisible()) << name;
+    }
+    EXPECT_TRUE(dock("timeline")->isVisible());
+    EXPECT_GT(dock("timeline")->width(), area()->width() * 9 / 10);
+    EXPECT_TRUE(window->panes().findings->isVisible());
+    EXPECT_TRUE(area()->capturePanesButton()->isVisible());
+    const QByteArray meanwhile = area()->saveLayout();
+    ASSERT_TRUE(open(folder / "sample"));
+    EXPECT_EQ(area()->saveLayout(), meanwhile) << "what would have been remembered is what the user had";
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_EQ(dock("captures")->width(), captures);
+    EXPECT_FALSE(dock("gauges")->isVisible()) << "as the user left it";
+    EXPECT_TRUE(window->panes().film->isVisible());
+    EXPECT_FALSE(area()->capturePanesButton()->isVisible());
+}
+
+TEST_F(Layouts, PanesOfCapturesComeBackByTheirButtonAndWithTheFirstCapture)
+{
+    const std::filesystem::path logs = folder / "sample";
+    std::filesystem::create_directory(logs);
+    std::filesystem::copy_file(NANSCOPE_SAMPLE "/console.log", logs / "console.log");
+    openSample();
+    EXPECT_FALSE(dock("captures")->isVisible());
+    area()->capturePanesButton()->click();
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
+    area()->capturePanesButton()->click();
+    EXPECT_FALSE(dock("frame")->isVisible());
+    window->actions().resetLayout->trigger();
+    EXPECT_FALSE(dock("frame")->isVisible());
+    saveAs(QStringLiteral("all"));
+    entry(window->actions().layouts, QStringLiteral("all"))->trigger();
+    EXPECT_TRUE(dock("frame")->isVisible()) << "who asks for a layout wants to see it";
+    area()->capturePanesButton()->click();
+    window->resize(800, 600);
+    EXPECT_FALSE(dock("frame")->isVisible());
+    window->resize(1440, 900);
+    std::filesystem::copy(NANSCOPE_SAMPLE "/dion_nan_captures", logs / "dion_nan_captures");
+    window->actions().rescan->trigger();
+    ASSERT_TRUE(settle());
+    EXPECT_TRUE(dock("captures")->isVisible());
+    EXPECT_TRUE(dock("frame")->isVisible());
+}
+
+TEST_F(Layouts, NamesMayHoldWhatKeysOfSettingsMayNot)
+{
+    WindowSettings settings(true);
+    const QString name = QStringLiteral("a/b %2F Ω");
+    settings.setLayout(name, "1");
+    settings.setLayout(QStringLiteral("A"), "2");
+    EXPECT_EQ(settings.layoutNames(), QStringList({QStringLiteral("A"), name}));
+    EXPECT_EQ(settings.layout(name), QByteArray("1"));
+    settings.renameLayout(name, QStringLiteral("A"));
+    EXPECT_EQ(settings.layoutNames(), QStringList(QStringLiteral("A")));
+    EXPECT_EQ(settings.layout(QStringLiteral("A")), QByteArray("1"));
+    WindowSettings(false).removeLayout(QStringLiteral("A"));
+    EXPECT_EQ(settings.layoutNames().size(), 1) << "who remembers nothing forgets nothing";
+}
+
+} // namespace nanscope

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
+
+#include <QAction>
+#include <QApplication>
+#include <QClipboard>
+#include <QMenu>
+#include <QTableView>
+#include <QToolButton>
+
+#include <gtest/gtest.h>
+
+#include "tests/ui/timeline/timelinesamples.h"
+#include "ui/shared/picture.h"
+#include "ui/shared/theme.h"
+#include "ui/timeline/timelinepane.h"
+#include "ui/timeline/timelinetable.h"
+
+namespace nanscope {
+
+using test::inf;
+using test::makeSeries;
+using test::nan;
+
+namespace {
+
+QAction* actionOf(QMenu& menu, const QString& begin)
+{
+    const auto actions = menu.actions();
+    const auto found = std::ranges::find_if(actions, [&](QAction* action) { return action->text().startsWith(begin); });
+    return found == actions.end() ? nullptr : *found;
+}
+
+void choose(TimelineChart& chart, const QString& entry)
+{
+    QMenu menu;
+    chart.fillMenu(menu);
+    ASSERT_NE(actionOf(menu, entry), nullptr) << entry.toStdString();
+    actionOf(menu, entry)->trigger();
+}
+
+class PaneTest : public testing::Test
+{
+protected:
+    PaneTest()
+        : run(test::makeRun())
+        , diagnosis(test::makeDiagnosis())
+    {
+        run->series = {makeSeries("loss", "console.log", 0, {9, 8, nan, 6, inf, 4, 3, 2, 1}),
+            makeSeries("loss", "console.log", 1, {9, 8, 7, 6, 5, 4, 3, 2, 1}),
+            makeSeries("lr", "console.log", 0, {1e-3, 1e-3, 0, 1e-4}),
+            makeSeries("my_gauge", "console.log", 0, {5, 6})};
+        pane.resize(960, 220);
+        pane.setRun(run.get(), diagnosis.get());
+    }
+
+    std::shared_ptr<RunData> run;
+    std::shared_ptr<Diagnosis> diagnosis;
+    TimelinePane pane;
+};
+
+} // namespace
+
+TEST(TimelineSeries, TakesTheSourceWithMostPointsPerRank)
+{
+    RunData run;
+    run.series = {makeSeries("loss", "short.log", 0, {1, 2}), makeSeries("loss", "console.log", 0, {1, 2, 3}),
+        makeSeries("loss", "console.log", 1, {4, nan}),
+        makeSeries("loss", "merged.csv", std::nullopt, {1, 2, 3, 4, 5})};
+    const auto lines = linesOf(run, "loss");
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].parts, (std::vector<std::size_t> {1}));
+    EXPECT_EQ(lines[1].label, QStringLiteral("rank 1"));
+    EXPECT_TRUE(linesOf(run, "grad_norm").empty());
+}
+
+TEST(TimelineSeries, ARestartThatGoesBackIsALineOfItsOwn)
+{
+    RunData run;
+    run.series = {makeSeries("loss", "a.log", 0, {1, 2, 3}), makeSeries("loss", "a.log", 0, {5, 6, 7, 8}),
+        makeSeries("loss", "a.log", 0, {9})};
+    for (std::size_t i = 0; i < run.series.size(); ++i) {
+        run.series[i].segment = static_cast<int>(i);
+    }
+    run.series[2].points[0].step = 3;
+    const auto lines = linesOf(run, "loss");
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].parts, (std::vector<std::size_t> {0, 2}));
+    EXPECT_EQ(lines[1].label, QStringLiteral("rank 0, restart 1"));
+    EXPECT_EQ(lines[0].style, lines[1].style);
+}
+
+TEST_F(PaneTest, JudgedCapturesStandBetweenTheirStepsAndKnowTheirLine)
+{
+    Event dump;
+    dump.kind = EventKind::captureDumped;
+    dump.capture = "birth.pt";
+    dump.source = "console.log";
+    dump.line = 30;
+    run->events = {dump};
+    const auto events = eventsOf(*run, diagnosis.get());
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(events[0].kind, TimelineEvent::Kind::birth);
+    EXPECT_DOUBLE_EQ(events[0].position, 5.5);
+    EXPECT_EQ(events[0].capture, QStringLiteral("birth.pt"));
+    EXPECT_EQ(events[0].line, 30);
+}
+
+TEST_F(PaneTest, PlotsShareTheirStepsAndKeepThemWhenJudgedAgain)
+{
+    pane.showSeries({"loss", "lr"});
+    EXPECT_EQ(pane.lossPlot()->stepRange(), pane.chart("lr")->plot()->stepRange());
+    pane.view()->zoomTo({2, 4}, TimelineView::Gesture::fresh);
+    pane.setRun(run.get(), diagnosis.get());
+    EXPECT_EQ(pane.chart("lr")->plot()->stepRange(), (Interval {2, 4}));
+    EXPECT_EQ(pane.lossPlot()->traces().size(), 2U);
+}
+
+TEST_F(PaneTest, AnySeriesOfTheRunCanBeChosen)
+{
+    EXPECT_EQ(pane.visibleCharts().size(), 1U) << "of loss and grad_norm the log has one";
+    QMenu& menu = *pane.seriesMenu();
+    Q_EMIT menu.aboutToShow();
+    ASSERT_NE(actionOf(menu, QStringLiteral("my_gauge")), nullptr);
+    EXPECT_EQ(menu.actions().size(), 3);
+    pane.view()->zoomTo({1, 5}, TimelineView::Gesture::fresh);
+    pane.view()->setCursor(1);
+    actionOf(menu, QStringLiteral("my_gauge"))->trigger();
+    ASSERT_EQ(pane.visibleCharts().size(), 2U);
+    TimelinePlot* added = pane.chart("my_gauge")->plot();
+    EXPECT_EQ(added->stepRange(), (Interval {1, 5}));
+    EXPECT_EQ(added->readout(), QStringLiteral("step 1 · rank 0: 6"));
+    Q_EMIT menu.aboutToShow();
+    actionOf(menu, QStringLiteral("Loss"))->trigger();
+    EXPECT_EQ(pane.visibleCharts().size(), 1U);
+    EXPECT_TRUE(pane.chart("loss")->isHidden());
+}
+
+TEST_F(PaneTest, ManyRanksDoNotWidenTheChart)
+{
+    for (int rank = 2; rank < 9; ++rank) {
+        run->series.push_back(makeSeries("loss", "console.log", rank, {1, 2}));
+    }
+    pane.setRun(nullptr, nullptr);
+    pane.showSeries({"loss", "lr"});
+    pane.setRun(run.get(), nullptr);
+    pane.grab();
+    for (const TimelineChart* chart : pane.visibleCharts()) {
+        EXPECT_LE(chart->geometry().right(), pane.width()) << chart->name();
+        EXPECT_GT(chart->width(), 400);
+    }
+}
+
+TEST_F(PaneTest, ARunWithOtherSeriesShowsThose)
+{
+    run->series = {makeSeries("my_gauge", "a.csv", 0, {5, 6})};
+    pane.setRun(nullptr, nullptr);
+    EXPECT_TRUE(pane.isHidden());
+    pane.setRun(run.get(), nullptr);
+    ASSERT_EQ(pane.visibleCharts().size(), 1U);
+    EXPECT_EQ(pane.visibleCharts()[0]->name(), "my_gauge");
+}
+
+TEST_F(PaneTest, TheLogSwitchIsRemembered)
+{
+    TimelineChart* chart = pane.chart("loss");
+    auto* button = chart->findChild<QToolButton*>(QStringLiteral("chip"));
+    ASSERT_NE(button, nullptr);
+    EXPECT_FALSE(chart->plot()->logarithmic());
+    button->click();
+    EXPECT_TRUE(chart->plot()->logarithmic());
+    EXPECT_TRUE(button->isChecked());
+    pane.showSeries({"loss", "lr"});
+    TimelinePane next;
+    next.restoreState(pane.saveState());
+    next.setRun(run.get(), diagnosis.get());
+    EXPECT_TRUE(next.lossPlot()->logarithmic());
+    EXPECT_EQ(next.visibleCharts().size(), 2U);
+    next.restoreState("{\"version\":99,\"series\":[\"lr\"]}");
+    next.restoreState("not json");
+    EXPECT_EQ(next.visibleCharts().size(), 2U);
+}
+
+TEST_F(PaneTest, TheLogAxisSaysHowManyItCannotShow)
+{
+    pane.showSeries({"lr"});
+    choose(*pane.chart("lr"), QStringLiteral("Logarithmic axis"));
+    EXPECT_TRUE(pane.chart("lr")->note().contains(QStringLiteral("1 value ≤ 0")))
+        << pane.chart("lr")->note().toStdString();
+}
+
+TEST_F(PaneTest, TheMenuZoomsAndUndoes)
+{
+    const Interval all = pane.view()->steps();
+    choose(*pane.chart("loss"), QStringLiteral("Zoom in"));
+    EXPECT_FALSE(pane.view()->showsAll());
+    choose(*pane.chart("loss"), QStringLiteral("Undo zoom"));
+    EXPECT_EQ(pane.view()->steps(), all);
+    choose(*pane.chart("loss"), QStringLiteral("Ranks as a band"));
+    EXPECT_TRUE(pane.lossPlot()->drawsBand());
+}
+
+TEST_F(PaneTest, ValuesAreCopiedWithTheirPlaces)
+{
+    pane.view()->zoomTo({1.5, 4.5}, TimelineView::Gesture::fresh);
+    choose(*pane.chart("loss"), QStringLiteral("Copy values as TSV"));
+    const QStringList lines = QApplication::clipboard()->text().split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    ASSERT_EQ(lines.size(), 7);
+    EXPECT_EQ(lines[1], QStringLiteral("2\trank 0\tnan\tnan\tconsole.log:12"));
+    EXPECT_EQ(lines[2], QStringLiteral("3\trank 0\t6\tfinite\tconsole.log:13"));
+    choose(*pane.chart("loss"), QStringLiteral("Copy values as JSON"));
+    EXPECT_TRUE(QApplication::clipboard()->text().contains(
+        QStringLiteral(R"({"line":"rank 0","source":"console.log","source_line":14,"step":4,"value":"inf"})")))
+        << QApplication::clipboard()->text().toStdString();
+}
+
+TEST_F(PaneTest, TheReadoutAndItsPlaceCanBeCopied)
+{
+    pane.view()->setCursor(2);
+    test::press(*pane.lossPlot(), Qt::Key_C, Qt::ControlModifier);
+    EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("rank 0: NaN   console.log:12")));
+    pane.chart("loss")->copyPlace();
+    EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("console.log:12\nconsole.log:12"));
+}
+
+TEST_F(PaneTest, TheTableHoldsWhatIsDrawn)
+{
+    choose(*pane.chart("loss"), QStringLiteral("Show as a table"));
+    auto* table = pane.findChild<TimelineTable*>();
+    ASSERT_NE(table, nullptr);
+    EXPECT_EQ(table->view()->model()->rowCount(), 18);
+    table->close();
+}
+
+TEST(TimelineTable, SortsNumbersBeforeWhatIsNone)
+{
+    std::vector<TimelineRow> rows;
+    for (const double value : {3.0, nan, 20.0, -inf, -1.0}) {
+        rows.push_back({test::point(std::ssize(rows), value), QStringLiteral("rank 0"), QStringLiteral("a.log")});
+    }
+    TimelineTable table(QStringLiteral("Loss"), {}, rows);
+    auto* model = table.view()->model();
+    table.view()->sortByColumn(TimelineTableModel::value, Qt::AscendingOrder);
+    QStringList values;
+    for (int row = 0; row < model->rowCount(); ++row) {
+        values << model->index(row, TimelineTableModel::value).data().toString();
+    }
+    EXPECT_EQ(values.join(QLatin1Char(' ')), QStringLiteral("-1 3 20 NaN −Inf"));
+    table.view()->selectRow(1);
+    table.copy();
+    EXPECT_EQ(QApplication::clipboard()->text(),
+        QStringLiteral("step\tline\tvalue\tstate\tplace\n0\trank 0\t3\tfinite\ta.log\n"));
+}
+
+TEST_F(PaneTest, APictureHasALegendInTheColoursOfItsCurves)
+{
+    TimelineChart* chart = pane.chart("loss");
+    chart->plot()->grab();
+    const PictureCaption caption = chart->caption();
+    EXPECT_TRUE(caption.legend.contains(QStringLiteral("rank 0")));
+    PictureCaption bare = caption;
+    bare.legend.clear();
+    const QImage with = imageOf(captioned(chart->picture(), caption));
+    const QImage without = imageOf(captioned(chart->picture(), bare));
+    ASSERT_GT(with.height(), without.height());
+    const auto coloured = [](const QImage& image) {
+        int pixels = 0;
+        for (int y = 0; y < image.height(); ++y) {
+            for (int x = 0; x < image.width(); ++x) {
+                pixels += image.pixelColor(x, y) == theme().ranks[0] ? 1 : 0;
+            }
+        }
+        return pixels;
+    };
+    EXPECT_GT(coloured(with), coloured(without));
+}
+
+TEST_F(PaneTest, InALowPaneAChartIsSeenWholeWithItsAxis)
+{
+    for (const QSize size : {QSize(340, 120), QSize(340, 136), QSize(340, 168), QSize(340, 400)}) {
+        pane.resize(size);
+        pane.show();
+        QCoreApplication::processEvents();
+        TimelineChart* chart = pane.chart("loss");
+        EXPECT_LE(chart->height(), pane.height()) << size.height();
+        EXPECT_TRUE(chart->rect().contains(QRect(chart->plot()->mapTo(chart, QPoint()), chart->plot()->size())))
+            << size.height();
+        EXPECT_GE(chart->height(), std::min(size.height(), TimelineChart::comfortableHeight)) << size.height();
+    }
+}
+
+TEST_F(PaneTest, EverythingHasAName)
+{
+    for (const auto* button : pane.chart("loss")->findChildren<QToolButton*>()) {
+        EXPECT_FALSE(button->accessibleName().isEmpty());
+    }
+    EXPECT_EQ(pane.lossPlot()->accessibleName(), QStringLiteral("Loss"));
+    EXPECT_EQ(pane.lossPlot()->accessibleDescription(), QStringLiteral("2 values are not finite"));
+}
+
+} // namespace nanscope
