@@ -3,6 +3,7 @@
 #include "core/reproduce/reducedcapture.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <fmt/format.h>
+#include <openssl/sha.h>
 
 #include "core/platform/platform.h"
 #include "core/replay/program/formats.h"
@@ -272,6 +274,17 @@ Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)
     }
     const TemporaryFile file;
     return tensorfile::writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
+}
+
+std::string sha256(std::span<const std::byte> bytes)
+{
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest {};
+    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+    std::string text;
+    for (const auto byte : digest) {
+        text += fmt::format("{:02x}", byte);
+    }
+    return text;
 }
 
 } // namespace nanscope::reproduce

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,5 +62,8 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
 
 /// A .pt like those of the dion wrapper.
 Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture);
+
+/// As sha256sum prints it.
+std::string sha256(std::span<const std::byte> bytes);
 
 } // namespace nanscope::reproduce

@@ -18,8 +18,7 @@
 #include "core/report/input/reportinput.h"
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/pythonprogram.h"
-#include "core/reproduce/reprotext.h"
-#include "core/reproduce/sha256.h"
+#include "core/reproduce/reducedcapture.h"
 #include "core/reproduce/smaller.h"
 
 namespace nanscope::reproduce {

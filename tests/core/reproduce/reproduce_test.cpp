@@ -13,7 +13,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/variants/published.h"
 #include "core/reproduce/pythonprogram.h"
-#include "core/reproduce/sha256.h"
+#include "core/reproduce/reducedcapture.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "tests/core/session/temporaryfolder.h"
 
