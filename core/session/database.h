@@ -16,7 +16,9 @@
 
 #include <sqlite3.h>
 
+#include "core/base/job.h"
 #include "core/base/result.h"
+#include "core/session/sessiontypes.h"
 
 namespace nanscope::session {
 
@@ -162,5 +164,8 @@ auto attempt(const std::string& path, Work&& work) -> Result<std::invoke_result_
         return failure(failed.error.kind, failed.error.what, path);
     }
 }
+
+/// Runs one statement of the user's, which may only read. Throws DatabaseFailure.
+QueryTable runQuery(sqlite3* db, const std::string& sql, const CancelToken& cancel);
 
 } // namespace nanscope::session

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/model/model.h"
-#include "core/session/query.h"
 #include "core/session/sessiontypes.h"
 
 struct sqlite3;

@@ -87,4 +87,11 @@ struct LogAddition
     LogRecords records;
 };
 
+/// The answer to a query: each row as text columns, NULL as std::nullopt.
+struct QueryTable
+{
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::optional<std::string>>> rows;
+};
+
 } // namespace nanscope::session
