@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/instruments/celltarget.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 #include <algorithm>
 #include <cmath>

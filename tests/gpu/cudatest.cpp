@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "gpu/gpu.h"
 #include "gpu/kernels/scan.cuh"
 #include "tests/gpu/plainscan.h"

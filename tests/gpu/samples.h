@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope::test {
 

@@ -7,7 +7,7 @@
 #include <QTest>
 
 #include "core/replay/device/device.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"

@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/replay/variants/nearest.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantfields.h"
 
 namespace nanscope::replay {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 #include <algorithm>
 #include <string>

@@ -10,7 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantfields.h"
 #include "core/replay/variants/variantjson.h"
 

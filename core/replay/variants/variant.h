@@ -129,4 +129,10 @@ std::vector<double> largestOnEntry(std::span<const Coefficients> steps);
 /// section 1.7).
 double slackOfSchedule(std::span<const Coefficients> steps);
 
+/// All built-in variants, in the order of their names in the documentation.
+std::span<const Variant> variants();
+
+/// Null where none of them has this name.
+const Variant* builtInVariant(std::string_view name);
+
 } // namespace nanscope::replay

@@ -10,7 +10,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "tests/core/diagnose/healthycall.h"
 #include "tests/core/session/temporaryfolder.h"

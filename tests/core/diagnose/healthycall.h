@@ -12,7 +12,7 @@
 
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::test {

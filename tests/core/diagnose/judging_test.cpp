@@ -11,7 +11,7 @@
 #include "core/diagnose/identify/element.h"
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/core/diagnose/healthycall.h"
 #include "tests/core/diagnose/runmaker.h"
 #include "tests/core/session/temporaryfolder.h"

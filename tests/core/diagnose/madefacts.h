@@ -12,7 +12,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/model/verdict.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope::test {
 

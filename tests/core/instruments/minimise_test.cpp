@@ -7,7 +7,7 @@
 
 #include "core/platform/privatefolder.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "samples.h"
 
 namespace nanscope {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 #include <string>
 #include <utility>

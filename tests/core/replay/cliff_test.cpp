@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/diagnose/identify/envelope.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
 #include "framecapture.h"

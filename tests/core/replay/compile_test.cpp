@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/replay/engine/frame.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "core/replay/engine/frame.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/framecapture.h"
 

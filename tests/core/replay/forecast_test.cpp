@@ -10,7 +10,6 @@
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope {

@@ -8,7 +8,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/program/program.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

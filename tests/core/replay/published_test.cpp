@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/outcome.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

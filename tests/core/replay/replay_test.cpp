@@ -9,7 +9,7 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {

@@ -13,7 +13,7 @@
 #include "core/replay/analysis/singularsystem.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/engine/spectrum.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

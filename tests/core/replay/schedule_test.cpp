@@ -9,7 +9,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope {

@@ -13,7 +13,7 @@
 #include "core/replay/analysis/spreadmodel.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/rpc/requests.h"
 #include "tests/core/replay/framecapture.h"
 

@@ -13,7 +13,7 @@
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/variants/catalogue.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 namespace nanscope {
 namespace {

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/platform/platform.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/reproduce/pythonprogram.h"
 #include "core/reproduce/reducedcapture.h"
 #include "core/tensorfile/capture/capturefile.h"

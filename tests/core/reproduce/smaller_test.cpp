@@ -7,7 +7,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/cliff/cliffcurve.h"
 #include "ui/cliff/cliffladder.h"

@@ -10,7 +10,7 @@
 
 #include "core/replay/device/device.h"
 #include "core/replay/engine/replay.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/replay/framecapture.h"

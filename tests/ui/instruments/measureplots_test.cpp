@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/ui/openwindow.h"
 #include "ui/instruments/epsilonplot.h"
 #include "ui/instruments/instrumentspane.h"

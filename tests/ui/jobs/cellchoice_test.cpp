@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/model/verdict.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/shared/text.h"

@@ -10,7 +10,7 @@
 #include <QTreeWidget>
 
 #include "core/ingest/ingest.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/session/session.h"
 #include "core/workflow/userfiles.h"

@@ -17,7 +17,6 @@
 
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
-#include "core/replay/variants/published.h"
 #include "core/replay/variants/variant.h"
 #include "tests/ui/samples.h"
 #include "ui/shared/text.h"

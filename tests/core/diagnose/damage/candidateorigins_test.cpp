@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/model/words.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "tests/core/replay/framecapture.h"
 
 namespace nanscope {

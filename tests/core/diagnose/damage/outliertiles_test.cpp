@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {

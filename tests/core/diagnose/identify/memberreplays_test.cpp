@@ -8,7 +8,7 @@
 
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "tests/core/diagnose/healthycall.h"
 

@@ -13,7 +13,7 @@
 #include "core/diagnose/identify/identify.h"
 #include "core/replay/analysis/forecast.h"
 #include "core/replay/program/formats.h"
-#include "core/replay/variants/published.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
