@@ -15,7 +15,6 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/diagnose/verdict/retries.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/verdict.h"

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/diagnose/verdict/retries.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 

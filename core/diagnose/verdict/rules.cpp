@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/diagnose/verdict/retries.h"
 #include "core/diagnose/verdict/thresholds.h"
 
 namespace nanscope::diagnose::verdict {
