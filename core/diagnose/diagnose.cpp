@@ -19,7 +19,6 @@
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/judge.h"
 #include "core/diagnose/recovery/rollback.h"
-#include "core/diagnose/triage/clusters.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"

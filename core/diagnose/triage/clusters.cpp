@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/triage/clusters.h"
+#include "core/diagnose/triage/triage.h"
 
 #include <algorithm>
 #include <map>

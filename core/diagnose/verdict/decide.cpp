@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "core/diagnose/verdict/evidence.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"

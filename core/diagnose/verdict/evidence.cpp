@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/verdict/evidence.h"
 
 #include <algorithm>
 #include <array>

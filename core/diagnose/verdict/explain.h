@@ -8,6 +8,7 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/model/fwd.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -25,5 +26,8 @@ std::string duplicateName(const DuplicateInput& duplicate);
 std::string nearestText(const Identification& id);
 
 Words explain(const Considered& c, const Decision& decision);
+
+/// Writes the lines that speak for and against a decision, what a capture can never show, and what to try next.
+void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decision& decision);
 
 } // namespace nanscope::diagnose::verdict

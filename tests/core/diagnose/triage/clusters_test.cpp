@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "core/diagnose/triage/clusters.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/model/verdict.h"
 
 namespace nanscope {
