@@ -21,6 +21,7 @@
 #include "core/base/utf8.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/readahead.h"
+#include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/model/words.h"
 #include "core/report/report.h"
@@ -171,13 +172,8 @@ std::string stitchedText(const StitchedSide& side)
     return text;
 }
 
+using jsonfields::Writer;
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json orNull(const std::optional<T>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
 
 Json indexJson(const Shape& shape, std::int64_t flat)
 {
@@ -188,9 +184,9 @@ Json shardsJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& shard : tensor.shards) {
-        list.push_back(
-            {{"file", shard.file}, {"rank", orNull(shard.place.rank)}, {"coordinate", orNull(shard.place.coordinate)},
-                {"shape", shard.tensor.shape()}, {"nonfinite", shard.scan.nonFinite()}});
+        list.push_back({{"file", shard.file}, {"rank", Writer::written(shard.place.rank)},
+            {"coordinate", Writer::written(shard.place.coordinate)}, {"shape", shard.tensor.shape()},
+            {"nonfinite", shard.scan.nonFinite()}});
     }
     return list;
 }
@@ -199,8 +195,8 @@ Json missingJson(const shards::Stitched& tensor)
 {
     auto list = Json::array();
     for (const auto& missing : tensor.missing) {
-        list.push_back({{"rank", orNull(missing.rank)}, {"coordinate", missing.coordinate}, {"held", missing.held},
-            {"replicated", missing.replicated}});
+        list.push_back({{"rank", Writer::written(missing.rank)}, {"coordinate", missing.coordinate},
+            {"held", missing.held}, {"replicated", missing.replicated}});
     }
     return list;
 }
@@ -210,8 +206,8 @@ Json driftJson(const shards::Stitched& tensor)
     auto list = Json::array();
     for (const auto& drift : tensor.drift) {
         list.push_back({{"a", tensor.shards[drift.a].file}, {"b", tensor.shards[drift.b].file},
-            {"rank_a", orNull(tensor.shards[drift.a].place.rank)},
-            {"rank_b", orNull(tensor.shards[drift.b].place.rank)}, {"differing", drift.differing},
+            {"rank_a", Writer::written(tensor.shards[drift.a].place.rank)},
+            {"rank_b", Writer::written(tensor.shards[drift.b].place.rank)}, {"differing", drift.differing},
             {"class_changes", drift.classChanges}, {"nan_bits", drift.nanBits},
             {"first", indexJson(tensor.sharding.shape, drift.first)}});
     }
@@ -259,10 +255,10 @@ Json stitchedJson(const StitchedSide& side)
     return {{"side", side.side == shards::ShardSide::input ? "input" : "output"}, {"shape", tensor.sharding.shape},
         {"dtype", shortName(tensor.dtype)}, {"placements", placementsJson(tensor.sharding)},
         {"mesh", meshJson(tensor.sharding, rank)}, {"matched_by", side.matchedBy},
-        {"dumped_within_ms", orNull(side.spreadMs)}, {"shards", shardsJson(tensor)},
+        {"dumped_within_ms", Writer::written(side.spreadMs)}, {"shards", shardsJson(tensor)},
         {"missing_ranks", tensor.missingRanks}, {"missing", missingJson(tensor)}, {"unused", unusedJson(tensor)},
         {"drift", driftJson(tensor)}, {"unknown_elements", tensor.unknown},
-        {"parts_nonfinite", tensor.partsNonFinite()}, {"logical_nonfinite", orNull(tensor.logicalNonFinite())},
+        {"parts_nonfinite", tensor.partsNonFinite()}, {"logical_nonfinite", Writer::written(tensor.logicalNonFinite())},
         {"parts", toJson(tensor.parts, {})},
         {"logical", computed ? toJson(tensor.logical, tensor.sharding.shape) : Json(nullptr)},
         {"partial", partialJson(tensor)}, {"problem", tensor.problem.empty() ? Json(nullptr) : Json(tensor.problem)}};

@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/utf8.h"
+#include "core/json/jsonfields.h"
 #include "core/shards/shardlayout.h"
 
 namespace nanscope {
 
+using jsonfields::Writer;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -98,12 +100,6 @@ std::string_view howName(tensorfile::ShardPlace::How how)
     return "unknown";
 }
 
-template <class T>
-Json orNull(const std::optional<T>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 Json orNull(const std::string& text)
 {
     return text.empty() ? Json(nullptr) : Json(text);
@@ -118,7 +114,7 @@ Json shardJson(const tensorfile::CaptureFile& file, const tensorfile::Tensor* te
     const auto& sharding = *facts.sharding;
     return {{"global_shape", sharding.shape}, {"global_strides", sharding.strides}, {"local_shape", tensor->shape()},
         {"placements", placementsJson(sharding)}, {"mesh", meshJson(sharding, facts.captureRank)},
-        {"rank", orNull(facts.place.rank)}, {"coordinate", orNull(facts.place.coordinate)},
+        {"rank", Writer::written(facts.place.rank)}, {"coordinate", Writer::written(facts.place.coordinate)},
         {"coordinate_from", howName(facts.place.how)}, {"held", orNull(facts.held)}, {"note", orNull(facts.place.note)},
         {"problem", orNull(sharding.problem)}};
 }
