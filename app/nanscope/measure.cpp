@@ -10,7 +10,6 @@
 #include "app/nanscope/shared/functionoptions.h"
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/sweepchoice.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/utf8.h"

@@ -18,7 +18,6 @@
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/functionoptions.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/sweepchoice.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"

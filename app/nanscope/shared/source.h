@@ -9,6 +9,7 @@
 
 #include "app/nanscope/shared/terminal.h"
 #include "core/model/fwd.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
 
@@ -44,5 +45,13 @@ Result<void> takeVariantsOf(const std::vector<std::string>& places, replay::Cata
 
 /// Keeps the user's own variants in the session of a source, where that may be written. Says what was dropped for it.
 Result<void> keepVariantsIn(Source& source, const replay::Catalogue& catalogue, Terminal& terminal);
+
+/// The captures a sweep replays: those named, "all", or those worth it.
+Result<std::vector<const Capture*>> chosenCaptures(
+    const RunData& run, const std::vector<std::string>& names, Terminal& terminal);
+
+/// The variants that may have made this capture, else all.
+Result<std::vector<std::string>> plausibleVariants(
+    const Capture& capture, const replay::Catalogue& catalogue, const CancelToken& cancel);
 
 } // namespace nanscope
