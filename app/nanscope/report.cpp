@@ -21,7 +21,7 @@
 #include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
-#include "core/workflow/reportrun.h"
+#include "core/workflow/judgement.h"
 
 namespace nanscope {
 

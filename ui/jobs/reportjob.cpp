@@ -9,7 +9,6 @@
 #include "core/report/input/reportinput.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
-#include "core/workflow/reportrun.h"
 #include "ui/jobs/readrun.h"
 
 namespace nanscope {

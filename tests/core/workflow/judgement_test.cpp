@@ -10,7 +10,6 @@
 #include "core/report/input/reportinput.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
-#include "core/workflow/reportrun.h"
 
 namespace nanscope {
 
