@@ -63,6 +63,21 @@ function(nanscope_room name)
   target_precompile_headers(nanscope_core_${name} REUSE_FROM nanscope_common_headers)
 endfunction()
 
+# nanscope_kernels(ROOM FILE SET TABLE [LINK LIBS...] [OPTIONS ...]): FILE, compiled for one instruction set as a part of a
+# room; it defines the table of functions <SET><TABLE>. Without precompiled headers: its instructions and its rules of
+# floating point are its own.
+function(nanscope_kernels room file set table)
+  cmake_parse_arguments(K "" "" "LINK;OPTIONS" ${ARGN})
+  set(objects nanscope_${room}_kernels_${set})
+  add_library(${objects} OBJECT "${file}")
+  target_link_libraries(${objects} PRIVATE nanscope_options ${K_LINK})
+  target_compile_options(${objects} PRIVATE ${K_OPTIONS})
+  target_compile_definitions(${objects} PRIVATE
+    NANSCOPE_KERNELS=${set}${table} NANSCOPE_SET_NAME="${set}" Eigen=Eigen_${set})
+  set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  target_sources(nanscope_core_${room} PRIVATE $<TARGET_OBJECTS:${objects}>)
+endfunction()
+
 # nanscope_test(NAME SOURCES... LINK LIBS... [LABELS ...]): a GoogleTest program; each TEST is one ctest case.
 function(nanscope_test name)
   cmake_parse_arguments(T "NO_MAIN;OWN_HEADERS" "" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})

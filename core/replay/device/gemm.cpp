@@ -11,54 +11,27 @@ namespace nanscope::replay {
 
 namespace {
 
-InstructionSet detect()
+const MatrixKernels& detect()
 {
 #ifdef NANSCOPE_X86_GEMM
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) {
-        return InstructionSet::avx512;
+        return avx512MatrixKernels;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        return InstructionSet::avx2;
+        return avx2MatrixKernels;
     }
 #endif
-    return InstructionSet::baseline;
+    return baselineMatrixKernels;
 }
 
-} // namespace
-
-InstructionSet instructionSet()
+void multiply(const GemmShape<float>& part)
 {
-    static const InstructionSet set = detect();
-    return set;
+    matrixKernels().multiplySingle(part);
 }
 
-#define NANSCOPE_DECLARE_GEMM(set)                                                                                     \
-    namespace set {                                                                                                    \
-    void block(const GemmShape<float>& shape);                                                                         \
-    void block(const GemmShape<double>& shape);                                                                        \
-    }
-NANSCOPE_DECLARE_GEMM(gemm_baseline)
-#ifdef NANSCOPE_X86_GEMM
-NANSCOPE_DECLARE_GEMM(gemm_avx2)
-NANSCOPE_DECLARE_GEMM(gemm_avx512)
-#endif
-#undef NANSCOPE_DECLARE_GEMM
-
-namespace {
-
-template <class T>
-void block(const GemmShape<T>& shape)
+void multiply(const GemmShape<double>& part)
 {
-    switch (instructionSet()) {
-#ifdef NANSCOPE_X86_GEMM
-    case InstructionSet::avx512:
-        return gemm_avx512::block(shape);
-    case InstructionSet::avx2:
-        return gemm_avx2::block(shape);
-#endif
-    default:
-        return gemm_baseline::block(shape);
-    }
+    matrixKernels().multiplyDouble(part);
 }
 
 struct Range
@@ -128,7 +101,7 @@ void run(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
     const auto longer = std::max(shape.rows, shape.cols);
     const auto step = stepOf(longer, std::min(shape.rows, shape.cols), shape.inner, used);
     forRanges(longer, step, used, cancel, [&](const Range& range) {
-        block(wide ? partOf(shape, {0, shape.rows}, range) : partOf(shape, range, {0, shape.cols}));
+        multiply(wide ? partOf(shape, {0, shape.rows}, range) : partOf(shape, range, {0, shape.cols}));
     });
 }
 
@@ -158,7 +131,7 @@ void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& can
 {
     constexpr std::int64_t rows = 256;
     forRanges(shape.rows, rows, threads, cancel, [&](const Range& range) {
-        block(partOf(shape, range, {range.begin, shape.cols}));
+        multiply(partOf(shape, range, {range.begin, shape.cols}));
     });
     forMirrored(shape.rows, [&](std::int64_t above, std::int64_t below) {
         shape.out[below] = shape.out[above];
@@ -206,17 +179,15 @@ bool isSymmetric(std::span<const double> matrix, std::int64_t size)
     return symmetric(matrix, size);
 }
 
+const MatrixKernels& matrixKernels()
+{
+    static const MatrixKernels& best = detect();
+    return best;
+}
+
 std::string_view gemmInstructionSet()
 {
-    switch (instructionSet()) {
-    case InstructionSet::avx512:
-        return "avx512";
-    case InstructionSet::avx2:
-        return "avx2";
-    case InstructionSet::baseline:
-        break;
-    }
-    return "baseline";
+    return matrixKernels().name;
 }
 
 } // namespace nanscope::replay

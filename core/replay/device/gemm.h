@@ -7,34 +7,14 @@
 #include <string_view>
 
 #include "core/base/job.h"
+#include "core/replay/device/kernels.h"
 
 namespace nanscope::replay {
 
-/// The sets that the arithmetic on matrices is compiled for (kernels_*.cpp).
-enum class InstructionSet { baseline, avx2, avx512 };
+/// Those of the best instruction set that this CPU has.
+const MatrixKernels& matrixKernels();
 
-/// The best of them that this CPU has.
-InstructionSet instructionSet();
-
-/// out = op(a) op(b), all row-major; op(a) is rows x inner, op(b) inner x cols. A transposed operand lies in memory as
-/// inner x rows (cols x inner). `out` overlaps no operand. Uses the best instruction set of this CPU and up to
-/// `threads` threads; equal inputs give equal bits, however many.
-template <class T>
-struct GemmShape
-{
-    const T* a = nullptr;
-    const T* b = nullptr;
-    T* out = nullptr;
-    std::int64_t rows = 0;
-    std::int64_t cols = 0;
-    std::int64_t inner = 0;
-    bool transposeA = false;
-    bool transposeB = false;
-    std::int64_t strideA = 0; ///< from one row in memory to the next; 0: they lie close
-    std::int64_t strideB = 0;
-    std::int64_t strideOut = 0;
-};
-
+/// Uses the best instruction set of this CPU and up to `threads` threads; equal inputs give equal bits, however many.
 /// Large ones are done block by block; once `cancel` is set no other block is begun and `out` holds nothing of use.
 void gemm(const GemmShape<float>& shape, int threads, const CancelToken& cancel = {});
 void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel = {});

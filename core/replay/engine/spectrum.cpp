@@ -10,51 +10,10 @@
 #include <Eigen/Eigenvalues>
 
 #include "core/replay/device/gemm.h"
-#include "core/replay/device/symmetrickernel.h"
 
 namespace nanscope::replay {
 
-#define NANSCOPE_DECLARE_SYMMETRIC(set)                                                                                \
-    namespace set {                                                                                                    \
-    void reduceColumn(const SymmetricPanel& panel, std::int64_t first, std::int64_t column);                           \
-    void finishPanel(const SymmetricPanel& panel, std::int64_t first, std::int64_t count);                             \
-    void rotateRows(                                                                                                   \
-        double* block, std::int64_t stride, std::int64_t width, const PlaneRotation* rotations, std::int64_t count);   \
-    void multiply(const float* matrix, std::int64_t size, const float* x, float* out);                                 \
-    }
-NANSCOPE_DECLARE_SYMMETRIC(symmetric_baseline)
-#ifdef NANSCOPE_X86_GEMM
-NANSCOPE_DECLARE_SYMMETRIC(symmetric_avx2)
-NANSCOPE_DECLARE_SYMMETRIC(symmetric_avx512)
-#endif
-#undef NANSCOPE_DECLARE_SYMMETRIC
-
 namespace {
-
-/// The functions of one instruction set.
-struct Kernels
-{
-    decltype(&symmetric_baseline::reduceColumn) reduceColumn = &symmetric_baseline::reduceColumn;
-    decltype(&symmetric_baseline::finishPanel) finishPanel = &symmetric_baseline::finishPanel;
-    decltype(&symmetric_baseline::rotateRows) rotateRows = &symmetric_baseline::rotateRows;
-    decltype(&symmetric_baseline::multiply) multiply = &symmetric_baseline::multiply;
-};
-
-Kernels kernels()
-{
-    switch (instructionSet()) {
-#ifdef NANSCOPE_X86_GEMM
-    case InstructionSet::avx512:
-        return {&symmetric_avx512::reduceColumn, &symmetric_avx512::finishPanel, &symmetric_avx512::rotateRows,
-            &symmetric_avx512::multiply};
-    case InstructionSet::avx2:
-        return {&symmetric_avx2::reduceColumn, &symmetric_avx2::finishPanel, &symmetric_avx2::rotateRows,
-            &symmetric_avx2::multiply};
-#endif
-    default:
-        return {};
-    }
-}
 
 /// Applies rotations to a block, many at a time: a slice of the block stays in the cache meanwhile.
 class Rotations
@@ -77,8 +36,8 @@ public:
     {
         constexpr std::int64_t slice = 32;
         for (std::int64_t begin = 0; begin < m_block.width && !m_cancel.cancelled(); begin += slice) {
-            kernels().rotateRows(m_block.values.data() + begin, m_block.width, std::min(slice, m_block.width - begin),
-                m_pending.data(), static_cast<std::int64_t>(m_pending.size()));
+            matrixKernels().rotateRows(m_block.values.data() + begin, m_block.width,
+                std::min(slice, m_block.width - begin), m_pending.data(), static_cast<std::int64_t>(m_pending.size()));
         }
         m_pending.clear();
     }
@@ -164,7 +123,7 @@ Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block&
     std::vector<double> products(reflectors.size());
     const SymmetricPanel panel {matrix.data(), n, t.diagonal.data(), t.beside.data(), factors.data(), reflectors.data(),
         products.data(), width, block.values.data(), block.width};
-    const auto kernel = kernels();
+    const auto& kernel = matrixKernels();
     for (std::int64_t first = 0; first < n; first += width) {
         const auto count = std::min(width, n - first);
         for (std::int64_t j = 0; j < count && !cancel.cancelled(); ++j) {
@@ -216,7 +175,7 @@ std::vector<double> diagonalise(Tridiagonal t, Block& block, const CancelToken& 
 
 void multiplySymmetric(std::span<const float> matrix, std::span<const float> x, std::span<float> out)
 {
-    kernels().multiply(matrix.data(), static_cast<std::int64_t>(x.size()), x.data(), out.data());
+    matrixKernels().multiplySymmetric(matrix.data(), static_cast<std::int64_t>(x.size()), x.data(), out.data());
 }
 
 namespace {

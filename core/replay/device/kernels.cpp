@@ -1,15 +1,37 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// The arithmetic of spectrum.cpp on Eigen. Included by kernels_*.cpp, which are compiled for different instruction
-// sets; each renames Eigen's namespace first, as gemmkernel.inl does, and nothing of std is instantiated here.
+// Compiled once for each instruction set, as NANSCOPE_KERNELS. Each renames Eigen's namespace first (-DEigen=...), so
+// that the linker cannot merge templates compiled for a newer CPU into code that must run on an older one, and nothing
+// of std is instantiated here.
+#include "core/replay/device/kernels.h"
+
 #include <Eigen/Core>
 #include <Eigen/Householder>
 
-#include "core/replay/device/symmetrickernel.h"
-
 namespace nanscope::replay {
-namespace NANSCOPE_SYMMETRIC_SET {
+
+namespace {
+
+template <class T>
+void multiply(const GemmShape<T>& s)
+{
+    using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    using Stride = Eigen::OuterStride<>;
+    using Const = Eigen::Map<const Matrix, 0, Stride>;
+    Eigen::Map<Matrix, 0, Stride> out(s.out, s.rows, s.cols, Stride(s.strideOut));
+    const Const a(s.a, s.transposeA ? s.inner : s.rows, s.transposeA ? s.rows : s.inner, Stride(s.strideA));
+    const Const b(s.b, s.transposeB ? s.cols : s.inner, s.transposeB ? s.inner : s.cols, Stride(s.strideB));
+    if (s.transposeA && s.transposeB) {
+        out.noalias() = a.transpose() * b.transpose();
+    } else if (s.transposeA) {
+        out.noalias() = a.transpose() * b;
+    } else if (s.transposeB) {
+        out.noalias() = a * b.transpose();
+    } else {
+        out.noalias() = a * b;
+    }
+}
 
 using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic>;
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
@@ -99,7 +121,7 @@ void rotateRows(
     }
 }
 
-void multiply(const float* matrix, std::int64_t size, const float* x, float* out)
+void multiplySymmetric(const float* matrix, std::int64_t size, const float* x, float* out)
 {
     using Single = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic>;
     using SingleVector = Eigen::Matrix<float, Eigen::Dynamic, 1>;
@@ -108,5 +130,9 @@ void multiply(const float* matrix, std::int64_t size, const float* x, float* out
         a.template selfadjointView<Eigen::Lower>() * Eigen::Map<const SingleVector>(x, size);
 }
 
-} // namespace NANSCOPE_SYMMETRIC_SET
+} // namespace
+
+const MatrixKernels NANSCOPE_KERNELS {
+    NANSCOPE_SET_NAME, multiply<float>, multiply<double>, reduceColumn, finishPanel, rotateRows, multiplySymmetric};
+
 } // namespace nanscope::replay
