@@ -21,7 +21,6 @@ enum class Seen {
 inline constexpr Seen everySeen[] = {Seen::gone, Seen::stays, Seen::moves, Seen::oftener};
 
 std::string_view name(Seen seen);
-std::optional<Seen> parseSeen(std::string_view name);
 
 /// "4.2", "120": tenths only where they could matter.
 std::string hoursText(double hours);

@@ -26,7 +26,6 @@ enum class Role {
 };
 
 std::string_view name(Role role);
-std::optional<Role> parseRole(std::string_view name);
 
 /// One line of evidence, with where it comes from ("console.log:27", "output", "replay").
 struct EvidenceLine

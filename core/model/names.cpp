@@ -153,11 +153,6 @@ std::string_view name(Role role)
     return at(roleNames, role);
 }
 
-std::optional<Role> parseRole(std::string_view name)
-{
-    return find<Role>(roleNames, name);
-}
-
 std::string_view name(Blame blame)
 {
     return at(blameNames, blame);
@@ -171,11 +166,6 @@ std::optional<Blame> parseBlame(std::string_view name)
 std::string_view name(Seen seen)
 {
     return at(seenNames, seen);
-}
-
-std::optional<Seen> parseSeen(std::string_view name)
-{
-    return find<Seen>(seenNames, name);
 }
 
 std::string_view name(StepSource source)

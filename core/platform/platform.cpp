@@ -90,16 +90,6 @@ const char* instructionSet()
 
 } // namespace
 
-Result<std::string> fileIdentity(const std::filesystem::path& path)
-{
-    struct stat info
-    { };
-    if (::stat(path.c_str(), &info) != 0) {
-        return systemFailure("The file cannot be examined", errno, path);
-    }
-    return std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
-}
-
 std::filesystem::path userDataFolder()
 {
     // The XDG rules say that a relative path in the variable is to be ignored.

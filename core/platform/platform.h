@@ -115,9 +115,6 @@ private:
     int m_descriptor = -1;
 };
 
-/// Identity of a file that survives renaming: device and inode, "dev:ino".
-Result<std::string> fileIdentity(const std::filesystem::path& path);
-
 /// $XDG_DATA_HOME/nanscope, else ~/.local/share/nanscope.
 std::filesystem::path userDataFolder();
 

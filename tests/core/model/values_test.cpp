@@ -44,7 +44,6 @@ TEST(Names, AreReadBackAsTheyAreWritten)
     expectReadBack(Outcome::nan, parseOutcome);
     expectReadBack(Lowering::fused, parseLowering);
     expectReadBack(OpName::restart, parseOpName);
-    expectReadBack(Role::healthy, parseRole);
     expectReadBack(Blame::machine, parseBlame);
     expectReadBack(Precision::fp16, parsePrecision);
 }

@@ -115,18 +115,6 @@ TEST(PrivateFiles, NeedAPlaceAndFollowNoLinkThatLeadsNowhere)
     EXPECT_FALSE(platform::makePrivateFolders(folder.write("file", "") / "below"));
 }
 
-TEST(FileIdentity, SurvivesRenaming)
-{
-    const TempFolder folder;
-    const auto path = folder.write("x", "1");
-    const auto before = platform::fileIdentity(path);
-    std::filesystem::rename(path, folder.path() / "y");
-    ASSERT_TRUE(before);
-    EXPECT_EQ(*before, platform::fileIdentity(folder.path() / "y").value_or(""));
-    EXPECT_NE(*before, platform::fileIdentity(folder.write("x", "1")).value_or(*before));
-    EXPECT_FALSE(platform::fileIdentity(folder.path() / "none"));
-}
-
 TEST(System, FoldersFollowTheEnvironment)
 {
     const char* before = std::getenv("XDG_DATA_HOME");
