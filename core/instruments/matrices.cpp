@@ -3,9 +3,6 @@
 #include "core/instruments/matrices.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "core/replay/program/formats.h"
@@ -15,51 +12,6 @@
 namespace nanscope::instruments {
 
 namespace {
-
-template <class T>
-void append(std::vector<std::byte>& bytes, T value)
-{
-    const auto at = bytes.size();
-    bytes.resize(at + sizeof(T));
-    std::memcpy(bytes.data() + at, &value, sizeof(T));
-}
-
-std::uint16_t bfloatBits(double value)
-{
-    const auto rounded = static_cast<float>(replay::roundTo(Precision::bf16, value));
-    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(rounded) >> 16U);
-}
-
-std::uint16_t halfBits(double value)
-{
-    const double rounded = std::abs(replay::roundTo(Precision::fp16, value));
-    const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    std::uint16_t magnitude = 0x7e00;
-    if (std::isinf(rounded)) {
-        magnitude = 0x7c00;
-    } else if (rounded < 0x1p-14) {
-        magnitude = static_cast<std::uint16_t>(rounded * 0x1p24);
-    } else if (!std::isnan(rounded)) {
-        const int exponent = std::ilogb(rounded);
-        const auto mantissa = static_cast<unsigned>(std::ldexp(rounded, 10 - exponent)) & 0x3ffU;
-        magnitude = static_cast<std::uint16_t>(static_cast<unsigned>(exponent + 15) << 10U | mantissa);
-    }
-    return sign | magnitude;
-}
-
-void appendAs(DType dtype, std::vector<std::byte>& bytes, double value)
-{
-    switch (dtype) {
-    case DType::float32:
-        return append(bytes, static_cast<float>(value));
-    case DType::bfloat16:
-        return append(bytes, bfloatBits(value));
-    case DType::float16:
-        return append(bytes, halfBits(value));
-    default:
-        return append(bytes, value);
-    }
-}
 
 /// Dense in some order of its dimensions: what torch.empty_strided() makes without gaps or elements that share a place.
 bool isDense(const Shape& shape, const Shape& strides)
@@ -99,16 +51,14 @@ std::vector<double> valuesOf(const Matrices& matrices)
 Matrices packed(DType dtype, Shape shape, std::span<const double> values)
 {
     Matrices result {dtype, std::move(shape), {}, {}};
-    result.bytes.reserve(values.size() * sizeOf(dtype));
-    for (const double value : values) {
-        appendAs(dtype, result.bytes, value);
-    }
+    result.bytes.resize(values.size() * sizeOf(dtype));
+    replay::encode(dtype, values, result.bytes.data());
     return result;
 }
 
 bool isPackable(DType dtype)
 {
-    return dtype == DType::float64 || dtype == DType::float32 || dtype == DType::float16 || dtype == DType::bfloat16;
+    return replay::precisionOf(dtype).has_value();
 }
 
 std::string hashOf(const Matrices& matrices)

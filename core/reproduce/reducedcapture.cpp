@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <random>
@@ -135,47 +133,6 @@ Result<void> readElement(
     return {};
 }
 
-std::optional<Precision> precisionOf(DType dtype)
-{
-    switch (dtype) {
-    case DType::float64:
-        return Precision::fp64;
-    case DType::float32:
-        return Precision::fp32;
-    case DType::bfloat16:
-        return Precision::bf16;
-    case DType::float16:
-        return Precision::fp16;
-    default:
-        return std::nullopt;
-    }
-}
-
-/// The bits of a number that is one of the format.
-std::uint64_t bitsOf(Precision precision, double value)
-{
-    switch (precision) {
-    case Precision::fp64:
-        return std::bit_cast<std::uint64_t>(value);
-    case Precision::bf16:
-        return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16U;
-    case Precision::fp16:
-        return Eigen::half(static_cast<float>(value)).x;
-    default:
-        return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    }
-}
-
-std::vector<std::byte> encoded(Precision precision, std::size_t width, std::span<const double> values)
-{
-    std::vector<std::byte> bytes(values.size() * width);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto bits = bitsOf(precision, values[i]);
-        std::memcpy(bytes.data() + i * width, &bits, width);
-    }
-    return bytes;
-}
-
 /// Gone with its object, whatever happens.
 struct TemporaryFile
 {
@@ -239,7 +196,7 @@ Result<ReducedCapture> reduceCapture(const tensorfile::CaptureFile& file, const 
 
 Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t seed, TwinDirections directions)
 {
-    const auto precision = precisionOf(capture.input.dtype);
+    const auto precision = replay::precisionOf(capture.input.dtype);
     if (!precision) {
         return failure(ErrorKind::unsupported, "there is no synthetic twin in this number format");
     }
@@ -254,7 +211,8 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
         std::transform(twin->begin(), twin->end(), std::back_inserter(values),
             [&](double value) { return replay::roundTo(*precision, value); });
     }
-    capture.input.bytes = encoded(*precision, sizeOf(capture.input.dtype), values);
+    capture.input.bytes.resize(values.size() * sizeOf(capture.input.dtype));
+    replay::encode(capture.input.dtype, values, capture.input.bytes.data());
     capture.inputValues = std::move(values);
     capture.output.reset();
     capture.twin = directions;

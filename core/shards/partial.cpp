@@ -3,9 +3,7 @@
 #include "core/shards/partial.h"
 
 #include <array>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "core/replay/program/formats.h"
@@ -26,22 +24,6 @@ constexpr std::array reductions {
     ReductionName {"max", Reduction::largest},
     ReductionName {"min", Reduction::smallest},
 };
-
-std::optional<Precision> precisionOf(DType dtype)
-{
-    switch (dtype) {
-    case DType::float64:
-        return Precision::fp64;
-    case DType::float32:
-        return Precision::fp32;
-    case DType::float16:
-        return Precision::fp16;
-    case DType::bfloat16:
-        return Precision::bf16;
-    default:
-        return std::nullopt;
-    }
-}
 
 bool adds(Reduction reduction)
 {
@@ -67,38 +49,6 @@ void addPart(std::vector<double>& sums, std::span<const double> part, Reduction 
     }
 }
 
-template <class T>
-void put(std::span<const double> values, std::byte* out, T (*bitsOf)(double))
-{
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto bits = bitsOf(values[i]);
-        std::memcpy(out + i * sizeof(T), &bits, sizeof(T));
-    }
-}
-
-std::uint32_t singleBits(double value)
-{
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
-
-std::uint16_t bfloatBits(double value)
-{
-    return static_cast<std::uint16_t>(singleBits(value) >> 16);
-}
-
-std::uint16_t halfBits(double value)
-{
-    constexpr std::uint32_t infinity = 0x7c00;
-    const auto sign = std::signbit(value) ? 0x8000U : 0U;
-    const auto magnitude = singleBits(std::abs(value));
-    if (!std::isfinite(value)) {
-        return static_cast<std::uint16_t>(sign | infinity | (std::isnan(value) ? 0x200U : 0U));
-    }
-    const bool subnormal = std::abs(value) < 0x1p-14;
-    const auto bits = subnormal ? static_cast<std::uint32_t>(std::abs(value) * 0x1p24) : (magnitude >> 13) - 0x1c000U;
-    return static_cast<std::uint16_t>(sign | bits);
-}
-
 void divide(std::vector<double>& sums, std::size_t parts, DType dtype)
 {
     for (auto& sum : sums) {
@@ -120,7 +70,7 @@ std::optional<Reduction> parseReduction(std::string_view name)
 
 bool canReduce(DType dtype)
 {
-    return precisionOf(dtype).has_value();
+    return replay::precisionOf(dtype).has_value();
 }
 
 std::optional<DType> widerType(DType dtype)
@@ -138,21 +88,7 @@ std::optional<DType> widerType(DType dtype)
 
 double roundTo(DType dtype, double value)
 {
-    return replay::roundTo(precisionOf(dtype).value_or(Precision::fp64), value);
-}
-
-void encode(DType dtype, std::span<const double> values, std::byte* out)
-{
-    switch (dtype) {
-    case DType::float16:
-        return put(values, out, halfBits);
-    case DType::bfloat16:
-        return put(values, out, bfloatBits);
-    case DType::float32:
-        return put(values, out, singleBits);
-    default:
-        std::memcpy(out, values.data(), values.size_bytes());
-    }
+    return replay::roundTo(replay::precisionOf(dtype).value_or(Precision::fp64), value);
 }
 
 Result<ReducedBlock> reduceBlock(std::span<const tensorfile::Tensor> parts, Reduction reduction, const Block& block)

@@ -72,7 +72,4 @@ Result<ReducedBlock> reduceBlock(std::span<const tensorfile::Tensor> parts, Redu
 /// Rounds to a type that canReduce().
 double roundTo(DType dtype, double value);
 
-/// Writes values that such a type holds exactly, in native byte order.
-void encode(DType dtype, std::span<const double> values, std::byte* out);
-
 } // namespace nanscope::shards

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/platform/platform.h"
+#include "core/replay/program/formats.h"
 #include "core/shards/partial.h"
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
@@ -578,7 +579,7 @@ Result<std::vector<std::byte>> blockBits(
     }
     return reduceBlock(parts, *reduction, block).map([&](const ReducedBlock& reduced) {
         std::vector<std::byte> bits(reduced.own.size() * sizeOf(parts.front().dtype()));
-        encode(parts.front().dtype(), reduced.own, bits.data());
+        replay::encode(parts.front().dtype(), reduced.own, bits.data());
         return bits;
     });
 }

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace nanscope::replay {
@@ -151,6 +152,72 @@ double stepUlps(Precision format, double value, int ulps)
         return value;
     }
     return roundTo(format, value + ulps * spacing(format, std::abs(value)));
+}
+
+std::optional<Precision> precisionOf(DType dtype)
+{
+    switch (dtype) {
+    case DType::float64:
+        return Precision::fp64;
+    case DType::float32:
+        return Precision::fp32;
+    case DType::float16:
+        return Precision::fp16;
+    case DType::bfloat16:
+        return Precision::bf16;
+    default:
+        return std::nullopt;
+    }
+}
+
+namespace {
+
+template <class T>
+void put(std::span<const double> values, std::byte* out, T (*bitsOf)(double))
+{
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto bits = bitsOf(values[i]);
+        std::memcpy(out + i * sizeof(T), &bits, sizeof(T));
+    }
+}
+
+std::uint32_t singleBits(double value)
+{
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
+std::uint16_t bfloatBits(double value)
+{
+    return static_cast<std::uint16_t>(singleBits(roundTo(Precision::bf16, value)) >> 16);
+}
+
+std::uint16_t halfBits(double value)
+{
+    constexpr std::uint32_t infinity = 0x7c00;
+    const auto sign = std::signbit(value) ? 0x8000U : 0U;
+    const double magnitude = std::abs(roundTo(Precision::fp16, value));
+    if (!std::isfinite(magnitude)) {
+        return static_cast<std::uint16_t>(sign | infinity | (std::isnan(magnitude) ? 0x200U : 0U));
+    }
+    const auto bits =
+        magnitude < 0x1p-14 ? static_cast<std::uint32_t>(magnitude * 0x1p24) : (singleBits(magnitude) >> 13) - 0x1c000U;
+    return static_cast<std::uint16_t>(sign | bits);
+}
+
+} // namespace
+
+void encode(DType dtype, std::span<const double> values, std::byte* out)
+{
+    switch (dtype) {
+    case DType::float16:
+        return put(values, out, halfBits);
+    case DType::bfloat16:
+        return put(values, out, bfloatBits);
+    case DType::float32:
+        return put(values, out, singleBits);
+    default:
+        std::memcpy(out, values.data(), values.size_bytes());
+    }
 }
 
 } // namespace nanscope::replay

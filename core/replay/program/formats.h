@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "core/model/dtype.h"
@@ -20,5 +21,11 @@ double roundTo(Precision format, double value);
 /// The number `ulps` representable steps of the format away, towards +infinity for positive counts. NaN, infinities
 /// and zero stay as they are.
 double stepUlps(Precision format, double value, int ulps);
+
+/// The format of a tensor's type; none of types that are no format of a replay.
+std::optional<Precision> precisionOf(DType dtype);
+
+/// Writes numbers, each rounded once to nearest, as elements of a type that has a format, in native byte order.
+void encode(DType dtype, std::span<const double> values, std::byte* out);
 
 } // namespace nanscope::replay

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "../tensorfile/fixtures.h"
+#include "core/replay/program/formats.h"
 #include "core/shards/partial.h"
 #include "core/tensorfile/convert.h"
 
@@ -26,7 +27,7 @@ protected:
     tensorfile::Tensor row(DType dtype, const std::string& storageType, const std::vector<double>& values)
     {
         std::vector<std::byte> bits(values.size() * sizeOf(dtype));
-        shards::encode(dtype, values, bits.data());
+        replay::encode(dtype, values, bits.data());
         const auto count = static_cast<std::int64_t>(values.size());
         const auto body = tensor(storageType, "0", count, {1, count}, {count, 1});
         const auto bytes = std::string(reinterpret_cast<const char*>(bits.data()), bits.size());
@@ -104,7 +105,7 @@ TEST_F(Partials, EncodesWhatItRounded)
         for (const double given : {0.0, -0.0, 1.0, -2.5, 65504.0, 1e-7, 6.1e-5, 3e38, inf, -inf}) {
             const auto value = shards::roundTo(dtype, given);
             std::array<std::byte, 8> bits {};
-            shards::encode(dtype, std::span(&value, 1), bits.data());
+            replay::encode(dtype, std::span(&value, 1), bits.data());
             double back = 7;
             tensorfile::convert(dtype, bits.data(), 1, &back);
             EXPECT_EQ(back, value) << torchName(dtype) << " " << given;
@@ -112,7 +113,7 @@ TEST_F(Partials, EncodesWhatItRounded)
         }
         const auto nan = std::nan("");
         std::array<std::byte, 8> bits {};
-        shards::encode(dtype, std::span(&nan, 1), bits.data());
+        replay::encode(dtype, std::span(&nan, 1), bits.data());
         double back = 7;
         tensorfile::convert(dtype, bits.data(), 1, &back);
         EXPECT_TRUE(std::isnan(back)) << torchName(dtype);
