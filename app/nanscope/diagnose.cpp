@@ -78,7 +78,7 @@ std::string damageText(const DamagePattern& damage)
         damage.text.empty() ? std::string(name(damage.shape)) : fmt::format("{}: {}", name(damage.shape), damage.text));
 }
 
-/// Finite in and out, and yet somebody has to say what it is.
+/// Finite in and out, and yet the user has to say what the place is.
 bool isAsked(const CaptureVerdict& verdict)
 {
     return verdict.role == Role::healthy && !verdict.question.empty();
@@ -237,7 +237,7 @@ std::string clustersText(const std::vector<Cluster>& clusters)
     return clusters.size() > most ? text + fact("", fmt::format("and {} more", clusters.size() - most)) : text;
 }
 
-/// Published problems are told apart from evidence: a version that is affected says nothing of this call.
+/// Published problems are listed apart from evidence: an affected version shows nothing about this call.
 std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
 {
     std::string text;

@@ -170,7 +170,8 @@ std::string additionText(const RunData& before, const RunData& now)
     return fmt::format("{}", fmt::join(words, ", "));
 }
 
-/// One line per import that brought something, which nobody reads if it is not flushed. False if it brought nothing.
+/// One line per import that brought something, flushed so that a program reading the pipe sees it. False if it brought
+/// nothing.
 bool say(Terminal& terminal, const RunData& before, const RunData& now)
 {
     const auto text = additionText(before, now);
@@ -195,8 +196,8 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
         return tl::make_unexpected(changed.error());
     }
     const auto stopped = [&] { return terminal.cancelToken().cancelled(); };
-    // What came between the first import and the first look is not told: one more import picks it up. So does one
-    // after a change, for a last line without its end, which is taken once its file rests.
+    // The watch does not report what came between the first import and its start: one more import picks that up. So
+    // does one after a change, for a last line without its end, which is taken once its file rests.
     constexpr std::chrono::seconds afterwards {6};
     bool more = false;
     do {

@@ -63,7 +63,7 @@ std::string capturesText(const RunData& run)
     return table.text();
 }
 
-/// What logs tell, and then what those told that were begun anew.
+/// Records of the logs, then those of logs that were begun anew.
 template <class Use>
 void forEachGeneration(const RunData& run, const Use& use)
 {

@@ -162,7 +162,7 @@ Result<report::ReportOptions> Report::reportOptions() const
     return options;
 }
 
-/// Its own name: where it lies on the reporter's disk helps nobody and may name them.
+/// The name of a file without its folders, which may name the reporter.
 std::string nameOf(const std::string& path)
 {
     const auto whole = std::filesystem::path(path).lexically_normal();

@@ -418,7 +418,8 @@ std::string heading(const Cell& cell)
         "{} {} {} on {}, {}", cell.variant, name(cell.precision), name(cell.lowering), cell.device, cell.capture));
 }
 
-/// A table for each cell that has deep gauges, and a line for each that should have them; empty where nobody asked.
+/// A table for each cell that has deep gauges, and a line for each that should have them; empty where none
+/// were asked for.
 std::string deepTables(std::span<const Cell> cells)
 {
     std::string text;

@@ -12,7 +12,7 @@
 
 namespace nanscope {
 
-/// Numbers that somebody else keeps, as floats or as doubles; each is read as a double. Copied like a span.
+/// Numbers that are kept elsewhere, as floats or as doubles; each is read as a double. Copied like a span.
 class ValueView
 {
 public:

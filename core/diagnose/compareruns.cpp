@@ -135,7 +135,8 @@ SeriesComparison compareSeries(const std::string& name, Trace a, Trace b, std::i
     return out;
 }
 
-/// The last value that a run gives a name, as a command line overrides a file. What a reader knows of its log is none.
+/// The last value that a run gives a name, as a command line overrides a file. What a reader adds about its log is
+/// none.
 std::map<std::string, Setting> settingsOf(const RunData& run)
 {
     std::map<std::string, Setting> all;

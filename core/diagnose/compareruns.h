@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Two runs on one axis of steps: from where on their values differ, and what differs in how they were set up. States
-// facts and blames nobody: two runs with one seed part for many reasons.
+// facts and blames neither run: two runs with one seed part for many reasons.
 #pragma once
 
 #include <optional>

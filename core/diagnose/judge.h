@@ -37,8 +37,8 @@ struct HardwareEvents
 
 HardwareEvents wordsOf(const RunData& run);
 
-/// A hardware error that was this process's: the driver names it, or nobody and it is of this rank. A line that names
-/// no rank is that of the only one.
+/// A hardware error that was this process's: the driver names it, or names none and the line is of this rank. A line
+/// that names no rank is that of the only one.
 std::optional<EvidenceLine> hardwareErrorOf(
     const HardwareEvents& words, const std::optional<int>& rank, const std::optional<int>& pid);
 

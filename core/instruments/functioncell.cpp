@@ -155,7 +155,7 @@ Result<void> callOnce(FunctionCell& made, Target& target, const InputBatch& inpu
     return finite ? measureDistances(made, *judged, inputBatch, beside, job.cancel) : Result<void>();
 }
 
-/// What is not finite lies in the output as a whole, of which step nobody can say.
+/// What is not finite is in the output as a whole; which step it came from is not seen.
 void forgetStep(Json& first)
 {
     if (first.is_object() && first["op"] == name(OpName::output)) {

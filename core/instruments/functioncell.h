@@ -18,8 +18,9 @@ namespace nanscope::instruments {
 /// The replays of a capture that a function stands beside.
 struct FunctionNeighbours
 {
-    std::vector<std::string> variants; ///< what a good output is, is told from their schedules
-    std::vector<std::string> exact; ///< of them those whose fp64 replay came out finite; distances are told to these
+    std::vector<std::string> variants; ///< their schedules say what a good output is
+    std::vector<std::string>
+        exact; ///< of them those whose fp64 replay came out finite; distances are measured to these
     std::optional<int> steps;
     replay::Catalogue catalogue {}; ///< of the variants
 };
@@ -28,12 +29,12 @@ struct FunctionNeighbours
 struct FunctionCell
 {
     /// As far as a function has what a cell has. Precision, lowering and gauges mean nothing, nor does the iteration of
-    /// what is not finite: nobody looks into a function.
+    /// what is not finite: the steps of a function are not seen.
     Cell cell;
     std::optional<double> epsilon; ///< none: the function's own
     std::string command; ///< that started it
     std::string how; ///< "f(X, epsilon=epsilon)"
-    std::string source; ///< its file, where Python knows it
+    std::string source; ///< its file, where Python names it
     std::optional<DType> dtype; ///< of its output
     std::array<double, 2> outputRange {}; ///< that *degenerate* was judged by
     std::int64_t inputChanged = 0; ///< elements whose bits are others than before the call

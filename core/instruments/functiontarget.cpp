@@ -100,7 +100,7 @@ constexpr int mostAtOnce = 25; ///< calls of a burst between two looks at cancel
 constexpr int mostDeaths = 10; ///< of a burst
 constexpr int mostDeathsInARow = 3;
 
-/// The range of what the function claims to be; where nobody said, of anything that is published.
+/// The range of what the function claims to be; where it claims to be none, of all that are published.
 void readRange(TargetFacts& facts, const FunctionChoice& choice)
 {
     const auto variant =

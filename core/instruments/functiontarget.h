@@ -11,7 +11,7 @@
 
 namespace nanscope::instruments {
 
-/// Somebody's own function and the Python it runs in.
+/// A function of the user's and the Python it runs in.
 struct FunctionChoice
 {
     std::string target; ///< "MODULE:FUNCTION" or "/path/file.py:FUNCTION"
@@ -36,7 +36,7 @@ std::string harnessCommand(const FunctionChoice& choice);
 class FunctionTarget : public Target
 {
 public:
-    /// Starts the child, so that a function that cannot be loaded is told at once.
+    /// Starts the child, so that a function that cannot be loaded fails at once.
     static Result<std::unique_ptr<FunctionTarget>> make(const FunctionChoice& choice, const CancelToken& cancel);
     ~FunctionTarget() override;
 

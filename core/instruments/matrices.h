@@ -12,12 +12,12 @@
 
 namespace nanscope::instruments {
 
-/// A batch of matrices as bits, in the type somebody is handed them.
+/// A batch of matrices as bits, in the type in which a target is handed them.
 struct Matrices
 {
     DType dtype = DType::float64;
     Shape shape;
-    Shape strides; ///< in elements, as whoever is handed them shall see them; empty: row-major
+    Shape strides; ///< in elements, as the target shall see them; empty: row-major
     std::vector<std::byte> bytes; ///< row-major whatever the strides say
 
     MatrixShape matrices() const { return matrixShape(shape); }
@@ -29,7 +29,7 @@ std::vector<double> valuesOf(const Matrices& matrices);
 /// The doubles rounded once, to nearest, to one of fp64, fp32, fp16 and bf16.
 Matrices packed(DType dtype, Shape shape, std::span<const double> values);
 
-/// True for the four types that packed() knows.
+/// True for the four types that packed() takes.
 bool isPackable(DType dtype);
 
 /// 128 bits of type, shape and every bit.
@@ -44,7 +44,7 @@ std::span<T> matrixOf(std::span<T> values, const MatrixShape& shape, std::size_t
 }
 
 /// Matrices `first` to `first + count` of a tensor; strides are kept where they are those of a view that torch could
-/// allocate anew. Types that packed() does not know become fp32.
+/// allocate anew. Types that packed() does not take become fp32.
 Result<Matrices> readMatrices(const tensorfile::Tensor& tensor, std::int64_t first, std::int64_t count);
 
 } // namespace nanscope::instruments

@@ -50,7 +50,7 @@ Result<Instrument> findInstrument(std::string_view name);
 struct MeasuredTarget
 {
     std::unique_ptr<Target> own; ///< a function; none: the cell itself is measured
-    std::unique_ptr<CellTarget> cell; ///< none: a function of which nobody said what it is
+    std::unique_ptr<CellTarget> cell; ///< none: a function that claims to be no variant
     FunctionChoice impl;
 
     Target& target() { return own ? *own : static_cast<Target&>(*cell); }

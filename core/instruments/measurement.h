@@ -20,7 +20,7 @@ struct InputBatch
     std::int64_t firstBatch = 0; ///< of the capture, that is matrix 0 of `input`
     std::size_t watched = 0; ///< the matrix of `input` that instruments for one matrix look at
     std::optional<double> epsilon;
-    bool forceEpsilon = false; ///< it was not captured, somebody asked for it
+    bool forceEpsilon = false; ///< it was not captured but asked for
     std::vector<double> values; ///< of `input`
     std::vector<Scan> scans; ///< of each matrix of `input`
     std::vector<std::vector<replay::SingularDirection>> directions; ///< that carry signal, of each matrix
@@ -74,7 +74,7 @@ public:
     }
     /// What a good output is, where more is known than the target says of itself.
     void setExpected(const std::array<double, 2>& outputRange, bool turnsDirections);
-    /// A replay beside the calls that somebody asked a cell for.
+    /// Counts a replay that an instrument makes beside its calls.
     void note(const replay::Replay& replay);
     void setPhase(const std::string& job, std::int64_t total, const std::string& unit);
 

@@ -68,7 +68,7 @@ Result<ScalePoint> Search::look(double scale)
     return Point {scale, judged->answered() ? std::optional(judged->outcomes[m_element]) : std::nullopt};
 }
 
-/// No capture holds numbers beyond those of its type; a cell that is not told a type is handed those of fp32.
+/// No capture holds numbers beyond those of its type; a cell without a type to round to is handed those of fp32.
 void Search::setRange()
 {
     const auto& facts = m_measurement.facts();

@@ -36,7 +36,7 @@ struct SpectrumLine
     double sigma = 0;
     double share = 0; ///< sigma / ||G||_F
     double found = 0; ///< u^T X v
-    std::optional<double> expected; ///< none: nobody said which variant it is
+    std::optional<double> expected; ///< none: it claims to be no variant
     double allowed = 0; ///< by how much rounding alone may move it
     bool flagged = false;
 };

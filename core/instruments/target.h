@@ -14,7 +14,7 @@
 
 namespace nanscope::instruments {
 
-/// Who answers: a replay cell, or somebody's own function.
+/// What answers: a replay cell, or a function of the user's.
 struct TargetFacts
 {
     bool own = false; ///< a function of the user's: what is found is found in it
@@ -22,17 +22,17 @@ struct TargetFacts
     std::string precision; ///< "bf16"; "own" for a function
     std::string lowering; ///< empty for a function
     std::string how; ///< of a function: "f(X, epsilon=epsilon)"
-    std::string source; ///< of a function: its file, where Python knows it
+    std::string source; ///< of a function: its file, where Python names it
     int gpus = 0; ///< a function could be asked on so many
     std::optional<Precision> format; ///< of a cell
     std::array<double, 2> outputRange {}; ///< of what a singular value becomes, when all is well
     /// Scales rows one by one, or the result: no direction of the input is followed, and nothing is degenerate.
     bool turnsDirections = false;
-    bool rangeAssumed = false; ///< that of all published variants, since nobody said which it is
+    bool rangeAssumed = false; ///< that of all published variants, where it claims to be none
     Environment environment;
 };
 
-/// What somebody was asked.
+/// What a target is asked.
 struct Question
 {
     const Matrices& input;

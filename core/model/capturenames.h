@@ -31,7 +31,7 @@ void nameCaptures(std::vector<Capture>& captures);
 /// folders it writes, else the one of its rank. A line that does not tell goes on naming none of them.
 void nameEvents(RunData& run);
 
-/// The captures that somebody can mean by `wanted`: a name, a path, or the end of one from a folder on.
+/// The captures that `wanted` can stand for: a name, a path, or the end of one from a folder on.
 std::vector<const Capture*> capturesCalled(const RunData& run, std::string_view wanted);
 
 } // namespace nanscope

@@ -68,7 +68,7 @@ struct MemberResult
     std::optional<double> absmaxQ;
     double headroomBinades = 0; ///< log2(largest finite / largest magnitude met)
     std::string firstBad; ///< "step 3 q" of the earliest non-finite, empty when all are finite
-    bool published = true; ///< false: a form that nobody recommends
+    bool published = true; ///< false: its authors never recommended the form
     bool castsFirst = false; ///< to its compute format, before the norm
     double slackNeeded = 1; ///< percent, with less of which finite replays are luck
     bool recordedEpsilon = false; ///< replayed with the epsilon of the dump, which its source ignores
@@ -157,7 +157,7 @@ struct OutputFit
     double worstTileError = 0;
     std::int64_t worstRow = 0;
     std::int64_t worstCol = 0;
-    /// Forms that nobody recommends, whose roundings differ as much there: the tile is wrong where none of them ran.
+    /// Unpublished forms, whose roundings differ as much there: the tile is wrong where none of them ran.
     std::vector<std::string> unlessRan {};
     UnjudgedTiles unjudged {};
     Leftover leftover = Leftover::none; ///< at [worstRow, worstCol]

@@ -212,7 +212,7 @@ struct ChildProcess::State
             // What it left running goes with it, as long as its number is still its own.
             killNow();
         } else if (found < 0 && !status && errno == ECHILD) {
-            // Where this process was told to ignore its children, the system takes them away unasked.
+            // Where this process was started with SIGCHLD ignored, the system takes them away unasked.
             status = 0;
         }
         return status.has_value();
@@ -381,7 +381,7 @@ std::string ChildProcess::end(Clock::time_point until)
             state.killNow();
             return "did not leave and was killed";
         }
-        // Nobody wants its last lines, but it must not wait for a reader.
+        // Its last lines are dropped, but the child must not wait for a reader.
         state.begin = state.searched = state.text.size();
         state.wait(std::min(slice(until), 5ms), false);
     }

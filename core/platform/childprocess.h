@@ -22,7 +22,7 @@ struct ChildProgram
 };
 
 /// A started program, spoken to in lines over pipes. It is a process group of its own: Ctrl-C reaches the caller
-/// alone, who decides what becomes of it. Nothing here waits longer than it is told, and the object's end is the
+/// alone, who decides what becomes of it. Nothing here waits longer than its caller allows, and the object's end is the
 /// program's end. One thread at a time.
 class ChildProcess
 {

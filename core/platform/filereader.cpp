@@ -27,7 +27,7 @@ FileStamp stampOf(const struct stat& info)
 
 Result<FileReader> FileReader::open(const std::filesystem::path& path)
 {
-    // O_NONBLOCK: opening a pipe that somebody named x.pt must not wait for a writer.
+    // O_NONBLOCK: opening a pipe that is called x.pt must not wait for a writer.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
         return systemFailure("The file cannot be opened", errno, path);

@@ -83,7 +83,7 @@ struct FolderWatch::State
         return number >= 0;
     }
 
-    /// False once a folder cannot be watched: then being told of the others is not enough.
+    /// False once a folder cannot be watched: notices of the other folders are not enough then.
     bool watchTree(const fs::path& top)
     {
         if (!watchOne(top)) {

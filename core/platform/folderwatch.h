@@ -30,7 +30,7 @@ public:
     /// True too once `most` has passed.
     bool wait(const std::function<bool()>& stop, std::optional<std::chrono::milliseconds> most = {});
 
-    /// False where it looks instead of being told.
+    /// False where it has to look by itself, because the file system sends no notice.
     bool isTold() const;
 
     static constexpr std::chrono::milliseconds calm {200};

@@ -17,7 +17,7 @@
 
 namespace nanscope::platform {
 
-/// What tells one state of a file from another: equal stamps mean that nobody replaced, cut or rewrote it.
+/// Distinguishes one state of a file from another: equal stamps mean that it was not replaced, cut or rewritten.
 struct FileStamp
 {
     std::uint64_t device = 0;
@@ -137,7 +137,7 @@ void endProgramAfter(unsigned seconds, int status);
 /// From now on a reader that went away shows as a failed write rather than as a signal that ends the program.
 void ignoreBrokenPipes();
 
-/// Bytes of memory this machine has, or this process may use where it is told to use less.
+/// Bytes of memory this machine has, or that this process may use where a limit is set.
 std::int64_t physicalMemory();
 
 /// Folder of the running program.

@@ -9,7 +9,7 @@
 
 namespace nanscope::platform {
 
-/// A new folder for temporary files that nobody else may enter; it goes away with its object.
+/// A new folder for temporary files that only its owner may enter; it goes away with its object.
 class PrivateFolder
 {
 public:
@@ -35,7 +35,7 @@ private:
 };
 
 /// Makes the folder, and those above it that are missing, for their owner alone, whatever the umask says. What is there
-/// keeps its mode: somebody chose it.
+/// keeps its mode, which its owner may have chosen.
 Result<void> makePrivateFolders(const std::filesystem::path& path);
 
 /// Makes an empty file that its owner alone may read and write, unless there is a file already, which keeps its mode.

@@ -52,7 +52,7 @@ bool lock(const Descriptor& block)
     return ::flock(block.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-/// A name of its own with the lock held, or none: somebody who clears away abandoned blocks may come between the two.
+/// A new name with its lock held, or none: a process that clears away abandoned blocks may come between the two.
 Descriptor createLocked(const std::string& name)
 {
     Descriptor block(::shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, S_IRUSR | S_IWUSR));

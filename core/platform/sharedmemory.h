@@ -13,8 +13,8 @@
 
 namespace nanscope::platform {
 
-/// The filler's end. Its name is random and nobody else's to open; it goes away with this object unless a reader has
-/// taken it before.
+/// The filler's end. Its name is random, and only its owner may open it; it goes away with this object unless a reader
+/// has taken it before.
 class SharedBlock
 {
 public:
@@ -64,7 +64,7 @@ private:
     std::size_t m_size = 0;
 };
 
-/// For a block that nobody wants to read any more; other names are left alone.
+/// Removes a block that will not be read any more; other names are left alone.
 void removeSharedBlock(const std::string& name);
 
 /// Removes this user's blocks whose processes are gone. Only where the system lists such memory, as Linux does.

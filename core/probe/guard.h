@@ -12,7 +12,7 @@ namespace nanscope::probe {
 
 /// With whom a guard behind the Newton-Schulz step shares its flag before it leaves an update out.
 enum class GuardScope {
-    local, ///< nobody: each rank decides for itself
+    local, ///< with no other: each rank decides for itself
     group, ///< the process group of the shape group's own exchange, where there is one
     full, ///< the optimizer's whole process group
 };

@@ -70,7 +70,7 @@ public:
         : m_options(options)
     { }
 
-    /// `anyOtherRank`: another rank's loss is not finite at this step. Every rank has to be told, or one leaves out an
+    /// `anyOtherRank`: another rank's loss is not finite at this step. Every rank has to pass it, or one leaves out an
     /// update that the others make.
     NanCheck checkLoss(double loss, std::int64_t step, bool anyOtherRank = false);
 

@@ -22,8 +22,8 @@ enum class TwinDirections {
     largestAlongAxes,
 };
 
-/// A matrix with the singular values of this one and other directions: what Newton-Schulz does to it is told by the
-/// same values, and nothing else of it can be told from the twin. Row-major, not rounded to any format. Singular values
+/// A matrix with the singular values of this one and other directions: what Newton-Schulz does to it depends on
+/// those values alone, and the twin discloses nothing else of it. Row-major, not rounded to any format. Singular values
 /// below a millionth of the largest become zero. Refused for what is not finite, and where it would take minutes.
 Result<std::vector<double>> syntheticTwin(std::span<const double> matrix, std::int64_t rows, std::int64_t cols,
     std::uint64_t seed, TwinDirections directions = TwinDirections::random);

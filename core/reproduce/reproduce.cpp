@@ -43,7 +43,7 @@ struct ReproducerContents
     std::string wholeHash = {};
 
     const ReducedCapture& capture() const { return smaller ? smaller->capture : whole; }
-    /// Where more than the numbers may be at fault, somebody's function is called with the whole.
+    /// Where more than the numbers may be at fault, the function under suspicion has to be called with the whole.
     bool packsWhole() const { return smaller && verdict.blame != Blame::numerics; }
     /// Of a healthy capture there is no damage: like the dump is then what ends finite.
     bool likeDump(const ExpectedNumbers& row) const

@@ -66,7 +66,7 @@ Claim::Claim(const std::vector<ExpectedNumbers>& rows, const ExpectedNumbers& le
 instruments::TargetFacts Claim::facts() const
 {
     instruments::TargetFacts facts;
-    // Somebody's function is called with what is left, so that it has to take the same kernel.
+    // The maintainer's own function will be called with what is left, so it has to take the same kernel.
     facts.own = true;
     facts.name = m_leading.variant->name;
     facts.precision = name(m_leading.precision);

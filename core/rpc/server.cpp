@@ -172,7 +172,7 @@ public:
         write(answer);
     }
 
-    /// False once nobody reads the answers any more.
+    /// False once answers cannot be written any more.
     bool heard()
     {
         const std::lock_guard lock(m_outMutex);
@@ -380,7 +380,7 @@ namespace {
 std::atomic<bool> signalled = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-/// For an answer that nobody reads, and a kernel that does not look up.
+/// How long to wait for an answer that is not read, and for a kernel that cannot be cancelled.
 constexpr unsigned longestGoodbye = 10; // seconds
 
 extern "C" void onSignal(int)
@@ -400,7 +400,7 @@ struct Pump
     std::deque<std::string> blocks;
     bool ended = false;
 
-    /// Waits where the requests are not taken, which they are not while nobody reads the answers.
+    /// Waits where the requests are not taken, as while the answers are not read.
     void add(std::string block, bool last)
     {
         std::unique_lock lock(mutex);

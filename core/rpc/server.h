@@ -37,7 +37,7 @@ namespace nanscope::rpc {
 /// docs/variants.md, which are known by their names from then on, each in place of what was known so before. Every cell
 /// of a sweep is also stored in the session when one is named, with its tile maps; one that is missing is made, unless
 /// "run" says whose it must be (hashText() of Session::root(); for a sweep and for deep gauges). Requests run one after
-/// the other on a thread of their own while lines go on being read; films, frames and cliffs, which somebody looks at,
+/// the other on a thread of their own while lines go on being read; films, frames and cliffs, which a user waits for,
 /// run before sweeps that wait, in their order, and interrupt nothing. End of input means finish what runs (a cancel is
 /// implied) and return. Returns the process's exit status. Left-out lists keep SweepRequest's defaults. A line that is
 /// not a request is answered {"error":".."}, with its id where it has one, and the service goes on.
@@ -83,7 +83,7 @@ int serve(std::istream& in, std::ostream& out, const ServiceInfo& info, const re
 /// may still wait for input that never comes.
 int serveStandardStreams(const ServiceInfo& info, const replay::DeviceFactory& devices);
 
-/// Answers with blocks that nobody fetched are kept for so many later ones.
+/// Answers with blocks that were not fetched are kept for so many later ones.
 constexpr std::size_t maxWaitingBlocks = 4;
 
 } // namespace nanscope::rpc

@@ -41,7 +41,7 @@ Result<std::string> nameIn(const session::Session& session, const CaptureRef& ca
 
 namespace {
 
-/// The cell that the gauges belong to, replayed because nobody has kept it.
+/// The cell that the gauges belong to, replayed because the session does not hold it.
 Result<Cell> replayed(const DeepOrder& order, const replay::DeviceFactory& devices, const CancelToken& cancel)
 {
     const auto capture = tensorfile::openCapture(order.request.capture);

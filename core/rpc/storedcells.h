@@ -16,7 +16,7 @@ Result<std::optional<session::Session>> openKept(const KeptIn& kept);
 
 /// What cells of this capture are called in the session: as it calls the capture with these contents, wherever that
 /// lies. A capture it does not have goes by the name of its file. Refused where another one is called that: the file
-/// was replaced, or nobody imported it.
+/// was replaced, or was not imported.
 Result<std::string> nameIn(const session::Session& session, const CaptureRef& capture);
 
 /// Measures, and keeps the gauges in the session that is named; the cell with them.

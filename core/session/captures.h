@@ -44,7 +44,7 @@ public:
     void settle();
 
     /// For a session of before there were such names. What was stored under a name that several captures had belongs to
-    /// none of them now: nobody can tell whose it was.
+    /// none of them now: whose it was is not recorded.
     void settleOld();
 
 private:

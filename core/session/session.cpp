@@ -62,7 +62,8 @@ void distrust(sqlite3* db)
     execute(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY");
 }
 
-// In a folder that cannot be written, SQLite cannot make the files WAL needs, and asks to be told that nobody writes.
+// In a folder that cannot be written, SQLite cannot make the files WAL needs, and wants to be assured that there is no
+// writer.
 std::string immutableName(const fs::path& path)
 {
     std::string uri = "file:";

@@ -75,7 +75,7 @@ public:
     Result<void> moveLogs(const std::vector<LogMove>& moves);
     /// Forgets what a source gave: what is read again, with other columns, or what another source holds whole.
     Result<void> dropLog(const std::string& source);
-    /// Which columns of logs hold what, in core/ingest's words; empty where nobody said.
+    /// Which columns of logs hold what, in core/ingest's words; empty where none were named.
     Result<void> setColumns(const std::string& text);
     Result<std::string> columns() const;
     Result<void> setRejections(const std::vector<Rejection>& rejected);
@@ -97,7 +97,7 @@ public:
     /// Definitions of the user's own variants, as core/replay writes them. None of them is known to be one.
     Result<std::vector<StoredVariant>> variants() const;
     /// In place of the one of this name. Unless that computed the same, cells that were swept under the name are
-    /// dropped: nobody would know what they are of. Returns how many.
+    /// dropped: their variant would not be known any more. Returns how many.
     Result<std::int64_t> setVariant(const StoredVariant& variant, bool computesTheSame);
 
     /// JSON of the last diagnosis, as core/report writes it; empty when there is none.

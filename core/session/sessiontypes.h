@@ -57,7 +57,7 @@ struct StoredVariant
     std::string definition; ///< JSON; read as empty where it is longer than maxDefinitionBytes
 };
 
-/// A definition is a kilobyte or two, and nobody has more of them than this.
+/// A definition is a kilobyte or two; a session takes at most so many of them.
 constexpr std::int64_t maxDefinitionBytes = std::int64_t {64} << 10;
 constexpr int maxStoredVariants = 64;
 

@@ -95,8 +95,8 @@ std::int64_t numberOf(const DeviceMesh& mesh, const Shape& coordinate);
 /// were sliced from one; it is only asked for where the mesh itself does not record it.
 Result<std::vector<std::int64_t>> meshRanks(const DeviceMesh& mesh, std::optional<std::int64_t> rank);
 
-/// torch's collectives go by rank, so along a dimension of the mesh whose ranks do not ascend nobody can tell from its
-/// place which part a rank has: that of its place, or that of its number. A clause where the sharding is like that.
+/// torch's collectives go by rank, so along a dimension of the mesh whose ranks do not ascend the place of a rank
+/// does not show which part it has: that of its place, or that of its number. A clause where the sharding is like that.
 std::string rankOrderProblem(const Sharding& sharding, const std::vector<std::int64_t>& ranks);
 
 /// The coordinate that torch recorded, checked against the table of ranks; else the place of the capture's own rank

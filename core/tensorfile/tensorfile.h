@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads tensors from .pt (zip with a restricted pickle), .safetensors and .npy without ever executing anything:
-// headers first, contents mapped when a tensor is asked for. Also writes .pt. Nothing here knows what a capture
+// headers first, contents mapped when a tensor is asked for. Also writes .pt. Nothing here depends on what a capture
 // means beyond the names of its keys; see capturefile.h.
 #pragma once
 
@@ -62,7 +62,7 @@ public:
     Tensor part(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) const;
 
     /// Maps the storage; fails if it is cut off, or if the file is no longer the one that was opened. Should
-    /// somebody cut the file afterwards, touching the bytes ends the program: read(), readBits(), scanTensor() and
+    /// the file is cut afterwards, touching the bytes ends the program: read(), readBits(), scanTensor() and
     /// tileTensor() copy instead, and turn that into an error.
     Result<StorageBytes> map() const;
 

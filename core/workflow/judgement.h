@@ -68,7 +68,7 @@ Result<void> storeFindings(
     session::Session& session, std::vector<Finding> findings, const diagnose::FindingChoices& choices);
 
 /// What the session keeps of what the owner of the run saw. Observations that cannot be argued with, as a stranger's
-/// session may hold them, are as if nobody had made them.
+/// session may hold them, are taken as not made.
 Result<Observations> storedObservations(const session::Session& session);
 Result<void> storeObservations(session::Session& session, const Observations& observed);
 

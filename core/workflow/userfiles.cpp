@@ -31,7 +31,7 @@ std::string holdsText(const std::vector<replay::Variant>& variants)
     return text + (variants.size() > mostNames ? ", …" : "");
 }
 
-/// A session keeps a name for what it computes; how it is told of is the file's.
+/// A session keeps what a variant computes; title, source and family are the file's.
 Result<void> addBeside(const replay::Catalogue& kept, replay::Variant variant, replay::Catalogue& catalogue)
 {
     const auto* same = kept.own(variant.name);

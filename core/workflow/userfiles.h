@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a user knows of a run beside what it left, in files: variants of their own, the environment of the training,
+// What a user adds to what a run left, in files: variants of their own, the environment of the training,
 // names of the model's parameters, published problems of packages. The command line and the window judge with it alike.
 #pragma once
 

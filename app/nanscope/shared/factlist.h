@@ -11,15 +11,15 @@
 
 namespace nanscope {
 
-/// FactList in the order they are told, under group names: the answer of `env` and of `doctor`.
+/// Facts in the order in which they were added, under names of groups: the answer of `env` and of `doctor`.
 class FactList
 {
 public:
     void group(const std::string& name);
-    /// An empty value is told as "not found".
+    /// An empty value is shown as "not found".
     void add(const std::string& name, const std::string& value);
 
-    /// One that tells nothing of a machine, whatever it looks like: four numbers of a version are no address.
+    /// A version, which is never redacted: four numbers of one look like an address.
     void addVersion(const std::string& name, const std::string& version);
 
     std::string text() const;

@@ -198,7 +198,7 @@ std::vector<const Capture*> worthReplaying(const RunData& run, Terminal& termina
     return finite;
 }
 
-/// Forms that nobody recommends fit wherever their published sibling does; alone, they are an answer.
+/// Unpublished forms fit wherever their published sibling does, so they are named only where none of those fits.
 std::vector<std::string> recommended(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
     std::vector<std::string> published;

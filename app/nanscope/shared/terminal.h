@@ -38,7 +38,7 @@ struct TerminalOptions
     LogLevel level = LogLevel::warning;
 };
 
-/// Answers on stdout, everything else on stderr; a progress line only where somebody watches it.
+/// Answers on stdout, everything else on stderr; a progress line only on a terminal.
 class Terminal
 {
 public:

@@ -160,7 +160,7 @@ std::vector<const replay::Variant*> named(const std::vector<std::string>& names,
         const bool wanted = std::ranges::find(names, variant->name) != names.end();
         return names.empty() ? variant->published : wanted;
     });
-    // Forms that nobody recommends have the places of their published siblings.
+    // Unpublished forms have the places of their published siblings.
     const auto published = [](const replay::Variant* variant) { return variant->published; };
     if (std::ranges::any_of(chosen, published)) {
         std::erase_if(chosen, std::not_fn(published));

@@ -295,7 +295,7 @@ private:
 
     bool tooNoisy() const { return m_exactTiles == 0 && typicalError() > typicalAtMost; }
 
-    /// Far off, and hidden by roundings: of forms that nobody recommends alone, or of the others.
+    /// Far off, and hidden by roundings: of unpublished forms alone, or of the others.
     std::vector<std::size_t> hiddenOnes(bool byOtherForms) const
     {
         const double typical = typicalError();
@@ -382,7 +382,7 @@ private:
     const CancelToken& m_cancel;
     std::vector<double> m_nearest; ///< per tile, the error against the replay that comes closest
     std::vector<double> m_spread; ///< per tile, by how much roundings of one member differ
-    std::vector<double> m_otherSpread; ///< the same of forms that nobody recommends, beside published ones
+    std::vector<double> m_otherSpread; ///< the same of unpublished forms, beside published ones
     std::vector<std::string> m_otherForms;
     std::size_t m_exactTiles = 0; ///< that a replay gives bit for bit, where those are nearly all
     std::vector<double> m_nearestExact; ///< per tile, the error against that replay

@@ -31,9 +31,9 @@ struct OutlierTiles
 };
 
 /// Replays every member, under its whole envelope where the first replay finds a tile suspicious. A tile is odd if it
-/// is off from each of them, by far more than the typical tile and than they differ among themselves. Forms that nobody
-/// recommends, beside published ones that fit as well, may differ by as much: then the tile is odd unless they ran.
-/// `first` is what the first member gives by its own rounding.
+/// is off from each of them, by far more than the typical tile and than they differ among themselves. Unpublished
+/// forms, beside published ones that fit as well, may differ by as much: then the tile is odd unless they ran. `first`
+/// is what the first member gives by its own rounding.
 Result<OutlierTiles> findOutlierTiles(const Element& element, const std::vector<Member>& members, ValueView first,
     std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel);
 

@@ -70,7 +70,7 @@ bool isCopyOfInput(const Element& element);
 struct Recurrence
 {
     std::string text;
-    bool misplaced = false; ///< from elsewhere in this call's results, where nobody puts them on purpose
+    bool misplaced = false; ///< from elsewhere in this call's results, where code does not put them on purpose
 };
 
 /// Searches the matrix itself, the others of its call, then `before`, dumps of the same process and shape that were

@@ -23,7 +23,7 @@ namespace {
 
 using verdict::plausibleFit;
 
-// Best and runner-up closer than this cannot be told apart.
+// Best and runner-up closer than this cannot be distinguished.
 constexpr double decisiveRatio = 3;
 // Below the rounding of the dump's own format, differences between variants mean nothing.
 constexpr double fitFloor = 0x1p-9;

@@ -151,7 +151,7 @@ double apartIn(const Element& one, const Element& other, std::int64_t row, std::
     return energy > 0 ? std::sqrt(difference / energy) : 0;
 }
 
-// Both finite: told apart by the tile that no replay gives. Half of what makes a tile odd is more than rounding.
+// Both finite: the tile that no replay gives distinguishes them. Half of what makes a tile odd is more than rounding.
 bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capture& clean)
 {
     constexpr double roundingAtMost = 0.04;

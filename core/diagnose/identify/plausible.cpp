@@ -43,7 +43,7 @@ std::vector<std::string> namesOf(const std::vector<Member>& members)
     return names;
 }
 
-// Forms that nobody recommends fit whenever their published sibling does. They are replayed all the same, and
+// Unpublished forms fit whenever their published sibling does. They are replayed all the same, and
 // count if they explain the dump.
 void keepPublished(std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {

@@ -14,8 +14,8 @@
 namespace nanscope::diagnose {
 
 /// Settles what may have run, `facts.identified`, and gives the members that are to be replayed: the sidecar's, else
-/// what the user says ran, else what fits, else what a control fits, else every variant in its own format. Forms that
-/// nobody recommends stay among the members, not among the names.
+/// what the user says ran, else what fits, else what a control fits, else every variant in its own format. Unpublished
+/// forms stay among the members, not among the names.
 std::vector<Member> choosePlausible(
     Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue);
 
@@ -27,7 +27,8 @@ Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalo
 bool halfLosesSquares(ValueView input);
 
 /// 0 / 0 where epsilon rounds to zero, and an input that fp16 does not hold, are matters of the format that the norm
-/// and the cast were in; a dump does not tell that format, so members whose format nobody named are tried in fp16 too.
+/// and the cast were in; a dump does not tell that format, so members whose format was not named are tried in fp16,
+/// too.
 void addHalfPrecision(std::vector<Member>& members);
 
 /// People name the form that they run, not the digits of its epsilon: where the source of a member takes its own, and

@@ -252,7 +252,7 @@ void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& ups
 }
 
 /// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
-/// parts are of one call is not told by what they have in common, so no other dump is named either.
+/// parts are of one call does not follow from what they have in common, so no other dump is named either.
 void judgePart(Entry& entry)
 {
     auto& v = entry.verdict;

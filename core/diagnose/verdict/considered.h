@@ -28,7 +28,7 @@ struct Considered
     bool fitsNothingKnown() const { return identified.matchesNone; }
     /// The output is not what is said to have run, or what any known variant gives.
     bool outputIsOff() const;
-    /// A healthy call is what is said to have run; where nobody says it, what a known variant gives.
+    /// A healthy call is what is said to have run; where nothing says what ran, what a known variant gives.
     bool controlConfirms() const;
     /// Neither the output nor a healthy call shows that what is said to have run did.
     bool nameUnconfirmed() const;
@@ -45,7 +45,7 @@ Considered consider(const Facts& facts);
 /// "gns-gram" and "gns-gram:fp16" both mean the member gns-gram in fp16.
 bool means(const std::string& answer, const MemberResult& member);
 
-/// Takes somebody's word for what ran, whatever fits best.
+/// Takes what is said for what ran, whatever fits best.
 void sayRan(Identification& id, std::vector<std::string> names, IdentifiedBy how = IdentifiedBy::given);
 
 } // namespace nanscope::diagnose::verdict

@@ -31,7 +31,7 @@ struct Outcomes
     CaptureVerdict& verdict;
     const Considered& considered;
 
-    // Evidence is told from the side of the verdict as it stands; a line for the kernel speaks against the numbers.
+    // Evidence is written from the side of the verdict as it stands; a line for the kernel speaks against the numbers.
     void forKernel(std::string text) const { side(verdict.blame != Blame::numerics).push_back(line(std::move(text))); }
     void againstKernel(std::string text) const { side(false).push_back(line(std::move(text))); }
     void forNumbers(std::string text) const { side(verdict.blame == Blame::numerics).push_back(line(std::move(text))); }

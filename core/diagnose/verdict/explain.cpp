@@ -563,7 +563,7 @@ void refine(Words& words, const Considered& c, RuleId rule)
 
 } // namespace
 
-// Facts may come from a session that somebody edited: no list is taken to hold anything.
+// Facts may come from a session that was edited by hand: any list of them may be empty.
 std::string nearestText(const Identification& id)
 {
     return id.all.empty()

@@ -42,7 +42,7 @@ bool hasLargeQ(const MemberResult& m)
     return m.absmaxQ && *m.absmaxQ >= absmaxQAllowed;
 }
 
-// Without margin a finite replay is luck. Forms that nobody recommends never have any; they count once they are past
+// Without margin a finite replay is luck. Unpublished forms never have any; they count once they are past
 // their limit.
 bool lacksMargin(const MemberResult& m)
 {

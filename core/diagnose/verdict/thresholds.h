@@ -59,7 +59,7 @@ constexpr int swapsThatName = 2;
 
 /// Of chance as the explanation of an outcome.
 constexpr double doubt = 0.05;
-/// Calls that all failed: with fewer, "always" cannot be told from "19 times in 20" (0.95^59 < 0.05).
+/// Calls that all failed: with fewer, "always" cannot be distinguished from "19 times in 20" (0.95^59 < 0.05).
 constexpr std::int64_t callsForAlways = 59;
 
 } // namespace nanscope::diagnose::verdict

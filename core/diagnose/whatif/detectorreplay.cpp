@@ -528,8 +528,8 @@ void describe(const LossHistory& history, DetectorReplay& replay)
             replay.sources.push_back(lane.source);
         }
     }
-    replay.life = history.life;
-    replay.lives = history.lives;
+    replay.process = history.life;
+    replay.processes = history.lives;
     replay.firstStep = history.steps.front().step;
     replay.lastStep = history.steps.back().step;
     replay.ownDetector = watched.ownDetector;

@@ -41,7 +41,7 @@ struct DetectorStop
     EvidenceLine line;
 };
 
-/// What the run did behind the stop, since nobody stopped it.
+/// What the run did after the stop that it did not make.
 enum class Afterwards {
     notStopped,
     recovered, ///< finite again, and for long: a false alarm
@@ -83,14 +83,14 @@ struct DetectorReplay
     bool checkGradients = false;
     std::vector<int> ranks; ///< whose losses are logged; empty where the log names none
     std::vector<std::string> sources;
-    int life = 0; ///< of so many processes in this log
-    int lives = 1;
+    int process = 0; ///< counted from 0, of the processes that wrote this log one after the other
+    int processes = 1;
     std::int64_t firstStep = 0;
     std::int64_t lastStep = 0;
     bool ownDetector = false; ///< the run had one, so every step that was not finite is named
     std::int64_t offset = 0; ///< printed step minus the detector's
     std::int64_t interval = 1;
-    bool checkable = true; ///< rows of consecutive steps can be told
+    bool checkable = true; ///< rows of consecutive steps can be recognised
 
     std::optional<DetectorStop> first; ///< where it first speaks, for certain
     std::optional<DetectorStop> stop; ///< for certain
@@ -102,7 +102,7 @@ struct DetectorReplay
     Recovery afterwards;
 
     std::int64_t badSteps = 0; ///< of the whole log
-    std::int64_t openRow = 0; ///< the log ends in a row of so many bad steps: nobody knows how long it would have been
+    std::int64_t openRow = 0; ///< the log ends in a row of so many bad steps: how long it would have been is not known
     std::vector<NanStreak> streaks;
     std::vector<std::optional<std::int64_t>>
         everySetting; ///< stop with max_consecutive 1, 2, …; the last does not stop in this log

@@ -14,7 +14,7 @@
 
 namespace nanscope::diagnose {
 
-/// What the user knows, or wants to hear of alone.
+/// What the user states, or restricts the answer to.
 struct GuardQuestion
 {
     std::optional<probe::GuardScope> scope {};

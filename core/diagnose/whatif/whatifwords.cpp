@@ -250,8 +250,8 @@ std::string detectorTitle(const DetectorReplay& replay)
         title += fmt::format(
             ", rank{} {}", replay.ranks.size() > 1 ? "s" : "", stepRanges({replay.ranks.begin(), replay.ranks.end()}));
     }
-    if (replay.lives > 1) {
-        title += fmt::format(", process {} of {}", replay.life + 1, replay.lives);
+    if (replay.processes > 1) {
+        title += fmt::format(", process {} of {}", replay.process + 1, replay.processes);
     }
     return printable(title) + fmt::format(", steps {}", rangeText(replay.firstStep, replay.lastStep));
 }
@@ -545,10 +545,10 @@ Json afterwardsJson(const Recovery& after)
 Json replayJson(const DetectorReplay& replay)
 {
     const auto orNull = [](const std::optional<std::int64_t>& step) { return step ? Json(*step) : Json(nullptr); };
-    return {{"sources", replay.sources}, {"ranks", replay.ranks}, {"process", replay.life}, {"processes", replay.lives},
-        {"first_step", replay.firstStep}, {"last_step", replay.lastStep}, {"own_detector", replay.ownDetector},
-        {"printed_step_offset", replay.offset}, {"log_interval", replay.interval}, {"checkable", replay.checkable},
-        {"first_action", stopJson(replay.first)}, {"stop", stopJson(replay.stop)},
+    return {{"sources", replay.sources}, {"ranks", replay.ranks}, {"process", replay.process},
+        {"processes", replay.processes}, {"first_step", replay.firstStep}, {"last_step", replay.lastStep},
+        {"own_detector", replay.ownDetector}, {"printed_step_offset", replay.offset}, {"log_interval", replay.interval},
+        {"checkable", replay.checkable}, {"first_action", stopJson(replay.first)}, {"stop", stopJson(replay.stop)},
         {"stop_at_worst", orNull(replay.stopAtWorst)}, {"left_out", replay.total}, {"nan_steps", replay.skipped},
         {"left_out_by_gradients", replay.byGradients}, {"last_good", lastGoodJson(replay.lastGood)},
         {"afterwards", afterwardsJson(replay.afterwards)}, {"non_finite_steps", replay.badSteps},

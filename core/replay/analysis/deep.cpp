@@ -325,7 +325,7 @@ Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& device
 
 namespace {
 
-// What a few CPU cores reach in fp64 products; a GPU is far faster, so that nobody waits longer than told.
+// What a few CPU cores reach in fp64 products; a GPU is far faster, so that the work never takes longer than announced.
 constexpr double assumedRate = 2e10;
 constexpr double lanczosSteps = 160;
 

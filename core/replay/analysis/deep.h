@@ -4,7 +4,7 @@
 // The arithmetic of the deep gauges (deep.h). Matrices are finite, row-major and square where only `size` is given; a
 // ratio whose denominator is 0 or out of range is none.
 //
-// Gauges that cost more than the replay itself: measured for one matrix of one cell when somebody asks.
+// Gauges that cost more than the replay itself: measured for one matrix of one cell on request.
 #pragma once
 
 #include <cstdint>

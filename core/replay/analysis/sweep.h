@@ -31,7 +31,7 @@ struct SweepRequest
     Catalogue catalogue {}; ///< of the variants that it names
 };
 
-/// Replays every combination, fp64 first for each capture and variant so that distances can be told. `onCell` is
+/// Replays every combination, fp64 first for each capture and variant so that distances can be measured. `onCell` is
 /// called from the caller's thread as each one is done; a cell that failed carries its error and the sweep goes
 /// on. Returns an error only for a request that names nothing usable, or when cancelled.
 Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, const JobContext& job,

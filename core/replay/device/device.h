@@ -80,7 +80,7 @@ private:
 /// Core's own CPU device on Eigen: fp64 natively, fp32 natively, the others emulated. `threads` 0 means all.
 std::unique_ptr<Device> makeEigenDevice(int threads = 0);
 
-/// Makes devices by name ("cpu", "cuda:0"); the worker's knows more of them than core's own.
+/// Makes devices by name ("cpu", "cuda:0"); the worker's makes more of them than core's own.
 using DeviceFactory = std::function<Result<std::unique_ptr<Device>>(const std::string& name)>;
 
 /// Knows "cpu" only; its error for any other name says that a worker is needed and how to build it.

@@ -34,7 +34,7 @@ struct CellRequest
 /// What is asked for, and of which capture; nothing of how it ends.
 Cell emptyCell(const Capture& capture, const CellRequest& request);
 
-/// Replays cells of one capture, whose input is read once. Distances are told to the fp64 cell of the same variant,
+/// Replays cells of one capture, whose input is read once. Distances are measured to the fp64 cell of the same variant,
 /// where that came before.
 class CaptureCells
 {

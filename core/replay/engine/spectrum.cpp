@@ -88,7 +88,7 @@ void qrStep(Tridiagonal& t, std::size_t start, std::size_t end, Rotations& rotat
     }
 }
 
-/// Scaled to a largest value of 1, so that what is negligible beside it can be told.
+/// Scaled to a largest value of 1, so that what is negligible beside it is recognised.
 double scaleOf(const Tridiagonal& t)
 {
     double largest = 0;

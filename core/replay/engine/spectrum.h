@@ -43,7 +43,7 @@ void multiplySymmetric(std::span<const float> matrix, std::span<const float> x, 
 
 /// Largest eigenvalue of a symmetric matrix (size x size, row-major), by Lanczos with full reorthogonalisation from a
 /// fixed start vector, until the residual is 1e-5 of the value (1e-4 from 384 rows on, whose products are in fp32) or
-/// 160 steps are done. The residual is added: within it of the Ritz value lies an eigenvalue, and a norm that is told
+/// 160 steps are done. The residual is added: within it of the Ritz value lies an eigenvalue, and a norm that is
 /// too small would overstate the slack of a verdict. NaN if any element is non-finite.
 double largestEigenvalue(ValueView matrix, std::int64_t size);
 

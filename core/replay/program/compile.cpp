@@ -13,7 +13,7 @@ namespace nanscope::replay {
 
 namespace {
 
-/// A program under construction: appends instructions and buffers, knows the orientation of X and which side products
+/// A program under construction: appends instructions and buffers, keeps the orientation of X and which side products
 /// are taken on.
 class Emitter
 {
@@ -435,7 +435,7 @@ private:
         return product;
     }
 
-    // Leaves b A + c A A in `out`; where c is 0 nobody forms A A.
+    // Leaves b A + c A A in `out`; where c is 0, A A is not formed.
     Instruction& polynomial(BufferId gram, BufferId scaled, BufferId out, double b, double c)
     {
         if (c == 0) {

@@ -17,7 +17,7 @@ namespace nanscope::replay {
 
 namespace {
 
-// More than anybody compares; each is replayed wherever an output is identified.
+// More than a user compares; each is replayed wherever an output is identified.
 constexpr std::size_t maxAdded = 64;
 
 Result<void> checkOwn(const Variant& variant)

@@ -373,7 +373,7 @@ std::vector<Variant> ofPolarExpress()
 
 std::vector<Variant> ofEmerging()
 {
-    // fp32 throughout unless torch is told "medium", which is --precision bf16 here; two addmm a step.
+    // fp32 throughout unless torch is set to "medium", which is --precision bf16 here; two addmm a step.
     Variant emerging;
     emerging.source = "NVIDIA-NeMo/Emerging-Optimizers fd77292, muon_utils.py";
     emerging.castOrder = CastOrder::normalizeFirst;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Variants as JSON: files of the user's (docs/variants.md has the schema), and what the replay service is told of them.
+// Variants as JSON: files of the user's (docs/variants.md has the schema), and what is sent to the replay service.
 #pragma once
 
 #include <filesystem>

@@ -96,7 +96,7 @@ std::vector<std::int64_t> numbersIn(const PickleValue* value)
     return numbers;
 }
 
-/// By name and contents; a dict of somebody's own has no reason to hold the shape and the format of its tensor.
+/// By name and contents; a dict of another origin has no reason to hold the shape and the format of its tensor.
 bool isWrapped(const PickleValue& root, const CaptureFile& file)
 {
     const auto& capture = file.capture;

@@ -21,7 +21,7 @@ std::uint32_t updateCrc32(std::uint32_t crc, std::span<const std::byte> bytes);
 /// CRC-32C (Castagnoli), as TensorFlow's record files use it. Unknown where the build has no ISA-L: zlib has none.
 std::optional<std::uint32_t> crc32c(std::span<const std::byte> bytes);
 
-/// XXH3, 128 bits: tells captures apart and is fast; it is not meant to withstand somebody who forges one.
+/// XXH3, 128 bits: distinguishes captures and is fast; it is not meant to withstand forgery.
 class ContentHash
 {
 public:

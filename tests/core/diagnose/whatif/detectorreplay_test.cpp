@@ -346,8 +346,8 @@ TEST(DetectorReplay, AResumedProcessCountsFromZero)
     EXPECT_FALSE(answers[1].stop);
     EXPECT_EQ(answers[0].total, 2);
     EXPECT_EQ(answers[1].total, 1);
-    EXPECT_EQ(answers[1].life, 1);
-    EXPECT_EQ(answers[1].lives, 2);
+    EXPECT_EQ(answers[1].process, 1);
+    EXPECT_EQ(answers[1].processes, 2);
 }
 
 TEST(DetectorReplay, AResumeEndsARowEvenIfCountersDoNotShowIt)
