@@ -334,11 +334,7 @@ Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::in
         return tl::make_unexpected(b.error());
     }
     const auto comparison = diagnose::compareRuns(a->run, b->run, shift);
-    if (terminal.json()) {
-        terminal.printJson(runDiffJson(comparison));
-    } else {
-        terminal.print(runDiffText(comparison));
-    }
+    terminal.answer([&] { return runDiffJson(comparison); }, [&] { return runDiffText(comparison); });
     return std::max(statusOf(*a), statusOf(*b));
 }
 

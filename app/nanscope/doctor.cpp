@@ -77,11 +77,7 @@ Result<int> Doctor::run(Terminal& terminal)
     facts.add("variants", fmt::format("{}", fmt::join(allVariants({}), ", ")));
     facts.group("data");
     facts.add("sessions", sessionsText());
-    if (terminal.json()) {
-        terminal.printJson(facts.json("nanscope.doctor/1"));
-    } else {
-        terminal.print(facts.text());
-    }
+    terminal.answer([&] { return facts.json("nanscope.doctor/1"); }, [&] { return facts.text(); });
     return exitDone;
 }
 

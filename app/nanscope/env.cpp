@@ -175,11 +175,7 @@ Result<int> Env::run(Terminal& terminal)
     if (!m_open) {
         facts.redactAll();
     }
-    if (terminal.json()) {
-        terminal.printJson(facts.json("nanscope.env/1"));
-    } else {
-        terminal.print(facts.text());
-    }
+    terminal.answer([&] { return facts.json("nanscope.env/1"); }, [&] { return facts.text(); });
     return exitDone;
 }
 

@@ -66,12 +66,9 @@ Result<int> Explain::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto file = tensorfile::openCapture(m_path);
+    const auto file = tensorfile::readCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());
-    }
-    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
-        return tl::make_unexpected(scanned.error());
     }
     const auto verdict = firstLook(*file, catalogue());
     const auto map = outputMap(*file);

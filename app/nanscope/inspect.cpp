@@ -580,12 +580,9 @@ Result<int> Inspect::run(Terminal& terminal)
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const
 {
-    auto file = tensorfile::openCapture(m_paths.front());
+    const auto file = tensorfile::readCapture(m_paths.front());
     if (!file) {
         return tl::make_unexpected(file.error());
-    }
-    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
-        return tl::make_unexpected(scanned.error());
     }
     if (terminal.json()) {
         auto answer = toJson(file->capture);

@@ -111,11 +111,8 @@ std::string runsText(const RunData& run)
 
 int answerCells(const Source& source, const std::vector<Cell>& cells, Terminal& terminal)
 {
-    if (terminal.json()) {
-        terminal.printJson(report::sweepJson(cells));
-    } else {
-        terminal.print(cells.empty() ? "no cells; `nanscope sweep` makes them\n" : cellTable(cells, true));
-    }
+    terminal.answer([&] { return report::sweepJson(cells); },
+        [&] { return cells.empty() ? "no cells; `nanscope sweep` makes them\n" : cellTable(cells, true); });
     return statusOf(source);
 }
 
@@ -153,11 +150,7 @@ Result<int> List::run(Terminal& terminal)
     constexpr Text texts[] = {capturesText, seriesText, eventsText, runsText};
     constexpr Answer answers[] = {
         report::capturesAnswer, report::seriesAnswer, report::eventsAnswer, report::runsAnswer};
-    if (terminal.json()) {
-        terminal.printAnswer(answers[*kind](source->run));
-    } else {
-        terminal.print(texts[*kind](source->run));
-    }
+    terminal.answer([&] { return answers[*kind](source->run); }, [&] { return texts[*kind](source->run); });
     return statusOf(*source);
 }
 

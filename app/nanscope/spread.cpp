@@ -367,11 +367,7 @@ Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batc
     if (!film) {
         return tl::make_unexpected(film.error());
     }
-    if (terminal.json()) {
-        terminal.printJson(spreadJson(*film, *planted));
-    } else {
-        terminal.print(spreadText(*film, *planted));
-    }
+    terminal.answer([&] { return spreadJson(*film, *planted); }, [&] { return spreadText(*film, *planted); });
     return exitDone;
 }
 
@@ -391,11 +387,8 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
     if (damage.count == 0) {
         return failure(ErrorKind::unsupported, "its output is finite: no bad tile ends like this", m_path);
     }
-    if (terminal.json()) {
-        terminal.printJson(likeDumpJson(file.capture, damage, *ends));
-    } else {
-        terminal.print(likeDumpText(file.capture, damage, *ends, report::variantFileWords(variantFiles(), false)));
-    }
+    terminal.answer([&] { return likeDumpJson(file.capture, damage, *ends); },
+        [&] { return likeDumpText(file.capture, damage, *ends, report::variantFileWords(variantFiles(), false)); });
     return exitDone;
 }
 
@@ -404,12 +397,9 @@ Result<int> Spread::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    auto file = tensorfile::openCapture(m_path);
+    const auto file = tensorfile::readCapture(m_path);
     if (!file) {
         return tl::make_unexpected(file.error());
-    }
-    if (auto scanned = tensorfile::scanCapture(*file); !scanned) {
-        return tl::make_unexpected(scanned.error());
     }
     const auto batch = batchOf(*file);
     if (!batch) {

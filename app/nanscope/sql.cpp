@@ -68,11 +68,7 @@ Result<int> Sql::run(Terminal& terminal)
     if (!result) {
         return tl::make_unexpected(result.error());
     }
-    if (terminal.json()) {
-        terminal.printJson(json(*result));
-    } else {
-        terminal.print(text(*result));
-    }
+    terminal.answer([&] { return json(*result); }, [&] { return text(*result); });
     return exitDone;
 }
 

@@ -652,11 +652,7 @@ Result<int> Sweep::run(Terminal& terminal)
         return tl::make_unexpected(done.error());
     }
     // What was computed before a cancel is as true as the rest; the exit status says that it is not all.
-    if (terminal.json()) {
-        terminal.printJson(answerJson(sweeper));
-    } else {
-        terminal.print(answerText(sweeper));
-    }
+    terminal.answer([&] { return answerJson(sweeper); }, [&] { return answerText(sweeper); });
     if (!done) {
         return tl::make_unexpected(done.error());
     }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -55,6 +56,19 @@ public:
     void print(std::string_view text);
     void printJson(const nlohmann::ordered_json& answer);
     void printAnswer(const JsonAnswer& answer);
+
+    /// The answer as JSON or as text, of which only the one that is asked for is made.
+    template <class MakeJson, class MakeText>
+    void answer(const MakeJson& makeJson, const MakeText& makeText)
+    {
+        if (!json()) {
+            print(makeText());
+        } else if constexpr (std::is_same_v<decltype(makeJson()), JsonAnswer>) {
+            printAnswer(makeJson());
+        } else {
+            printJson(makeJson());
+        }
+    }
 
     /// One line on stderr for who waits there; nothing for a program.
     void news(const std::string& text);
