@@ -97,9 +97,23 @@ Result<void> TensorStream::matrix(std::int64_t batch, const Sink& sink)
         m_bufferSize = std::min(bufferSize, shape.elements() * m_item);
         m_buffer = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(m_bufferSize));
     }
-    const bool rowsTouch = m_positionStride == 1 && (m_lines == 1 || m_lineStride == m_positions);
     const auto start = matrixOffset(batch);
-    return rowsTouch ? dense(start, sink) : strided(start, sink);
+    const auto room = m_bufferSize / m_item;
+    const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
+    const auto positionsAtOnce = std::min(room, m_positions);
+    for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
+        const auto lines = std::min(linesAtOnce, m_lines - line);
+        for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
+            const auto positions = std::min(positionsAtOnce, m_positions - position);
+            const TensorBlock block {m_buffer.get(), line, lines, position, positions};
+            if (auto read = readBlock(start, block); !read) {
+                return read;
+            }
+            makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
+            sink(block);
+        }
+    }
+    return {};
 }
 
 void TensorStream::makeNative(std::byte* bits, std::size_t elements) const
@@ -122,44 +136,16 @@ Result<void> TensorStream::readDense(std::int64_t start, std::int64_t count, std
     return read;
 }
 
-Result<void> TensorStream::dense(std::int64_t start, const Sink& sink)
+Result<void> TensorStream::readBlock(std::int64_t start, const TensorBlock& block)
 {
-    const auto room = m_bufferSize / m_item;
-    const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
-    const auto positionsAtOnce = std::min(room, m_positions);
-    for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
-        const auto lines = std::min(linesAtOnce, m_lines - line);
-        for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
-            const auto positions = std::min(positionsAtOnce, m_positions - position);
-            const auto from = start + line * m_positions + position;
-            if (auto read = readDense(from, lines * positions, m_buffer.get()); !read) {
-                return read;
-            }
-            makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
-            sink({m_buffer.get(), line, lines, position, positions});
-        }
+    const auto from = start + block.firstLine * m_lineStride + block.firstPosition * m_positionStride;
+    if (m_positionStride == 1 && (m_lines == 1 || m_lineStride == m_positions)) {
+        return readDense(from, block.lines * block.positions, m_buffer.get());
     }
-    return {};
-}
-
-Result<void> TensorStream::strided(std::int64_t start, const Sink& sink)
-{
-    const auto room = m_bufferSize / m_item;
-    const auto linesAtOnce = std::max<std::int64_t>(room / m_positions, 1);
-    const auto positionsAtOnce = std::min(room, m_positions);
-    for (std::int64_t line = 0; line < m_lines; line += linesAtOnce) {
-        const auto lines = std::min(linesAtOnce, m_lines - line);
-        for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
-            const auto positions = std::min(positionsAtOnce, m_positions - position);
-            for (std::int64_t i = 0; i < lines; ++i) {
-                const auto from = start + (line + i) * m_lineStride + position * m_positionStride;
-                auto* const out = m_buffer.get() + i * positions * m_item;
-                if (auto read = readRun(from, positions, m_positionStride, out); !read) {
-                    return read;
-                }
-            }
-            makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
-            sink({m_buffer.get(), line, lines, position, positions});
+    for (std::int64_t i = 0; i < block.lines; ++i) {
+        auto* const out = m_buffer.get() + i * block.positions * m_item;
+        if (auto read = readRun(from + i * m_lineStride, block.positions, m_positionStride, out); !read) {
+            return read;
         }
     }
     return {};

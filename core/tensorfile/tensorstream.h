@@ -50,8 +50,7 @@ private:
     TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin);
 
     std::int64_t matrixOffset(std::int64_t batch) const;
-    Result<void> dense(std::int64_t start, const Sink& sink);
-    Result<void> strided(std::int64_t start, const Sink& sink);
+    Result<void> readBlock(std::int64_t start, const TensorBlock& block);
     Result<void> readRun(std::int64_t start, std::int64_t count, std::int64_t stride, std::byte* out);
     Result<void> readDense(std::int64_t start, std::int64_t count, std::byte* out);
     void makeNative(std::byte* bits, std::size_t elements) const;
