@@ -110,8 +110,7 @@ private:
     Step pushDecimal();
     Step pushTuple(std::size_t count);
     Step pushMarked(NodeKind kind);
-    Step appendMarked();
-    Step setMarked();
+    Step addMarked(NodeKind kind);
     Step setOne();
     Step remember(Result<std::uint64_t> slot);
     Step recall(Result<std::uint64_t> slot);
@@ -306,7 +305,7 @@ PickleMachine::Step PickleMachine::pushMarked(NodeKind kind)
     return push(m_calls.makeSequence(kind, *items));
 }
 
-PickleMachine::Step PickleMachine::appendMarked()
+PickleMachine::Step PickleMachine::addMarked(NodeKind kind)
 {
     const auto items = popToMark();
     if (!items) {
@@ -315,28 +314,11 @@ PickleMachine::Step PickleMachine::appendMarked()
     if (m_stack.size() <= floor()) {
         return emptyStack();
     }
-    const auto target = m_stack.back();
-    if (m_graph.nodes[target].kind == NodeKind::sequence && !items->empty()) {
-        auto& list = m_graph.growable(target);
-        list.insert(list.end(), items->begin(), items->end());
-    }
-    return {};
-}
-
-PickleMachine::Step PickleMachine::setMarked()
-{
-    const auto items = popToMark();
-    if (!items) {
-        return tl::make_unexpected(items.error());
-    }
-    if (m_stack.size() <= floor()) {
-        return emptyStack();
-    }
-    if (items->size() % 2 != 0) {
+    if (kind == NodeKind::dict && items->size() % 2 != 0) {
         return corrupt("A dict in the pickle inside has a key without a value; the file is damaged");
     }
     const auto target = m_stack.back();
-    if (m_graph.nodes[target].kind == NodeKind::dict && !items->empty()) {
+    if (m_graph.nodes[target].kind == kind && !items->empty()) {
         auto& entries = m_graph.growable(target);
         entries.insert(entries.end(), items->begin(), items->end());
     }
@@ -349,7 +331,7 @@ PickleMachine::Step PickleMachine::setOne()
         return emptyStack();
     }
     m_marks.push_back(static_cast<std::uint32_t>(m_stack.size() - 2));
-    return setMarked();
+    return addMarked(NodeKind::dict);
 }
 
 PickleMachine::Step PickleMachine::remember(Result<std::uint64_t> slot)
@@ -602,14 +584,14 @@ PickleMachine::Step PickleMachine::stepContainer(unsigned char code)
             return corrupt("The pickle inside takes more objects than it made; the file is damaged");
         }
         m_marks.push_back(static_cast<std::uint32_t>(m_stack.size() - 1));
-        return appendMarked();
+        return addMarked(NodeKind::sequence);
     case 'e':
     case 0x90:
-        return appendMarked();
+        return addMarked(NodeKind::sequence);
     case 's':
         return setOne();
     case 'u':
-        return setMarked();
+        return addMarked(NodeKind::dict);
     default:
         return pushTuple(code - 0x84U);
     }
