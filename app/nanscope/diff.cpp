@@ -15,6 +15,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -161,18 +162,14 @@ std::string runDiffText(const diagnose::RunComparison& comparison)
 /// nanscope.rundiff/1.
 Json runDiffJson(const diagnose::RunComparison& comparison)
 {
-    auto series = Json::array();
-    for (const auto& one : comparison.series) {
-        series.push_back(seriesJson(one));
-    }
-    auto settings = Json::array();
-    for (const auto& one : comparison.settings) {
-        settings.push_back({{"name", one.name}, {"a", settingJson(one.a)}, {"b", settingJson(one.b)}});
-    }
+    const auto setting = [](const diagnose::SettingComparison& one) -> Json {
+        return {{"name", one.name}, {"a", settingJson(one.a)}, {"b", settingJson(one.b)}};
+    };
     const auto* first = comparison.first();
     return {{"schema", "nanscope.rundiff/1"}, {"first", first != nullptr ? seriesJson(*first) : Json(nullptr)},
-        {"series", std::move(series)}, {"only_a", comparison.onlyA}, {"only_b", comparison.onlyB},
-        {"settings", std::move(settings)}, {"same_settings", comparison.sameSettings}};
+        {"series", jsonArray(comparison.series, seriesJson)}, {"only_a", comparison.onlyA},
+        {"only_b", comparison.onlyB}, {"settings", jsonArray(comparison.settings, setting)},
+        {"same_settings", comparison.sameSettings}};
 }
 
 class Diff : public Command

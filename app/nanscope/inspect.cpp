@@ -16,6 +16,7 @@
 #include "app/nanscope/shared/shardfacts.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
+#include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -182,36 +183,30 @@ Json indexJson(const Shape& shape, std::int64_t flat)
 
 Json shardsJson(const shards::Stitched& tensor)
 {
-    auto list = Json::array();
-    for (const auto& shard : tensor.shards) {
-        list.push_back({{"file", shard.file}, {"rank", Writer::written(shard.place.rank)},
+    return jsonArray(tensor.shards, [](const shards::Shard& shard) -> Json {
+        return {{"file", shard.file}, {"rank", Writer::written(shard.place.rank)},
             {"coordinate", Writer::written(shard.place.coordinate)}, {"shape", shard.tensor.shape()},
-            {"nonfinite", shard.scan.nonFinite()}});
-    }
-    return list;
+            {"nonfinite", shard.scan.nonFinite()}};
+    });
 }
 
 Json missingJson(const shards::Stitched& tensor)
 {
-    auto list = Json::array();
-    for (const auto& missing : tensor.missing) {
-        list.push_back({{"rank", Writer::written(missing.rank)}, {"coordinate", missing.coordinate},
-            {"held", missing.held}, {"replicated", missing.replicated}});
-    }
-    return list;
+    return jsonArray(tensor.missing, [](const shards::MissingShard& missing) -> Json {
+        return {{"rank", Writer::written(missing.rank)}, {"coordinate", missing.coordinate}, {"held", missing.held},
+            {"replicated", missing.replicated}};
+    });
 }
 
 Json driftJson(const shards::Stitched& tensor)
 {
-    auto list = Json::array();
-    for (const auto& drift : tensor.drift) {
-        list.push_back({{"a", tensor.shards[drift.a].file}, {"b", tensor.shards[drift.b].file},
+    return jsonArray(tensor.drift, [&](const shards::Drift& drift) -> Json {
+        return {{"a", tensor.shards[drift.a].file}, {"b", tensor.shards[drift.b].file},
             {"rank_a", Writer::written(tensor.shards[drift.a].place.rank)},
             {"rank_b", Writer::written(tensor.shards[drift.b].place.rank)}, {"differing", drift.differing},
             {"class_changes", drift.classChanges}, {"nan_bits", drift.nanBits},
-            {"first", indexJson(tensor.sharding.shape, drift.first)}});
-    }
-    return list;
+            {"first", indexJson(tensor.sharding.shape, drift.first)}};
+    });
 }
 
 Json reducedJson(const shards::ReducedTotals& totals, DType type, const Shape& shape)
@@ -240,11 +235,9 @@ Json partialJson(const shards::Stitched& tensor)
 
 Json unusedJson(const shards::Stitched& tensor)
 {
-    auto list = Json::array();
-    for (const auto& unused : tensor.unused) {
-        list.push_back({{"file", unused.file}, {"reason", unused.why}});
-    }
-    return list;
+    return jsonArray(tensor.unused, [](const shards::UnusedShard& unused) -> Json {
+        return {{"file", unused.file}, {"reason", unused.why}};
+    });
 }
 
 Json stitchedJson(const StitchedSide& side)
@@ -386,15 +379,10 @@ void sayUnmatched(
 nlohmann::ordered_json unmatchedJson(
     const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched)
 {
-    auto list = nlohmann::ordered_json::array();
-    for (const auto& group : matched.unmatched) {
-        auto files = nlohmann::ordered_json::array();
-        for (const auto index : group.captures) {
-            files.push_back(captures[index].capture.file);
-        }
-        list.push_back({{"files", std::move(files)}, {"reason", group.how}});
-    }
-    return list;
+    return jsonArray(matched.unmatched, [&](const shards::ShardSet& group) -> nlohmann::ordered_json {
+        const auto fileOf = [&](std::size_t index) { return captures[index].capture.file; };
+        return {{"files", jsonArray(group.captures, fileOf)}, {"reason", group.how}};
+    });
 }
 
 void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatched, Terminal& terminal)
@@ -405,12 +393,8 @@ void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatc
         }
         return;
     }
-    auto tensors = nlohmann::ordered_json::array();
-    for (const auto& side : sides) {
-        tensors.push_back(stitchedJson(side));
-    }
-    terminal.printJson(
-        {{"schema", "nanscope.stitch/1"}, {"tensors", std::move(tensors)}, {"unmatched", std::move(unmatched)}});
+    terminal.printJson({{"schema", "nanscope.stitch/1"}, {"tensors", jsonArray(sides, stitchedJson)},
+        {"unmatched", std::move(unmatched)}});
 }
 
 /// A whole that is judged must hold what ran, not what stitching made of it.

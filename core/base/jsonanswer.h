@@ -14,6 +14,17 @@
 
 namespace nanscope {
 
+/// What `make` gives for each value of a range.
+template <class Range, class Make>
+nlohmann::ordered_json jsonArray(const Range& range, Make make)
+{
+    auto array = nlohmann::ordered_json::array();
+    for (const auto& value : range) {
+        array.push_back(make(value));
+    }
+    return array;
+}
+
 /// A JSON object whose long arrays are made one element at a time, while it is written: an answer about 100,000
 /// captures never exists as a whole. What its arrays are made from must live as long as the answer.
 class JsonAnswer

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -36,16 +37,6 @@ Json textOrNull(const std::string& text)
     return text.empty() ? Json(nullptr) : Json(text);
 }
 
-template <class Range, class Make>
-Json arrayOf(const Range& range, Make make)
-{
-    auto array = Json::array();
-    for (const auto& item : range) {
-        array.push_back(make(item));
-    }
-    return array;
-}
-
 Json edgeJson(const ScaleEdge& edge)
 {
     return {{"direction", edge.up ? "up" : "down"}, {"from", name(edge.inside)}, {"to", name(edge.outside)},
@@ -64,7 +55,7 @@ Json epsilonJson(const EpsilonLine& line)
 {
     return {{"epsilon", line.epsilon}, {"own", line.own}, {"outcome", nameOrNull(line.outcome)},
         {"change", numberOrNull(line.change)},
-        {"zero_in", arrayOf(line.zeroIn, [](Precision format) { return Json(name(format)); })}};
+        {"zero_in", jsonArray(line.zeroIn, [](Precision format) { return Json(name(format)); })}};
 }
 
 Json lineJson(const SpectrumLine& line)
@@ -97,7 +88,7 @@ Json toJson(const ScaleAnswer& answer)
     return {{"batch", answer.batch}, {"absmax", jsonNumber(answer.absmax)}, {"frobenius", jsonNumber(answer.frobenius)},
         {"rounded_to", answer.roundedTo ? Json(shortName(*answer.roundedTo)) : Json(nullptr)},
         {"lowest_scale", jsonNumber(answer.lowest)}, {"highest_scale", jsonNumber(answer.highest)},
-        {"edges", arrayOf(answer.edges, edgeJson)}, {"points", arrayOf(answer.points, point)}};
+        {"edges", jsonArray(answer.edges, edgeJson)}, {"points", jsonArray(answer.points, point)}};
 }
 
 Json toJson(const EpsilonAnswer& answer)
@@ -105,7 +96,7 @@ Json toJson(const EpsilonAnswer& answer)
     return {{"own", numberOrNull(answer.own)}, {"outcome", nameOrNull(answer.ownOutcome)},
         {"ignores_caller", answer.ignoresCaller},
         {"format", answer.format ? Json(name(*answer.format)) : Json(nullptr)},
-        {"epsilons", arrayOf(answer.lines, epsilonJson)}};
+        {"epsilons", jsonArray(answer.lines, epsilonJson)}};
 }
 
 Json toJson(const RepeatAnswer& answer)
@@ -124,7 +115,7 @@ Json toJson(const StormAnswer& answer)
         json["skipped"] = textOrNull(each.skipped);
         return json;
     };
-    return {{"legs", arrayOf(answer.legs, leg)}, {"sentence", answer.sentence}};
+    return {{"legs", jsonArray(answer.legs, leg)}, {"sentence", answer.sentence}};
 }
 
 Json toJson(const InputAnswer& answer)
@@ -138,11 +129,11 @@ Json toJson(const SpectrumAnswer& answer)
 {
     const auto stage = [](const SpectrumStage& each) {
         return Json {{"step", each.step > 0 ? Json(each.step) : Json("output")}, {"finite", each.finite},
-            {"outside", jsonNumber(each.outside)}, {"singular_values", arrayOf(each.lines, lineJson)}};
+            {"outside", jsonNumber(each.outside)}, {"singular_values", jsonArray(each.lines, lineJson)}};
     };
     return {{"batch", answer.batch}, {"exact", answer.exact}, {"frobenius", jsonNumber(answer.frobenius)},
         {"against", textOrNull(answer.variant)}, {"closed_form", answer.closedForm},
-        {"stages", arrayOf(answer.stages, stage)}, {"sentence", answer.sentence}};
+        {"stages", jsonArray(answer.stages, stage)}, {"sentence", answer.sentence}};
 }
 
 Json toJson(const MinimiseAnswer& answer)

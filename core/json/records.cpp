@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/json/jsonfields.h"
 #include "core/model/words.h"
 
@@ -37,12 +38,10 @@ Json tensorJson(const CaptureTensor& tensor)
     auto result = tensor.scanned() ? toJson(tensor.total(), tensor.shape) : Json::object();
     result["shape"] = written(tensor.shape);
     result["dtype"] = shortName(tensor.dtype);
-    auto batches = Json::array();
     const auto matrices = matrixShape(tensor.shape);
-    for (const auto& scan : tensor.batches) {
-        batches.push_back(toJson(scan, {matrices.rows, matrices.cols}));
-    }
-    result["batches"] = std::move(batches);
+    result["batches"] = jsonArray(tensor.batches, [&](const Scan& scan) {
+        return toJson(scan, {matrices.rows, matrices.cols});
+    });
     return result;
 }
 
@@ -168,11 +167,7 @@ void addNumber(Json& json, const char* key, const std::optional<double>& value)
 
 Json numbersJson(std::span<const double> numbers)
 {
-    auto array = Json::array();
-    for (const double number : numbers) {
-        array.push_back(jsonNumber(number));
-    }
-    return array;
+    return jsonArray(numbers, jsonNumber);
 }
 
 /// Beside the other gauges of the step; what is not defined has no key.

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/report/input/reportinput.h"
@@ -121,10 +122,7 @@ Json numbersJson(const ReproducerContents& from, const ExpectedNumbers& row)
 /// expected.json: what repro.py holds its results against.
 std::string expectedText(const ReproducerContents& from)
 {
-    Json rows = Json::array();
-    for (const auto& row : from.numbers) {
-        rows.push_back(numbersJson(from, row));
-    }
+    auto rows = jsonArray(from.numbers, [&](const ExpectedNumbers& row) { return numbersJson(from, row); });
     const Json whole =
         from.packsWhole() ? tensorsJson(from.whole, wholeName, from.wholeHash, from.options.seed) : Json(nullptr);
     const Json json {{"schema", "nanscope.reproducer/1"}, {"nanscope", NANSCOPE_VERSION},

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/json/records.h"
 
 namespace nanscope::rpc {
@@ -382,11 +383,7 @@ namespace {
 
 Json numbers(const std::vector<double>& values)
 {
-    auto array = Json::array();
-    for (const double value : values) {
-        array.push_back(jsonNumber(value));
-    }
-    return array;
+    return jsonArray(values, jsonNumber);
 }
 
 bool readNumbers(const Json& json, std::vector<double>& out)
@@ -420,10 +417,9 @@ bool readReplay(const Json& json, std::size_t steps, replay::CliffReplay& replay
 
 Json packCliff(const replay::ReplayedCliff& cliff)
 {
-    auto replays = Json::array();
-    for (const auto& each : cliff.replays) {
-        replays.push_back({{"rounding", each.rounding}, {"sigma", numbers(each.sigma)}, {"cell", toJson(each.cell)}});
-    }
+    auto replays = jsonArray(cliff.replays, [](const auto& each) -> Json {
+        return {{"rounding", each.rounding}, {"sigma", numbers(each.sigma)}, {"cell", toJson(each.cell)}};
+    });
     return {{"cliff",
         {{"batch", cliff.batch}, {"batches", cliff.batches}, {"scale", cliff.scale}, {"safety", cliff.safety},
             {"limits", numbers(cliff.limits)}, {"replays", std::move(replays)}}}};

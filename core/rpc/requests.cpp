@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/jsonanswer.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/answers.h"
 
@@ -176,11 +177,7 @@ Result<replay::Region> regionFromJson(const Json& json)
 template <class Range>
 Json namesOf(const Range& values)
 {
-    auto array = Json::array();
-    for (const auto value : values) {
-        array.push_back(name(value));
-    }
-    return array;
+    return jsonArray(values, [](auto value) { return name(value); });
 }
 
 template <class T>

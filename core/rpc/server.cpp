@@ -22,6 +22,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/json/records.h"
 #include "core/platform/platform.h"
 #include "core/platform/sharedmemory.h"
@@ -191,10 +192,9 @@ private:
 
     void hello(const Json& id)
     {
-        auto devices = Json::array();
-        for (const auto& [name, hardware] : m_info.devices) {
-            devices.push_back({{"name", name}, {"hardware", hardware}});
-        }
+        auto devices = jsonArray(m_info.devices, [](const auto& device) -> Json {
+            return {{"name", device.first}, {"hardware", device.second}};
+        });
         write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
     }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/jsonanswer.h"
 #include "core/base/utf8.h"
 #include "core/json/jsonfields.h"
 #include "core/shards/shardlayout.h"
@@ -144,25 +145,19 @@ void addShardJson(Json& answer, const tensorfile::CaptureFile& file)
 
 Json placementsJson(const tensorfile::Sharding& sharding)
 {
-    auto list = Json::array();
-    for (const auto& placement : sharding.placements) {
-        list.push_back(
-            {{"kind", kindName(placement.kind)}, {"dim", placement.shards() ? Json(placement.dim) : Json(nullptr)},
-                {"split_factor",
-                    placement.kind == tensorfile::Placement::Kind::stridedShard ? Json(placement.splitFactor)
-                                                                                : Json(nullptr)},
-                {"reduction", orNull(placement.reduction)}, {"text", tensorfile::placementText(placement)}});
-    }
-    return list;
+    return jsonArray(sharding.placements, [](const tensorfile::Placement& placement) -> Json {
+        return {{"kind", kindName(placement.kind)}, {"dim", placement.shards() ? Json(placement.dim) : Json(nullptr)},
+            {"split_factor",
+                placement.kind == tensorfile::Placement::Kind::stridedShard ? Json(placement.splitFactor)
+                                                                            : Json(nullptr)},
+            {"reduction", orNull(placement.reduction)}, {"text", tensorfile::placementText(placement)}};
+    });
 }
 
 Json meshJson(const tensorfile::Sharding& sharding, std::optional<std::int64_t> rank)
 {
     constexpr std::size_t mostListed = 4096;
-    auto names = Json::array();
-    for (const auto& dim : sharding.mesh.dims) {
-        names.push_back(orNull(dim.name));
-    }
+    auto names = jsonArray(sharding.mesh.dims, [](const tensorfile::MeshDim& dim) { return orNull(dim.name); });
     const auto ranks = tensorfile::meshRanks(sharding.mesh, rank);
     return {{"shape", sharding.mesh.shape()}, {"names", std::move(names)},
         {"ranks", ranks && ranks->size() <= mostListed ? Json(*ranks) : Json(nullptr)}};

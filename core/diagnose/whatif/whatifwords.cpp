@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/triage/steplink.h"
@@ -481,16 +482,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class Range, class Make>
-Json each(const Range& range, Make make)
-{
-    auto array = Json::array();
-    for (const auto& item : range) {
-        array.push_back(make(item));
-    }
-    return array;
-}
-
 Json lineJson(const EvidenceLine& line)
 {
     return {{"text", line.text}, {"source", line.source.empty() ? Json(nullptr) : Json(line.source)}};
@@ -504,11 +495,9 @@ Json streakJson(const NanStreak& streak)
 
 Json apartJson(const std::vector<SuspectedStep>& steps)
 {
-    auto array = Json::array();
-    for (const auto& step : steps) {
-        array.push_back({{"step", step.step}, {"why", step.line.text}, {"source", step.line.source}});
-    }
-    return array;
+    return jsonArray(steps, [](const SuspectedStep& step) -> Json {
+        return {{"step", step.step}, {"why", step.line.text}, {"source", step.line.source}};
+    });
 }
 
 Json stopJson(const std::optional<DetectorStop>& stop)
@@ -552,9 +541,9 @@ Json replayJson(const DetectorReplay& replay)
         {"stop_at_worst", orNull(replay.stopAtWorst)}, {"left_out", replay.total}, {"nan_steps", replay.skipped},
         {"left_out_by_gradients", replay.byGradients}, {"last_good", lastGoodJson(replay.lastGood)},
         {"afterwards", afterwardsJson(replay.afterwards)}, {"non_finite_steps", replay.badSteps},
-        {"open_row", replay.openRow}, {"streaks", each(replay.streaks, streakJson)},
-        {"stop_by_max_consecutive", each(replay.everySetting, orNull)}, {"suspected", apartJson(replay.suspected)},
-        {"not_seen", apartJson(replay.unseen)}, {"notes", each(replay.notes, lineJson)}};
+        {"open_row", replay.openRow}, {"streaks", jsonArray(replay.streaks, streakJson)},
+        {"stop_by_max_consecutive", jsonArray(replay.everySetting, orNull)}, {"suspected", apartJson(replay.suspected)},
+        {"not_seen", apartJson(replay.unseen)}, {"notes", jsonArray(replay.notes, lineJson)}};
 }
 
 std::string_view nameOf(probe::Sight sight)
@@ -575,10 +564,7 @@ Json rankJson(const GuardRank& rank)
 
 Json outcomeJson(const GuardOutcome& outcome)
 {
-    auto decisions = Json::array();
-    for (const auto decision : outcome.decisions) {
-        decisions.push_back(nameOf(decision));
-    }
+    auto decisions = jsonArray(outcome.decisions, [](probe::Decision decision) { return nameOf(decision); });
     return {{"layout", probe::name(outcome.layout)}, {"guard", probe::name(outcome.scope)}, {"stack", outcome.stack},
         {"decisions", std::move(decisions)}, {"consequence", name(outcome.consequence)}};
 }
@@ -588,8 +574,8 @@ Json stepJson(const GuardStep& step)
     const auto between = step.step ? Json::array({step.step->first, step.step->second}) : Json(nullptr);
     return {{"group", step.group}, {"role", name(step.role)}, {"step", between}, {"step_source", name(step.stepSource)},
         {"caused_by", step.causedBy.empty() ? Json(nullptr) : Json(step.causedBy)},
-        {"momentum_non_finite", step.momentumBad}, {"ranks", each(step.ranks, rankJson)},
-        {"outcomes", each(step.outcomes, outcomeJson)}, {"applied_groups", step.otherGroups}};
+        {"momentum_non_finite", step.momentumBad}, {"ranks", jsonArray(step.ranks, rankJson)},
+        {"outcomes", jsonArray(step.outcomes, outcomeJson)}, {"applied_groups", step.otherGroups}};
 }
 
 } // namespace
@@ -601,7 +587,7 @@ Json detectorJson(std::span<const DetectorReplay> replays, const DetectorQuestio
         {"settings",
             {{"action", probe::name(options.action)}, {"max_consecutive", options.maxConsecutive},
                 {"max_history", options.maxHistory}, {"check_gradients", question.checkGradients}}},
-        {"runs", each(replays, replayJson)}};
+        {"runs", jsonArray(replays, replayJson)}};
 }
 
 Json guardJson(const GuardWhatIf& whatIf)
@@ -609,9 +595,9 @@ Json guardJson(const GuardWhatIf& whatIf)
     const auto layoutJson = [](const GuardLayout& layout) {
         return Json {{"layout", probe::name(layout.layout)}, {"possible", layout.possible}, {"why", layout.why}};
     };
-    return {{"schema", "nanscope.guard/1"}, {"updates", each(whatIf.steps, stepJson)},
-        {"layouts", each(whatIf.layouts, layoutJson)}, {"layout_hints", each(whatIf.layoutHints, lineJson)},
-        {"guard_lines_at_least", whatIf.guardLines}, {"notes", each(whatIf.notes, lineJson)}};
+    return {{"schema", "nanscope.guard/1"}, {"updates", jsonArray(whatIf.steps, stepJson)},
+        {"layouts", jsonArray(whatIf.layouts, layoutJson)}, {"layout_hints", jsonArray(whatIf.layoutHints, lineJson)},
+        {"guard_lines_at_least", whatIf.guardLines}, {"notes", jsonArray(whatIf.notes, lineJson)}};
 }
 
 } // namespace nanscope::diagnose
