@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tensorfile/pickle/dtensor.h"
+#include "core/tensorfile/pickle/picklecalls.h"
 
 #include <algorithm>
 #include <array>

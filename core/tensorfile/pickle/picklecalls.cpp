@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
-#include "core/tensorfile/pickle/dtensor.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {
