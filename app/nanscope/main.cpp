@@ -29,8 +29,8 @@ CancelToken& interruptToken()
 /// Long loops look at the token far more often; nothing may keep the program for good.
 constexpr unsigned longestGoodbye = 10; // seconds
 
-/// A second signal ends the program at once: whoever asks twice does not want to wait for the next op. One that comes
-/// right behind the first is no second: `timeout` signals the program and then its group.
+/// A second signal ends the program at once: a user who asks twice does not want to wait for the next op. One that
+/// comes right behind the first is no second: `timeout` signals the program and then its group.
 extern "C" void onInterrupt(int signal)
 {
     using Clock = std::chrono::steady_clock;

@@ -36,7 +36,7 @@ struct TargetFacts
 struct Question
 {
     const Matrices& input;
-    std::optional<double> epsilon; ///< none: whoever answers uses its own
+    std::optional<double> epsilon; ///< none: the target uses its own
     bool forceEpsilon = false; ///< asked of a variant that ignores its caller's, too
 };
 

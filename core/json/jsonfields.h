@@ -5,9 +5,9 @@
 //
 //     template <class Visit> void fields(Visit& visit, jsonfields::Of<Type> auto& value)
 //
-// in its own namespace, which calls the visitor for each key in the order in which they are written, an enum a
-// lastOf. Keys that are missing, or of another type, keep what was
-// there: an older or a damaged session gives less, never an exception.
+// in its own namespace, which calls the visitor for each key in the order in which they are written; an enum has a
+// lastOf. Keys that are missing, or of another type, keep what was there: an older or a damaged session gives less,
+// never an exception.
 #pragma once
 
 #include <concepts>
@@ -150,7 +150,7 @@ public:
         m_json[key] = std::move(array);
     }
 
-    /// For who reads the JSON; what `make` gives follows from other keys.
+    /// Written and not read back; what `make` gives follows from other keys.
     template <class Make>
     void shown(const char* key, Make make)
     {

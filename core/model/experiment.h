@@ -28,7 +28,7 @@ std::string hoursText(double hours);
 /// Something to try next.
 struct Experiment
 {
-    std::string id; ///< "kernels-off"; empty for what has no outcome to tell
+    std::string id; ///< "kernels-off"; empty for advice without an outcome
     std::string what; ///< to run, to set or to do, as it is copied
     std::string meaning; ///< what its outcomes mean
     std::vector<Seen> outcomes; ///< those that mean something
@@ -53,7 +53,7 @@ struct TriedExperiment
     int times = 1; ///< how often it was seen so, for `moves`
 };
 
-/// Calls with the very input of a capture, as whoever made them counts them.
+/// Calls with the very input of a capture, as the user counted them.
 struct CallsAgain
 {
     std::string capture; ///< its name

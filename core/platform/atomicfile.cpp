@@ -22,7 +22,7 @@ std::filesystem::path temporaryName(const std::filesystem::path& target)
 }
 
 /// What is new is its owner's alone, since it holds private tensors and logs. A file that is written anew keeps its
-/// mode: whoever opened it to others did so on purpose.
+/// mode: where it is open to others, its owner opened it on purpose.
 void keepMode(int descriptor, const std::filesystem::path& target)
 {
     struct stat old

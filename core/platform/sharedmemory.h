@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Memory that one process fills and another of the same user reads. The filler's file lock tells a block in use from
-// one whose process was killed, so that whoever comes next can clear it away.
+// one whose process was killed, so that the next process can clear it away.
 #pragma once
 
 #include <cstddef>

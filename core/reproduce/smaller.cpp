@@ -17,7 +17,7 @@ constexpr double flopsPerByte = 8;
 // Rounding, scanning and judging what a product gives takes about twice as long as the product.
 constexpr double workPerFlop = 3;
 
-/// Whoever sets elements to zero one by one looks at the whole matrix for each that is zero already.
+/// Setting elements to zero one by one takes a look at the whole matrix for each that is zero already.
 double workOfLooking(const instruments::Matrices& matrices)
 {
     const auto values = instruments::valuesOf(matrices);

@@ -303,7 +303,7 @@ void CaptureNaming::renameObserved(const std::string& from, const std::string& t
     }
 }
 
-/// Judged again by whoever needs it, with the names of now.
+/// The next command that needs a diagnosis judges again, with the new names.
 void CaptureNaming::forgetDiagnosis()
 {
     Statement(m_db, "UPDATE facts SET value = '' WHERE name = 'diagnosis'").run();

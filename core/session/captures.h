@@ -17,7 +17,7 @@
 namespace nanscope::session {
 
 /// Keeps the names of a session's captures apart (core/model/capturenames.h), inside a transaction of the caller's.
-/// Whoever is renamed takes along what was stored under the old name.
+/// A capture that is renamed takes along what was stored under its old name.
 class CaptureNaming
 {
 public:

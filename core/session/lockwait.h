@@ -22,7 +22,7 @@ public:
 /// Lets this connection wait for ten seconds, unless there is a NoLockWait.
 void waitForLocks(sqlite3* db);
 
-/// The same for what SQLite refuses at once: whoever reads already is not asked whether to wait for the right to write.
+/// The same for what SQLite refuses at once, without waiting: the right to write, to a connection that reads already.
 void untilUnlocked(const std::function<void()>& work);
 
 } // namespace nanscope::session

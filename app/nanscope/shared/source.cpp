@@ -143,7 +143,7 @@ Result<void> takeVariantsFrom(const std::string& session, replay::Catalogue& cat
 Result<void> takeVariantsOf(const std::vector<std::string>& places, replay::Catalogue& catalogue, Terminal& terminal)
 {
     for (const auto& place : places) {
-        // What keeps a session from being opened is said by whoever reads it.
+        // Why a session cannot be opened is reported where it is opened to be read.
         if (!session::isSessionFile(place) || !session::Session::open(place, session::OpenMode::readOnly)) {
             continue;
         }

@@ -70,7 +70,7 @@ public:
         }
     }
 
-    /// One line on stderr for who waits there; nothing for a program.
+    /// One line on stderr for a reader who waits at a terminal; nothing with --json.
     void news(const std::string& text);
     /// One sentence on stderr, where the level asks for it.
     void say(LogLevel level, const std::string& text);

@@ -44,7 +44,7 @@ public:
     std::vector<const Capture*> controlsOf(const Capture& damaged, std::size_t most) const;
 
     /// Dumps of the same process and shape that were written before, the nearest first. Only times out of file names
-    /// count: those of the files are of whoever copied them.
+    /// count: those of the files change when they are copied.
     std::vector<const Capture*> before(const Capture& capture, std::size_t most) const;
 
 private:

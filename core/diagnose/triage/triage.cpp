@@ -178,7 +178,7 @@ private:
             const auto found = std::partition_point(
                 m_earliest.begin(), m_earliest.end(), [time](std::int64_t earliest) { return earliest > time; });
             auto first = m_entries.begin() + (found - m_earliest.begin());
-            // A queue that holds the one who asks is in the order of time: only the next can still be early enough.
+            // A queue that holds this capture itself is in the order of time: only the next can still be early enough.
             if (first != m_entries.end() && *first == &but) {
                 ++first;
             }

@@ -19,7 +19,7 @@ void judgeAgain(CaptureVerdict& verdict);
 
 namespace nanscope::diagnose {
 
-/// The verdict with what was tried in it, in place of what was before. An outcome is the word of whoever ran the
+/// The verdict with what was tried in it, in place of what was before. An outcome is the word of the user who ran the
 /// experiment: it is argued with like any other line, and no single one of them accuses anybody.
 ///
 /// `gone` before the clean hours are over, or where the rate of the fault is not known, is listed as not testable.

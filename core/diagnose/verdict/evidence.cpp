@@ -22,8 +22,8 @@ namespace nanscope::diagnose::verdict {
 
 namespace {
 
-// What was tried with the run, and calls that were made again, as lines of evidence. An outcome is the word of whoever
-// ran the experiment; none of these lines decides anything.
+// What was tried with the run, and calls that were made again, as lines of evidence. An outcome is the word of the user
+// who ran the experiment; none of these lines decides anything.
 
 /// One outcome on its way into a verdict.
 struct Outcomes

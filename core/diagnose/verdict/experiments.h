@@ -20,7 +20,7 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict);
 /// The one with this id, whatever the verdict; nullptr for an unknown one.
 const Experiment* findExperiment(std::string_view id);
 
-/// Ids of the experiments that have an outcome to tell.
+/// Ids of the experiments that have an outcome.
 std::vector<std::string_view> experimentIds();
 
 /// Hours without the fault after which chance explains its absence in less than 1 of 20 cases, were nothing changed:
@@ -35,7 +35,7 @@ Result<void> check(const CallsAgain& called);
 Result<void> check(const Observations& observed);
 
 // The captured call made again: k of n calls went wrong, and what chance has to do with it. A count is the word of
-// whoever made the calls.
+// the user who made the calls.
 
 /// At 95 % confidence fewer than this share of calls fails where none of `calls` did: 3 / n ("rule of three": Hanley
 /// and Lippman-Hand, JAMA 1983).

@@ -40,7 +40,7 @@ std::string detectorAnswer(const DetectorReplay& replay);
 /// The answer and all that it rests on; the first one is the answer.
 std::vector<AnswerFact> detectorFacts(const DetectorReplay& replay);
 
-/// False where every loss was finite: there is nothing to tell then.
+/// False where every loss was finite: there is nothing to report then.
 bool detectorSpeaks(const DetectorReplay& replay);
 
 /// "every loss in 2 logs is finite: no setting would have stopped this run", where that is so of all of them; else

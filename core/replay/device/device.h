@@ -48,7 +48,7 @@ public:
     /// Fills buffer 0 with row-major matrices in the capture's own orientation, batch x rows x cols, unrounded.
     virtual Result<void> upload(ValueView input) = 0;
 
-    /// Instructions from now on may end early once this is set; whoever sets it asks for no results then.
+    /// Instructions from now on may end early once this is set; no results may be asked for then.
     void heed(const CancelToken& cancel) { m_cancel = cancel; }
 
     /// Executes one instruction; if it carries a scan slot, the scan of its result too.

@@ -103,7 +103,7 @@ constexpr std::size_t maxKeptReplays = 2;
 /// large. What a pair of 4096 x 4096 in fp32 and fp64 holds is below it.
 constexpr std::int64_t maxKeptReplayBytes = std::int64_t {2} << 30;
 
-/// The same for whoever asks again: another region of the last frame costs nothing, and a later op of the same replay
+/// The same for repeated requests: another region of the last frame costs nothing, and a later op of the same replay
 /// goes on where the last one stopped. The replays of the last two films are kept so. An earlier op, another cell or a
 /// capture that was written since begin anew; so does what ended with an error or was cancelled.
 class FrameReplay

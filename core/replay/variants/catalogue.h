@@ -37,7 +37,7 @@ public:
     /// The built-in ones and the user's own.
     std::vector<const Variant*> all() const;
 
-    /// The same names stand for the same variants, whoever holds them.
+    /// The same names stand for the same variants; the entries need not be shared.
     bool operator==(const Catalogue& other) const;
 
 private:

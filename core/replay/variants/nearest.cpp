@@ -35,7 +35,7 @@ std::vector<std::string_view> nearest(
 {
     // A user's word may be long; what lies beyond 64 characters decides nothing.
     word = word.substr(0, 64);
-    // Whoever writes half a name means one that has it, however long the rest is.
+    // Half a name stands for one that contains it, however long the rest is.
     constexpr std::size_t shortestPart = 3;
     std::vector<std::pair<std::size_t, std::string_view>> ranked;
     for (const auto candidate : candidates) {
