@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
+#include "core/json/jsonfields.h"
 #include "core/json/records.h"
 
 namespace nanscope::rpc {
@@ -41,9 +41,7 @@ std::int64_t tilesOver(std::int64_t elements, std::int64_t perTile)
 
 const Json& member(const Json& json, const char* key)
 {
-    static const Json none;
-    const auto found = json.is_object() ? json.find(key) : json.end();
-    return found == json.end() ? none : *found;
+    return jsonread::at(json, key);
 }
 
 bool readInteger(const Json& json, std::int64_t& out)
@@ -54,21 +52,6 @@ bool readInteger(const Json& json, std::int64_t& out)
     }
     out = json.get<std::int64_t>();
     return true;
-}
-
-std::optional<double> readNumber(const Json& json)
-{
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (json.is_number()) {
-        return json.get<double>();
-    }
-    if (json == "nan") {
-        return std::numeric_limits<double>::quiet_NaN();
-    }
-    if (json == "inf" || json == "-inf") {
-        return json == "inf" ? infinity : -infinity;
-    }
-    return std::nullopt;
 }
 
 Json scanToJson(const Scan& scan)
@@ -83,10 +66,10 @@ Json scanToJson(const Scan& scan)
 
 bool scanFromJson(const Json& json, Scan& scan)
 {
-    const auto absmax = readNumber(member(json, "absmax"));
-    const auto smallest = readNumber(member(json, "min_nonzero"));
-    const auto squares = readNumber(member(json, "sum_squares"));
-    const auto trace = readNumber(member(json, "trace"));
+    const auto absmax = jsonread::number(member(json, "absmax"));
+    const auto smallest = jsonread::number(member(json, "min_nonzero"));
+    const auto squares = jsonread::number(member(json, "sum_squares"));
+    const auto trace = jsonread::number(member(json, "trace"));
     const auto& first = member(json, "first_nonfinite");
     const bool counts = readInteger(member(json, "count"), scan.count) && readInteger(member(json, "nan"), scan.nan)
         && readInteger(member(json, "pos_inf"), scan.posInf) && readInteger(member(json, "neg_inf"), scan.negInf)
@@ -247,7 +230,7 @@ bool unpackOp(const Json& json, const BlockReader& block, OpTrace& op, std::opti
     }
     op.op = *known;
     op.iteration = static_cast<int>(std::min<std::int64_t>(iteration, mostOps));
-    distance = readNumber(member(json, "distance"));
+    distance = jsonread::number(member(json, "distance"));
     const auto& scan = member(json, "scan");
     const auto& tiles = member(json, "tiles");
     return (scan.is_null() || scanFromJson(scan, op.batches.emplace_back()))
@@ -392,7 +375,7 @@ bool readNumbers(const Json& json, std::vector<double>& out)
         return false;
     }
     for (const auto& item : json) {
-        const auto number = readNumber(item);
+        const auto number = jsonread::number(item);
         if (!number) {
             return false;
         }
@@ -429,8 +412,8 @@ Result<replay::ReplayedCliff> unpackCliff(const Json& answer)
 {
     const auto& json = member(answer, "cliff");
     replay::ReplayedCliff cliff;
-    const auto scale = readNumber(member(json, "scale"));
-    const auto safety = readNumber(member(json, "safety"));
+    const auto scale = jsonread::number(member(json, "scale"));
+    const auto safety = jsonread::number(member(json, "safety"));
     const auto& replays = member(json, "replays");
     if (!scale || !safety || !readInteger(member(json, "batch"), cliff.batch)
         || !readInteger(member(json, "batches"), cliff.batches) || !readNumbers(member(json, "limits"), cliff.limits)

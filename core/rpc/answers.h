@@ -28,9 +28,6 @@ const nlohmann::ordered_json& member(const nlohmann::ordered_json& json, const c
 /// A whole number that is not negative.
 bool readInteger(const nlohmann::ordered_json& json, std::int64_t& out);
 
-/// The way back from jsonNumber().
-std::optional<double> readNumber(const nlohmann::ordered_json& json);
-
 nlohmann::ordered_json scanToJson(const Scan& scan);
 bool scanFromJson(const nlohmann::ordered_json& json, Scan& scan);
 

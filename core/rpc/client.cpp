@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
@@ -19,32 +20,22 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
-const Json& at(const Json& json, const char* key)
+/// What is missing, or of another type, is empty or 0.
+template <class T>
+T valueIn(const Json& json, const char* key)
 {
-    static const Json none;
-    const auto found = json.is_object() ? json.find(key) : json.end();
-    return found == json.end() ? none : *found;
-}
-
-std::string textAt(const Json& json, const char* key)
-{
-    const auto& found = at(json, key);
-    return found.is_string() ? found.get<std::string>() : std::string();
-}
-
-std::int64_t numberAt(const Json& json, const char* key)
-{
-    const auto& found = at(json, key);
-    return found.is_number_integer() ? found.get<std::int64_t>() : 0;
+    T value {};
+    jsonread::read(member(json, key), value);
+    return value;
 }
 
 ServiceInfo infoOf(const Json& hello)
 {
-    ServiceInfo info {textAt(hello, "engine"), {}, {}};
-    for (const auto& device : at(hello, "devices")) {
-        info.devices.emplace_back(textAt(device, "name"), textAt(device, "hardware"));
+    ServiceInfo info {valueIn<std::string>(hello, "engine"), {}, {}};
+    for (const auto& device : member(hello, "devices")) {
+        info.devices.emplace_back(valueIn<std::string>(device, "name"), valueIn<std::string>(device, "hardware"));
     }
-    for (const auto& note : at(hello, "notes")) {
+    for (const auto& note : member(hello, "notes")) {
         info.notes.push_back(note.is_string() ? note.get<std::string>() : std::string());
     }
     return info;
@@ -52,8 +43,9 @@ ServiceInfo infoOf(const Json& hello)
 
 Progress progressOf(const Json& json)
 {
-    return {textAt(json, "job"), textAt(json, "phase"), numberAt(json, "done"), numberAt(json, "total"),
-        textAt(json, "unit"), textAt(json, "message")};
+    return {valueIn<std::string>(json, "job"), valueIn<std::string>(json, "phase"), valueIn<std::int64_t>(json, "done"),
+        valueIn<std::int64_t>(json, "total"), valueIn<std::string>(json, "unit"),
+        valueIn<std::string>(json, "message")};
 }
 
 /// Of what a program says before it fails, the last line mostly tells why.
@@ -119,7 +111,7 @@ Result<void> ServiceClient::hello(const CancelToken& cancel, std::chrono::millis
         if (!answer) {
             return tl::make_unexpected(answer.error());
         }
-        if (*answer && at(**answer, "hello").is_object()) {
+        if (*answer && member(**answer, "hello").is_object()) {
             m_info = infoOf((**answer)["hello"]);
             return {};
         }
@@ -187,7 +179,7 @@ tl::unexpected<Error> ServiceClient::lost(const std::string& how)
 /// Takes one answer; true when it was the job's last.
 Result<bool> ServiceClient::ended(const Json& answer, Job& job)
 {
-    const auto& id = at(answer, "id");
+    const auto& id = member(answer, "id");
     const bool ours = id == job.id || (id.is_null() && answer.contains("error"));
     if (!ours) {
         return ignored().map([] { return false; });
@@ -195,7 +187,7 @@ Result<bool> ServiceClient::ended(const Json& answer, Job& job)
     if (answer.contains("progress")) {
         job.context.progress(progressOf(answer["progress"]));
     } else if (answer.contains("error")) {
-        return failure(ErrorKind::io, "the worker says: " + textAt(answer, "error"), m_path);
+        return failure(ErrorKind::io, "the worker says: " + valueIn<std::string>(answer, "error"), m_path);
     } else if (answer.contains("cancelled")) {
         return job.giveUp ? cancelled(job.what)
                           : failure(ErrorKind::io, "the worker was stopped by somebody else", m_path);
@@ -249,7 +241,7 @@ Result<void> ServiceClient::sweep(const replay::SweepRequest& request, const std
     const JobContext& context, const std::function<void(Cell)>& onCell)
 {
     const auto take = [&](const Json& answer) {
-        auto cell = cellFromJson(at(answer, "cell"));
+        auto cell = cellFromJson(member(answer, "cell"));
         if (cell) {
             onCell(std::move(*cell));
         }

@@ -11,6 +11,7 @@
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
+#include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/report/input/reportinput.h"
@@ -19,13 +20,17 @@
 
 namespace nanscope::workflow {
 
-namespace {
+/// The rules stand beside it in a stored diagnosis.
+template <class Visit>
+void fields(Visit& visit, jsonfields::Of<JudgedFrom> auto& from)
+{
+    visit("run", from.run);
+    visit("user_files", from.userFiles);
+    visit("spike_rule", from.spikeRule);
+    visit("newest_points", from.newestPoints);
+}
 
-constexpr const char* fromKey = "judged_from";
-constexpr const char* runKey = "run";
-constexpr const char* userFilesKey = "user_files";
-constexpr const char* spikeRuleKey = "spike_rule";
-constexpr const char* newestKey = "newest_points";
+namespace {
 
 /// Columns are part of it: a log that is read again as something else may hold as many points.
 std::string contentsText(const RunData& run, const session::Session* session)
@@ -52,28 +57,15 @@ std::string stampOf(const UserFiles& files, const session::Session* session)
     return stamp.empty() ? stamp : session::hashText(stamp);
 }
 
-std::string textIn(const nlohmann::json& json, const char* key)
-{
-    const auto found = json.find(key);
-    return found != json.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
+constexpr const char* fromKey = "judged_from";
 
 JudgedFrom judgedFromIn(const std::string& text)
 {
     JudgedFrom from;
+    const auto json = jsonread::Json::parse(text, nullptr, false);
+    jsonfields::Reader read(json);
+    read(fromKey, from);
     from.rules = rulesOf(text);
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    const auto found = json.is_object() ? json.find(fromKey) : json.end();
-    if (found == json.end() || !found->is_object()) {
-        return from;
-    }
-    from.run = textIn(*found, runKey);
-    from.userFiles = textIn(*found, userFilesKey);
-    from.spikeRule = textIn(*found, spikeRuleKey);
-    const auto newest = found->find(newestKey);
-    if (newest != found->end() && newest->is_number_integer()) {
-        from.newestPoints = newest->get<std::int64_t>();
-    }
     return from;
 }
 
@@ -97,14 +89,7 @@ std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session)
 Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosis, const JudgedFrom& from)
 {
     auto answer = diagnosisAnswer(diagnosis);
-    nlohmann::ordered_json json {{runKey, from.run}, {userFilesKey, from.userFiles}};
-    if (!from.spikeRule.empty()) {
-        json[spikeRuleKey] = from.spikeRule;
-    }
-    if (from.newestPoints) {
-        json[newestKey] = *from.newestPoints;
-    }
-    answer.add(fromKey, std::move(json));
+    answer.add(fromKey, jsonfields::Writer::written(from));
     return session.setDiagnosis(answer.text());
 }
 
