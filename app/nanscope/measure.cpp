@@ -13,7 +13,7 @@
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/utf8.h"
-#include "core/instruments/answers.h"
+#include "core/instruments/measure.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {

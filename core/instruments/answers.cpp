@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/instruments/answers.h"
+#include "core/instruments/measure.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -59,5 +60,14 @@ std::string pathOf(const Tensor& tensor);
 
 /// `error` with the path filled in where it is not.
 Error withPath(Error error, const std::filesystem::path& path);
+
+/// One reader per format; each gets a file whose first bytes are of its kind.
+Result<TensorFile> openTorchZip(const std::filesystem::path& path, const platform::FileReader& file);
+Result<TensorFile> openSafetensors(const std::filesystem::path& path, const platform::FileReader& file);
+Result<TensorFile> openNpy(const std::filesystem::path& path, const platform::FileReader& file);
+
+/// openTensorFile() for a caller that reads contents at once: `opened` is left holding the file.
+Result<TensorFile> openTensorFile(
+    const std::filesystem::path& path, std::shared_ptr<const platform::FileReader>& opened);
 
 } // namespace nanscope::tensorfile

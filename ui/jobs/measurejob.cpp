@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
-#include "core/instruments/answers.h"
+#include "core/instruments/measure.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/shared/text.h"
 

@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
-#include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "core/base/bytes.h"
-#include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 

@@ -6,7 +6,6 @@
 
 #include "core/base/bytes.h"
 #include "core/base/guarded.h"
-#include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {

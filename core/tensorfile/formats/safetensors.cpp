@@ -7,7 +7,6 @@
 #include <simdjson.h>
 
 #include "core/base/bytes.h"
-#include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 

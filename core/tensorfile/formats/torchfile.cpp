@@ -3,7 +3,6 @@
 #include <string>
 
 #include "core/base/bytes.h"
-#include "core/tensorfile/formats/openers.h"
 #include "core/tensorfile/pickle/picklegraph.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"

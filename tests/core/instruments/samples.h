@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/instruments/answers.h"
+#include "core/instruments/measure.h"
 
 namespace nanscope::testing {
 

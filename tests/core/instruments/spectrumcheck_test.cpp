@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "core/instruments/answers.h"
+#include "core/instruments/measure.h"
 #include "core/instruments/spectrumcheck.h"
 #include "samples.h"
 
