@@ -108,10 +108,12 @@ std::string totalsText(const EnvelopeTotals& t)
         constexpr double most = 1000; // of an input that its epsilon outweighs
         text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);
     }
-    if (t.absmaxQ) {
+    // Where nothing stayed finite, the largest finite Q and the room above it say nothing.
+    if (t.absmaxQ && (t.finite > 0 || t.roundings == 0)) {
         text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);
     }
-    return text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
+    return t.finite < t.roundings ? text
+                                  : text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
 }
 
 } // namespace nanscope::diagnose::verdict

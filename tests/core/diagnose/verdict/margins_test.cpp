@@ -356,8 +356,12 @@ TEST(Totals, TakeTheWorstOfEveryMember)
     EXPECT_EQ(totals.slackPercent, 2.5);
     EXPECT_EQ(totals.absmaxQ, 40);
     EXPECT_EQ(totals.headroomBinades, 7.5);
-    EXPECT_EQ(
-        diagnose::verdict::totalsText(totals), "21 of 24 replays finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
+    EXPECT_EQ(diagnose::verdict::totalsText(totals), "21 of 24 replays finite, slack 2.5 %, max|Q| 40")
+        << "some left the format: there is no room to speak of";
+    EXPECT_EQ(diagnose::verdict::totalsText(diagnose::verdict::totalsOf({of(8, 2.5, 40, 7.5)})),
+        "8 of 8 replays finite, slack 2.5 %, max|Q| 40, headroom 7 binades");
+    EXPECT_EQ(diagnose::verdict::totalsText(diagnose::verdict::totalsOf({of(0, std::nullopt, 0, 0)})),
+        "0 of 8 replays finite");
 }
 
 } // namespace
