@@ -64,6 +64,7 @@ void Svg::line(Spot from, Spot to, std::string_view classes)
     element(fmt::format(R"(<path class="{}" d="M{} {}L{} {}")", classes, coordinate(from.x), coordinate(from.y),
                 coordinate(to.x), coordinate(to.y)),
         "path", {});
+    m_shapes.push_back({Shape::Kind::outline, std::string(classes), {{{from, to}, false}}});
 }
 
 void Svg::rect(const Box& box, std::string_view classes)
@@ -71,6 +72,7 @@ void Svg::rect(const Box& box, std::string_view classes)
     element(fmt::format(R"(<rect class="{}" x="{}" y="{}" width="{}" height="{}")", classes, coordinate(box.x),
                 coordinate(box.y), coordinate(box.width), coordinate(box.height)),
         "rect", {});
+    m_shapes.push_back({Shape::Kind::outline, std::string(classes), {outlineOf(box)}});
 }
 
 void Svg::circle(Spot centre, double radius, std::string_view classes, std::string_view hint)
@@ -78,17 +80,30 @@ void Svg::circle(Spot centre, double radius, std::string_view classes, std::stri
     element(fmt::format(R"(<circle class="{}" cx="{}" cy="{}" r="{}")", classes, coordinate(centre.x),
                 coordinate(centre.y), coordinate(radius)),
         "circle", hint);
+    m_shapes.push_back({Shape::Kind::outline, std::string(classes), {outlineOfCircle(centre, radius)}});
 }
 
 void Svg::path(std::string_view data, std::string_view classes, std::string_view hint)
 {
     element(fmt::format(R"(<path class="{}" d="{}")", classes, data), "path", hint);
+    m_shapes.push_back({Shape::Kind::outline, std::string(classes), outlinesOf(data)});
 }
 
 void Svg::text(Spot at, std::string_view words, std::string_view classes)
 {
     m_body += fmt::format(
         R"(<text class="{}" x="{}" y="{}">{}</text>)", classes, coordinate(at.x), coordinate(at.y), escaped(words));
+    m_shapes.push_back({Shape::Kind::text, std::string(classes), {}, {at.x, at.y, 0, 0}, std::string(words)});
+}
+
+void Svg::paint(const Box& box, std::string_view colour)
+{
+    m_shapes.push_back({Shape::Kind::paint, {}, {}, box, std::string(colour)});
+}
+
+void Svg::hatch(const Box& box, std::string_view kind)
+{
+    m_shapes.push_back({Shape::Kind::hatch, std::string(kind), {}, box, {}});
 }
 
 void Svg::mark(PointState state, Spot at, std::string_view hint)

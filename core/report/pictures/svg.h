@@ -9,24 +9,9 @@
 #include <vector>
 
 #include "core/model/run.h"
+#include "core/report/pictures/shape.h"
 
 namespace nanscope::report {
-
-struct Spot
-{
-    double x = 0;
-    double y = 0;
-};
-
-struct Box
-{
-    double x = 0;
-    double y = 0;
-    double width = 0;
-    double height = 0;
-    double right() const { return x + width; }
-    double bottom() const { return y + height; }
-};
 
 /// `&`, `<`, `>` and both quotes as entities: safe in elements and in attributes.
 std::string escaped(std::string_view text);
@@ -49,8 +34,11 @@ public:
     void circle(Spot centre, double radius, std::string_view classes, std::string_view hint = {});
     void path(std::string_view data, std::string_view classes, std::string_view hint = {});
     void text(Spot at, std::string_view words, std::string_view classes = {});
-    /// Elements that are safe as they are.
+    /// Elements that are safe as they are; what they show is added by paint() and hatch().
     void raw(std::string_view elements) { m_body += elements; }
+    /// For shapes() alone: a box of one colour, "#rrggbb", and one hatched as its class says.
+    void paint(const Box& box, std::string_view colour);
+    void hatch(const Box& box, std::string_view kind);
     /// The mark of a class that is not finite: a cross, a triangle up, a triangle down.
     void mark(PointState state, Spot at, std::string_view hint = {});
 
@@ -58,6 +46,8 @@ public:
     double width() const { return m_width; }
     double height() const { return m_height; }
     bool empty() const { return m_body.empty(); }
+    /// The same picture as a list, in the order of painting.
+    const std::vector<Shape>& shapes() const { return m_shapes; }
 
     /// For a page that holds figures.css.
     std::string inlined(std::string_view alt) const;
@@ -70,6 +60,7 @@ private:
     double m_width = 0;
     double m_height = 0;
     std::string m_body;
+    std::vector<Shape> m_shapes;
 };
 
 /// Maps values to pixels.

@@ -192,6 +192,11 @@ RunPaths pathsOf(const std::vector<TileRun>& runs)
     return paths;
 }
 
+std::string levelColour(int level)
+{
+    return magnitudeColour((level + 0.5) / levels);
+}
+
 void drawCells(Svg& svg, const RunPaths& paths, Spot origin, int cell)
 {
     svg.raw(fmt::format(R"svg(<g class="tiles" transform="translate({} {}) scale({})">)svg", coordinate(origin.x),
@@ -199,16 +204,34 @@ void drawCells(Svg& svg, const RunPaths& paths, Spot origin, int cell)
     for (int level = 0; level < levels; ++level) {
         const auto& data = paths.at(static_cast<std::size_t>(level)).data();
         if (!data.empty()) {
-            svg.raw(fmt::format(R"(<path stroke="{}" d="{}"/>)", magnitudeColour((level + 0.5) / levels), data));
+            svg.raw(fmt::format(R"(<path stroke="{}" d="{}"/>)", levelColour(level), data));
         }
     }
     for (std::size_t kind = 0; kind < kindClasses.size(); ++kind) {
         const auto& data = paths.at(kind + levels).data();
         if (!data.empty()) {
-            svg.path(data, fmt::format("tile {}", kindClasses.at(kind)));
+            svg.raw(fmt::format(R"(<path class="tile {}" d="{}"/>)", kindClasses.at(kind), data));
         }
     }
     svg.raw("</g>");
+}
+
+/// The same cells for shapes().
+void paintCells(Svg& svg, const std::vector<TileRun>& runs, Spot origin, int cell)
+{
+    std::vector<std::string> colours;
+    for (int level = 0; level < levels; ++level) {
+        colours.push_back(levelColour(level));
+    }
+    for (const auto& run : runs) {
+        const Box box {origin.x + run.col * cell, origin.y + run.row * cell, static_cast<double>(run.length * cell),
+            static_cast<double>(cell)};
+        if (run.kind < levels) {
+            svg.paint(box, colours.at(static_cast<std::size_t>(run.kind)));
+        } else {
+            svg.hatch(box, kindClasses.at(static_cast<std::size_t>(run.kind - levels)));
+        }
+    }
 }
 
 std::string hatching(std::size_t kind, std::string_view data)
@@ -299,7 +322,8 @@ void drawScale(Svg& svg, const LogRange& range, Spot at, double height)
     const auto step = height / levels;
     for (int level = 0; level < levels; ++level) {
         svg.raw(fmt::format(R"(<rect class="step" x="{}" y="{}" width="14" height="{}" fill="{}"/>)", coordinate(at.x),
-            coordinate(at.y + height - (level + 1) * step), coordinate(step), magnitudeColour((level + 0.5) / levels)));
+            coordinate(at.y + height - (level + 1) * step), coordinate(step), levelColour(level)));
+        svg.paint({at.x, at.y + height - (level + 1) * step, 14, step}, levelColour(level));
     }
     svg.text({at.x + 20, at.y + 10}, fmt::format("{:.2g}", std::pow(10, range.high)));
     svg.text({at.x + 20, at.y + height / 2 + 4}, "|x|, logarithmic", "quiet");
@@ -318,6 +342,7 @@ double drawLegend(Svg& svg, const LogRange& range, const RunPaths& paths, Spot a
         }
         svg.rect({at.x, y, 14, 14}, fmt::format("swatch {}", kindClasses.at(kind)));
         svg.raw(hatching(kind, fmt::format("M{} {}h14v14h-14z", coordinate(at.x), coordinate(y))));
+        svg.hatch({at.x, y, 14, 14}, kindClasses.at(kind));
         svg.text({at.x + 20, y + 12}, kindNames.at(kind));
         y += 22;
     }
@@ -352,6 +377,7 @@ Svg tilePicture(const TileMap& map, const DamagePattern* damage)
     drawLanes(svg, {left, 6, area.width, 0}, marks);
     drawCells(svg, paths, origin, cell);
     drawHatching(svg, runs, origin, cell);
+    paintCells(svg, runs, origin, cell);
     if (damage != nullptr && damage->rowEnd > damage->rowBegin && damage->colEnd > damage->colBegin) {
         drawFrame(svg, map, grid, *damage, origin, cell);
     }
