@@ -94,7 +94,7 @@ Report::Report(CLI::App& root)
     addUserFileOptions(options(), m_files);
     options().add("--section", m_only, "Only these sections, such as claim,output; may be repeated").oneEach();
     options().add("--no-section", m_without, "Without these sections; may be repeated").oneEach();
-    options().addFlag("--no-images", m_noImages, "No pictures in .html, none beside .md");
+    options().addFlag("--no-images", m_noImages, "No pictures in .html, no .png files beside .md");
     options().add("--redact", m_replace, "TEXT or TEXT=REPLACEMENT, replaced everywhere; may be repeated").oneEach();
     options()
         .add("--keep", m_keep,
@@ -125,6 +125,10 @@ Result<std::set<report::ReportSection>> sectionsOf(const std::vector<std::string
     std::set<report::ReportSection> sections;
     for (const auto& word : words) {
         for (const auto& part : listOf(word)) {
+            if (const auto section = report::parseReportSection(part)) {
+                sections.insert(*section);
+                continue;
+            }
             const auto place = oneOf("section", part, known);
             if (!place) {
                 return tl::make_unexpected(place.error());
@@ -310,6 +314,11 @@ void say(const std::vector<report::WrittenFile>& files, const Diagnosis& diagnos
     for (const auto& file : files) {
         text +=
             fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), printable(file.path.string()));
+    }
+    const auto isPicture = [](const report::WrittenFile& file) { return file.path.extension() == ".png"; };
+    if (std::ranges::any_of(files, isPicture)) {
+        text += "An issue takes the text as it is; drag the .png files into it. To mail it, write .html: one page with "
+                "its pictures.\n";
     }
     terminal.print(text);
 }

@@ -55,6 +55,22 @@ Json runJson(const RunData& run)
         {"events", run.events.size()}, {"rejected", run.rejected.size()}};
 }
 
+/// What was measured of the capture that the report is about; what was not is null.
+Json measuresJson(const Measures& measures)
+{
+    Json overflow = nullptr;
+    if (measures.overflow) {
+        const auto& one = *measures.overflow;
+        overflow = {{"variant", one.variant}, {"precision", name(one.precision)}, {"iteration", one.iteration},
+            {"op", name(one.op)}, {"reaches", one.reaches}, {"exact", one.exact ? Json(*one.exact) : Json(nullptr)},
+            {"limit", largestFinite(one.precision)}};
+    }
+    const auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+    return {{"sha256", measures.sha256.empty() ? Json(nullptr) : Json(measures.sha256)},
+        {"sigma_max", number(measures.sigmaMax)}, {"stable_rank", number(measures.stableRank)},
+        {"overflow", std::move(overflow)}};
+}
+
 /// What repro.py beside the report does; null where none is there.
 Json reproducerJson(const Reproducer* beside)
 {
@@ -172,6 +188,7 @@ JsonAnswer reportAnswer(const ReportInput& input, const ReportOptions& options, 
     report.add("command_line", input.commandLine);
     report.add("run", std::move(run));
     report.add("diagnosis", diagnosisAnswer(input.diagnosis));
+    report.add("measures", measuresJson(input.measures));
     report.addEach("cells", input.cells, [](const Cell& cell) { return toJson(cell); });
     report.addEach("captures", input.run.captures, [](const Capture& capture) { return toJson(capture); });
     addSeries(report, input.run);

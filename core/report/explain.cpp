@@ -10,6 +10,7 @@
 #include "core/base/utf8.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "core/report/document/conviction.h"
 #include "core/report/input/reportinput.h"
 #include "core/report/report.h"
 
@@ -148,12 +149,14 @@ std::string sideText(const CaptureTensor& tensor)
         return fmt::format("all {} elements are zero", countText(scan.count));
     }
     if (scan.finite()) {
-        return fmt::format("finite: absmax {}, Frobenius norm {}, {} zero", numberText(scan.absmax),
+        return fmt::format("finite: absmax {}, Frobenius norm {}, {} zero", magnitudeText(scan.absmax),
             numberText(std::sqrt(scan.sumSquares)), countText(scan.zero));
     }
     const auto share = 100.0 * static_cast<double>(scan.nonFinite()) / static_cast<double>(scan.count);
-    return fmt::format("{} of {} elements ({:.3g} %), first at {}", classesText(scan), countText(scan.count), share,
-        indexText(indexIn(tensor.shape, scan.firstNonFinite)));
+    const auto rest = scan.nonFinite() == scan.count ? std::string("no finite value")
+                                                     : "the rest at most " + magnitudeText(scan.absmax);
+    return fmt::format("{} of {} elements ({:.3g} %), first at {}, {}", classesText(scan), countText(scan.count), share,
+        indexText(indexIn(tensor.shape, scan.firstNonFinite)), rest);
 }
 
 std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
@@ -223,6 +226,13 @@ Reading readingOf(const Capture& capture)
     return {"what went in was finite: it broke in this call or in what wrote it out", variantUnknown};
 }
 
+/// An input that fp16 does not hold convicts whoever casts it, where the output is damaged.
+std::string convictingInput(const Capture& capture)
+{
+    const bool damaged = capture.output && capture.output->scanned() && !capture.output->total().finite();
+    return damaged && capture.input.scanned() ? castText(capture.input) : std::string();
+}
+
 std::string mapHeader(const Capture& capture, const TileMap& map, std::size_t across, std::size_t down)
 {
     const auto element = capture.output && matrixShape(capture.output->shape).batch > 1
@@ -275,6 +285,9 @@ std::string explainText(
     auto text = printable(capture.file) + "\n" + statement("what", whatText(capture))
         + statement("input", sideText(capture.input)) + statement("output", outputText(capture, verdict))
         + mapText(capture, output);
+    if (const auto number = convictingInput(capture); !number.empty()) {
+        text += statement("number", number);
+    }
     if (!verdict.summary.empty()) {
         text += statement("verdict", verdict.summary);
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/report/document/compose.h"
+#include "core/report/pictures/png.h"
 #include "core/report/render/html.h"
 #include "core/report/render/markdown.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -23,8 +24,7 @@ std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOpti
     for (const auto& section : documentOf(input, options).sections) {
         for (const auto& block : section.blocks) {
             if (const auto* figure = std::get_if<Figure>(&block)) {
-                images.push_back(
-                    {fmt::format("{}-{}.svg", options.imageStem, figure->id), figure->svg.file(figure->alt)});
+                images.push_back({pictureFile(*figure, options.imageStem), pngOf(figure->svg)});
             }
         }
     }

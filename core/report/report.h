@@ -37,19 +37,19 @@ nlohmann::ordered_json rejectedJson(std::span<const Rejection> rejected);
 /// Logs that were begun anew: what each was called, what it is called in the session, and how much it gave.
 nlohmann::ordered_json replacedJson(std::span<const ReplacedLog> replaced);
 
-/// One screen a maintainer can act on, then the appendix; at most 65,536 characters. What is not known is "not
-/// recorded".
+/// One screen a maintainer can act on, then the appendix, folded; at most 65,536 characters. What is not known is left
+/// out.
 std::string markdownReport(const ReportInput& input, const ReportOptions& options = {});
 /// The same sections as one page that needs nothing else: no script, no link, pictures inside.
 std::string htmlReport(const ReportInput& input, const ReportOptions& options = {});
 /// `beside`: the reproducer that lies in the same folder, or null.
 std::string jsonReport(const ReportInput& input, const ReportOptions& options = {}, const Reproducer* beside = nullptr);
 
-/// The pictures the Markdown report links to.
+/// The pictures the Markdown report links to: an issue takes PNG files that are dragged into it.
 struct ReportImage
 {
     std::string file; ///< without folders
-    std::string svg;
+    std::string png;
 };
 std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOptions& options);
 

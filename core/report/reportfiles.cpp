@@ -59,7 +59,7 @@ std::vector<ReportFile> reportFiles(const ReportInput& input, ReportOptions opti
     std::vector<ReportFile> files {{name, textOf(format, input, options, beside)}};
     if (pictures) {
         for (auto& image : reportImages(input, options)) {
-            files.push_back({std::move(image.file), printableLines(image.svg)});
+            files.push_back({std::move(image.file), std::move(image.png)});
         }
     }
     return files;
@@ -165,7 +165,8 @@ std::string purpose(const std::string& name)
     if (name == "report.html") {
         return "The same with its pictures as one page. It loads nothing from elsewhere.";
     }
-    return name == "report.json" ? "Everything that was found, for programs." : "A picture that report.md shows.";
+    return name == "report.json" ? "Everything that was found, for programs."
+                                 : "A picture of report.md, to drag into the issue.";
 }
 
 std::string readme(const BundleParts& parts, const BundleOptions& options)

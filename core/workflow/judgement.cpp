@@ -16,6 +16,7 @@
 #include "core/replay/variants/sessionvariants.h"
 #include "core/report/input/reportinput.h"
 #include "core/report/report.h"
+#include "core/workflow/measures.h"
 #include "core/workflow/openrun.h"
 
 namespace nanscope::workflow {
@@ -159,6 +160,9 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
         std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
     input.about = std::move(source.about);
     input.outputTiles = report::outputTiles(input);
+    if (const auto* capture = report::mainCapture(input); capture != nullptr && report::mainVerdict(input) != nullptr) {
+        input.measures = measuresOf(*capture, *report::mainVerdict(input), source.catalogue);
+    }
     input.variantFiles = std::move(source.files.variants);
     input.ran = std::move(source.ran);
     return input;

@@ -112,6 +112,36 @@ TEST(HtmlReport, StyleIsWhatThePolicyAllows)
     EXPECT_EQ(hexOfBase64(between(html, "style-src 'sha256-", "'")), contents(folder / "sum").substr(0, 64));
 }
 
+TEST(HtmlReport, DigestIsThatOfTheCaptureAndNoKey)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto done = run({"report", capture, "-o", folder / "r.json", "-o", folder / "r.md"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_EQ(done.err, "") << "it is not hidden as what looks like a key";
+    const auto command = "sha256sum '" + capture + "' > '" + (folder / "sum") + "'";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    const auto digest = contents(folder / "sum").substr(0, 64);
+    EXPECT_EQ(Json::parse(contents(folder / "r.json"))["measures"]["sha256"], digest);
+    EXPECT_THAT(contents(folder / "r.md"), HasSubstr(digest));
+}
+
+TEST(HtmlReport, LeavesTheSessionItReadsAsItIs)
+{
+    const WorkFolder folder;
+    const auto session = folder / "s.nanscope";
+    ASSERT_EQ(run({"import", sample, "--session", session}).status, 0);
+    const auto before = contents(session);
+    const auto written = std::filesystem::last_write_time(session);
+    for (const auto* name : {"r.md", "r.html", "r.json", "b.zip"}) {
+        const auto* option = std::string_view(name) == "b.zip" ? "--bundle" : "-o";
+        ASSERT_EQ(run({"report", session, option, folder / name}).status, 0) << name;
+    }
+    EXPECT_EQ(contents(session), before);
+    EXPECT_EQ(std::filesystem::last_write_time(session), written);
+    EXPECT_FALSE(std::filesystem::exists(session + "-wal"));
+}
+
 TEST(HtmlReport, HoldsThePicturesOfTheRun)
 {
     const WorkFolder folder;
@@ -141,27 +171,30 @@ TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
         files.push_back(std::filesystem::path(path).filename().string());
         EXPECT_EQ(std::filesystem::file_size(path), written["bytes"]);
     }
-    EXPECT_THAT(files, ::testing::ElementsAre("r.md", "r-loss.svg", "r-output.svg", "r-faults.svg"));
-    for (const auto* link : {"](r-loss.svg)", "](r-output.svg)", "](r-faults.svg)"}) {
+    EXPECT_THAT(files, ::testing::ElementsAre("r.md", "r-1.png", "r-2.png", "r-3.png"));
+    for (const auto* link : {"](r-1.png)", "](r-2.png)", "](r-3.png)"}) {
         EXPECT_THAT(markdown, HasSubstr(link));
     }
     ASSERT_EQ(run({"report", sample, "-o", folder / "bare.md", "--no-images"}).status, 0);
-    EXPECT_THAT(contents(folder / "bare.md"), Not(HasSubstr(".svg")));
-    EXPECT_FALSE(std::filesystem::exists(folder / "bare-loss.svg"));
-    EXPECT_THAT(run({"report", sample, "-o", "-"}).out, Not(HasSubstr(".svg")));
+    EXPECT_THAT(contents(folder / "bare.md"), Not(HasSubstr(".png")));
+    EXPECT_FALSE(std::filesystem::exists(folder / "bare-1.png"));
+    EXPECT_THAT(run({"report", sample, "-o", "-"}).out, Not(HasSubstr(".png")));
 }
 
 TEST(HtmlReport, SectionsAreChosenByName)
 {
     const auto only = run({"report", sample, "-o", "-", "--section", "claim,ask"}).out;
-    EXPECT_THAT(only, HasSubstr("**1 Claim.**"));
-    EXPECT_THAT(only, HasSubstr("**15 Ask.**"));
-    EXPECT_THAT(only, Not(HasSubstr("**2 ")));
+    EXPECT_THAT(only, HasSubstr("**Result.**"));
+    EXPECT_THAT(only, HasSubstr("**Next**"));
+    EXPECT_THAT(only, Not(HasSubstr("**Evidence")));
     EXPECT_THAT(only, Not(HasSubstr("Appendix")));
     const auto without =
-        run({"report", sample, "-o", "-", "--no-section", "console,findings", "--no-section", "captures"}).out;
-    EXPECT_THAT(without, HasSubstr("**2 "));
-    EXPECT_THAT(without, Not(HasSubstr("Appendix")));
+        run({"report", sample, "-o", "-", "--no-section", "console,against", "--no-section", "captures"}).out;
+    EXPECT_THAT(without, HasSubstr("**Result"));
+    EXPECT_THAT(without, HasSubstr("Appendix"));
+    for (const auto* gone : {"**Evidence", "**Console", "**Captures"}) {
+        EXPECT_THAT(without, Not(HasSubstr(gone)));
+    }
     const auto wrong = run({"report", sample, "-o", "-", "--section", "clam"});
     EXPECT_EQ(wrong.status, 2);
     EXPECT_THAT(wrong.err, HasSubstr("claim"));

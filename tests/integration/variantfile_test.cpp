@@ -189,7 +189,8 @@ TEST_F(KeptVariants, AreKnownToWhoeverReadsTheSession)
     EXPECT_EQ(sweep({}, m_session).status, 0);
     EXPECT_EQ(sweep({}, m_folder / "run").status, 0);
     EXPECT_EQ(run({"diagnose", m_folder / "run", "--session", m_session, "--ran", "classic"}).status, 0);
-    EXPECT_THAT(run({"report", m_session, "--ran", "mine", "-o", "-"}).out, HasSubstr("| `mine` | fp64 |"));
+    EXPECT_THAT(
+        run({"report", m_session, "--ran", "mine", "-o", "-"}).out, HasSubstr("1 of 1 cell finite: mine (fp64)."));
     const auto spread = run({"spread", m_capture, "--session", m_session, "--variant", "mine", "--op", "gram",
         "--iteration", "1", "--tile", "0,0,4,4"});
     EXPECT_EQ(spread.status, 0) << spread.err;

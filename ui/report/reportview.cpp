@@ -18,16 +18,22 @@ namespace nanscope {
 
 namespace {
 
-/// At the width of the view and in its light colours: a picture is a page of its own.
-QImage pictureOf(QByteArray svg, int width)
+/// At the width of the view.
+QImage pictureOf(const QByteArray& png, int width)
 {
-    if (const auto dark = svg.indexOf("@media"); dark >= 0) {
-        svg.remove(dark, svg.indexOf("</style>", dark) - dark);
-    }
-    // Qt draws no patterns; the colours below the hatching say the same.
-    static const QRegularExpression hatching(QStringLiteral(R"re(<path fill="url\(#hatch-\w+\)"[^>]*/>)re"));
-    const QImage image = QImage::fromData(QString::fromUtf8(svg).remove(hatching).toUtf8(), "svg");
+    const QImage image = QImage::fromData(png, "png");
     return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+}
+
+/// What a report folds, in an issue, is open here: a text document knows no folds, and shows no comments to whoever
+/// pastes it.
+QString unfolded(QString markdown)
+{
+    static const QRegularExpression comment(QStringLiteral("^<!-- .* -->$"), QRegularExpression::MultilineOption);
+    markdown.remove(comment);
+    markdown.replace(
+        QStringLiteral("\n<details>\n<summary>Appendix</summary>\n"), QStringLiteral("\n---\n\n## Appendix\n"));
+    return markdown.replace(QStringLiteral("\n</details>\n"), QStringLiteral("\n"));
 }
 
 /// The preview is small: a heading need not be larger than the names of the panes around it.
@@ -100,7 +106,7 @@ void ReportView::showRendered(const std::vector<report::ReportFile>& files)
     keepingPlace([&] {
         document()->clear();
         document()->setDefaultFont(font());
-        document()->setMarkdown(qstr(files.front().bytes),
+        document()->setMarkdown(unfolded(qstr(files.front().bytes)),
             QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
         tameHeadings(*document());
         wrapCode(*document());

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sections 10 to 16: what to try, what is uncertain, what it cost, how to see it again.
+// What to try, what it cost, how to see it again.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/document/sections.h"
@@ -16,21 +18,43 @@ namespace nanscope::report {
 
 namespace {
 
+/// A command to copy has to be whole, however many variants may have run.
 std::string sweepVariants(const CaptureVerdict& verdict)
 {
-    return verdict.variant.names.empty() ? std::string {}
-                                         : fmt::format(" --variant {}", fmt::join(verdict.variant.names, ","));
+    constexpr std::size_t most = 8;
+    const auto& names = verdict.variant.names;
+    if (names.size() > most) {
+        return " --variant all";
+    }
+    return names.empty() ? std::string {} : fmt::format(" --variant {}", fmt::join(names, ","));
 }
 
+std::string memberText(const MemberResult& member)
+{
+    return fmt::format("{} in {}", member.variant, member.precision);
+}
+
+/// Of what was replayed for the verdict, in its own formats.
 std::string expectation(const CaptureVerdict& verdict)
 {
-    const auto finite = [](const MemberResult& member) { return member.finite == member.roundings; };
+    constexpr std::size_t most = 4;
+    std::set<std::string_view> formats;
+    std::vector<std::string> failing;
+    for (const auto& member : verdict.members) {
+        formats.insert(member.precision);
+        if (member.finite < member.roundings) {
+            failing.push_back(memberText(member));
+        }
+    }
     if (verdict.members.empty()) {
         return {};
     }
-    const auto all = std::all_of(verdict.members.begin(), verdict.members.end(), finite);
-    return all ? "# expected: finite in the formats of section 7 (the numbers are innocent)"
-               : "# expected: not finite where section 7 says so";
+    if (failing.empty()) {
+        return fmt::format("# expected: finite in {} (the numbers are innocent)", fmt::join(formats, " and "));
+    }
+    const auto more = failing.size() > most ? fmt::format(" and {} more", failing.size() - most) : std::string();
+    failing.resize(std::min(most, failing.size()));
+    return fmt::format("# expected: not finite for {}{}", fmt::join(failing, ", "), more);
 }
 
 Phrase lossNotFinite(const RunData& run)
@@ -47,17 +71,22 @@ Phrase lossNotFinite(const RunData& run)
 
 std::string redactionText(const ReportOptions& options, const RedactionCounts& counts)
 {
-    auto text = options.redact ? fmt::format("home paths {}, user names {}, host names {}, "
-                                             "addresses {}, e-mail addresses {}",
-                    counts.homes, counts.users, counts.hosts, counts.addresses, counts.emails)
-                               : std::string("none (--no-redact)");
-    if (counts.secrets > 0) {
-        text += fmt::format(", keys and tokens {}", counts.secrets);
+    struct Kind
+    {
+        const char* words;
+        int count;
+    };
+    const Kind kinds[] {{"home paths", counts.homes}, {"user names", counts.users}, {"host names", counts.hosts},
+        {"addresses", counts.addresses}, {"e-mail addresses", counts.emails}, {"keys and tokens", counts.secrets},
+        {"texts that look like keys", counts.suspicions}, {"chosen by the reporter", counts.given}};
+    std::string text;
+    for (const auto& [words, count] : kinds) {
+        text += count > 0 ? fmt::format("{}{} {}", text.empty() ? "" : ", ", words, count) : std::string();
     }
-    if (counts.suspicions > 0) {
-        text += fmt::format(", texts that look like keys {}", counts.suspicions);
+    if (!options.redact) {
+        return "none (--no-redact)" + (text.empty() ? "" : "; " + text);
     }
-    return counts.given > 0 ? text + fmt::format(", chosen by the reporter {}", counts.given) : text;
+    return text.empty() ? "nothing had to be hidden" : text;
 }
 
 const TriedExperiment* triedOf(const ReportFacts& facts, const Experiment& experiment)
@@ -113,15 +142,14 @@ ItemList openItems(const ReportFacts& facts)
     return list;
 }
 
-Paragraph rateText(const Observations& observed)
+/// Empty where the reporter noted neither how often it fails nor what was tried.
+std::string rateText(const Observations& observed)
 {
-    const auto done =
-        observed.tried.empty() ? std::string("none recorded as done.") : std::string("as the reporter saw them.");
     if (!observed.rate) {
-        return {own(done + " How often it fails: not recorded.")};
+        return observed.tried.empty() ? std::string() : "As the reporter saw them.";
     }
-    return {own(fmt::format("{} It failed {} time{} in {} h.", done, observed.rate->failures,
-        observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours)))};
+    return fmt::format("{}It failed {} time{} in {} h.", observed.tried.empty() ? "" : "As the reporter saw them. ",
+        observed.rate->failures, observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours));
 }
 
 constexpr auto statuses = "0 reproduced, 1 not reproduced, 2 cannot run";
@@ -151,7 +179,10 @@ Paragraph noReproducer(const Reproducer* beside, const std::string& run)
 Blocks experiments(const ReportFacts& facts)
 {
     auto done = doneItems(facts);
-    Blocks blocks {rateText(facts.input.diagnosis.observed)};
+    Blocks blocks;
+    if (const auto rate = rateText(facts.input.diagnosis.observed); !rate.empty()) {
+        blocks.emplace_back(Paragraph {own(rate)});
+    }
     if (!done.items.empty()) {
         blocks.emplace_back(std::move(done));
     }
@@ -163,25 +194,11 @@ Blocks experiments(const ReportFacts& facts)
     return blocks;
 }
 
-Blocks against(const ReportFacts& facts)
-{
-    if (facts.verdict == nullptr) {
-        return {Paragraph {own("not recorded.")}};
-    }
-    auto list = evidenceItems("against", facts.verdict->speaksAgainst);
-    const auto open = evidenceItems("not testable", facts.verdict->notTestable);
-    list.items.insert(list.items.end(), open.items.begin(), open.items.end());
-    if (list.items.empty()) {
-        return {Paragraph {own("nothing recorded.")}};
-    }
-    return {std::move(list)};
-}
-
 Blocks advisories(const ReportFacts& facts)
 {
     const auto& known = facts.input.diagnosis.advisories;
     if (known.empty()) {
-        return {Paragraph {own("none of those that come with Nanscope matches what is known of this run.")}};
+        return {};
     }
     ItemList list;
     for (const auto& one : known) {
@@ -204,7 +221,6 @@ ItemList checkpointItems(const Rollback& rollback)
     list.items.push_back({"go back to",
         rollback.recommended ? own(fmt::format("step {}: ", *rollback.recommended)) + foreign(rollback.reason)
                              : foreign(rollback.reason)});
-    list.items.push_back({"tonight", foreign(rollback.tonight)});
     for (std::size_t i = 0; i < std::min(most, rollback.checkpoints.size()); ++i) {
         const auto& one = rollback.checkpoints[i];
         list.items.push_back(
@@ -213,15 +229,30 @@ ItemList checkpointItems(const Rollback& rollback)
     return list;
 }
 
+namespace {
+
+std::string triageText(const Triage& triage)
+{
+    auto text = fmt::format("{}: {}", counted(triage.captures, "capture"), counted(triage.births, "birth"));
+    const std::pair<int, const char*> others[] {
+        {triage.upstream, "upstream"}, {triage.downstream, "downstream"}, {triage.padding, "padding"}};
+    for (const auto& [count, words] : others) {
+        text += count > 0 ? fmt::format(", {} {}", count, words) : std::string();
+    }
+    return text + ".";
+}
+
+} // namespace
+
 Blocks impact(const ReportFacts& facts)
 {
     const auto& diagnosis = facts.input.diagnosis;
-    const auto& triage = diagnosis.triage;
-    const auto counts = fmt::format("{} captures: {} birth{}, {} upstream, {} downstream, {} padding.", triage.captures,
-        triage.births, triage.births == 1 ? "" : "s", triage.upstream, triage.downstream, triage.padding);
-    const auto unknown = diagnosis.rollback ? "Parameters touched" : "Parameters touched, checkpoints";
-    Blocks blocks {
-        Paragraph {own(counts) + lossNotFinite(facts.input.run) + own(fmt::format(" {}: {}.", unknown, notRecorded))}};
+    auto text = diagnosis.triage.captures > 0 ? own(triageText(diagnosis.triage)) : Phrase {};
+    text = text + lossNotFinite(facts.input.run);
+    Blocks blocks;
+    if (!text.words.empty()) {
+        blocks.emplace_back(Paragraph {std::move(text)});
+    }
     ItemList clusters;
     for (const auto& cluster : diagnosis.clusters) {
         clusters.items.push_back({"cluster", foreign(cluster.text)});
@@ -235,10 +266,25 @@ Blocks impact(const ReportFacts& facts)
     return blocks;
 }
 
+namespace {
+
+/// What a maintainer who is sent the file checks it by.
+Phrase whichCapture(const ReportFacts& facts)
+{
+    const auto& digest = facts.input.measures.sha256;
+    if (!digest.empty()) {
+        return own(" (SHA-256 ") + code(digest) + own(")");
+    }
+    const auto& identity = facts.capture->identity;
+    return identity.empty() ? Phrase {} : own(" (identity ") + code(identity) + own(")");
+}
+
+} // namespace
+
 Blocks reproduce(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        return {Paragraph {own("not recorded.")}};
+        return {};
     }
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
     const auto run = platform::shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
@@ -252,8 +298,8 @@ Blocks reproduce(const ReportFacts& facts)
     }
     const bool here = facts.reproducer != nullptr && !facts.reproducer->files.empty();
     auto blocks = here ? byReproducer(*facts.reproducer) : Blocks {};
-    blocks.emplace_back(Paragraph {own("With Nanscope and the capture (identity ")
-        + code(orNotRecorded(facts.capture->identity)) + own("); no GPU and no torch:")});
+    blocks.emplace_back(
+        Paragraph {own("With Nanscope and the capture") + whichCapture(facts) + own("; no GPU and no torch:")});
     blocks.emplace_back(CodeBlock {"sh", std::move(lines)});
     if (!here) {
         blocks.emplace_back(noReproducer(facts.reproducer, run));
@@ -263,21 +309,23 @@ Blocks reproduce(const ReportFacts& facts)
 
 Blocks ask(const ReportFacts& facts)
 {
-    if (facts.verdict == nullptr) {
-        return {Paragraph {own("not recorded.")}};
+    ItemList list;
+    if (facts.verdict != nullptr && !facts.verdict->question.empty()) {
+        list.items.push_back({"question", foreign(asSentence(facts.verdict->question))});
+    } else if (facts.verdict != nullptr && !facts.verdict->next.empty()) {
+        list.items.push_back({"test", foreign(lineOf(facts.verdict->next.front()))});
     }
-    if (!facts.verdict->question.empty()) {
-        return {Paragraph {foreign(facts.verdict->question)}};
+    if (const auto& rollback = facts.input.diagnosis.rollback; rollback && !rollback->tonight.empty()) {
+        list.items.push_back({"tonight", foreign(rollback->tonight)});
     }
-    return {Paragraph {facts.verdict->next.empty() ? own(notRecorded) : foreign(lineOf(facts.verdict->next.front()))}};
+    return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }
 
 Blocks redactions(const ReportFacts& facts, const std::string& command, const RedactionCounts& counts)
 {
-    return {Paragraph {own(fmt::format("{}. Consent to share tensors: {} (momentum is "
-                                       "derived from data). Nanscope {}, command line ",
-                           redactionText(facts.options, counts), notRecorded, NANSCOPE_VERSION))
-        + code(command) + own(".")}};
+    auto made = own(fmt::format(
+        "{}. No tensor is in this text. Nanscope {}", redactionText(facts.options, counts), NANSCOPE_VERSION));
+    return {Paragraph {command.empty() ? made + own(".") : made + own(", command line ") + code(command) + own(".")}};
 }
 
 } // namespace nanscope::report

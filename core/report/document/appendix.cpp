@@ -29,7 +29,7 @@ CapturesByName byName(const RunData& run)
 std::string classesOf(const CaptureTensor* tensor)
 {
     if (tensor == nullptr) {
-        return notRecorded;
+        return "–";
     }
     return tensor->scanned() ? classesText(tensor->total()) : "not scanned";
 }
@@ -109,7 +109,7 @@ Blocks consoleAroundBirth(const ReportFacts& facts)
 {
     auto lines = consoleAround(facts.input.run, facts.verdict ? facts.verdict->capture : "", 8, 6);
     if (lines.empty()) {
-        return {Paragraph {own("not recorded.")}};
+        return {};
     }
     return {
         Paragraph {own("as read; values stand for the lines that gave them")}, CodeBlock {"text", std::move(lines)}};
@@ -154,7 +154,7 @@ Blocks captureTable(const ReportFacts& facts)
     for (const auto& verdict : facts.input.diagnosis.captures) {
         table.rows.push_back(captureRow(captures, verdict));
     }
-    return {std::move(table)};
+    return table.rows.empty() ? Blocks {} : Blocks {std::move(table)};
 }
 
 } // namespace nanscope::report

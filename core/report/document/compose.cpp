@@ -74,12 +74,12 @@ struct Writer
     Blocks (*write)(const ReportFacts&);
 };
 
-constexpr Writer writers[] {{ReportSection::claim, claim}, {ReportSection::facts, minimalFacts},
+constexpr Writer writers[] {{ReportSection::claim, claim}, {ReportSection::output, outputFacts},
+    {ReportSection::evidence, evidence}, {ReportSection::reproduce, reproduce}, {ReportSection::ask, ask},
     {ReportSection::call, call}, {ReportSection::when, when}, {ReportSection::input, inputFacts},
-    {ReportSection::output, outputFacts}, {ReportSection::numbers, numbersAcquitted}, {ReportSection::control, control},
-    {ReportSection::retry, retry}, {ReportSection::experiments, experiments}, {ReportSection::against, against},
-    {ReportSection::advisories, advisories}, {ReportSection::impact, impact}, {ReportSection::reproduce, reproduce},
-    {ReportSection::ask, ask}, {ReportSection::redactions, nullptr}, {ReportSection::console, consoleAroundBirth},
+    {ReportSection::numbers, numbersAcquitted}, {ReportSection::limits, limits}, {ReportSection::control, control},
+    {ReportSection::retry, retry}, {ReportSection::experiments, experiments}, {ReportSection::advisories, advisories},
+    {ReportSection::impact, impact}, {ReportSection::facts, minimalFacts}, {ReportSection::console, consoleAroundBirth},
     {ReportSection::findings, findings}, {ReportSection::rejected, rejectedFiles},
     {ReportSection::captures, captureTable}};
 
@@ -89,7 +89,7 @@ Section headed(ReportSection id, const ReportFacts& facts, Blocks blocks)
     if (id == ReportSection::rejected) {
         heading += fmt::format(": {}", facts.input.run.rejected.size());
     }
-    return {id, sectionNumber(id), std::move(heading), std::move(blocks)};
+    return {id, std::move(heading), std::move(blocks)};
 }
 
 Blocks written(const Writer& writer, const ReportFacts& facts, Redactor& redactor)
@@ -97,13 +97,32 @@ Blocks written(const Writer& writer, const ReportFacts& facts, Redactor& redacto
     auto blocks = writer.write(facts);
     if (facts.options.figures) {
         auto figures = figuresOf(writer.section, facts, redactor);
-        std::move(figures.begin(), figures.end(), std::back_inserter(blocks));
+        // Of the output the picture says most, and comes first.
+        const auto place = writer.section == ReportSection::output ? blocks.begin() : blocks.end();
+        blocks.insert(place, std::move_iterator(figures.begin()), std::move_iterator(figures.end()));
     }
     clean(blocks, redactor);
     return blocks;
 }
 
+void numberFigures(Document& document)
+{
+    int number = 0;
+    for (auto& section : document.sections) {
+        for (auto& block : section.blocks) {
+            if (auto* figure = std::get_if<Figure>(&block)) {
+                figure->number = ++number;
+            }
+        }
+    }
+}
+
 } // namespace
+
+std::string pictureFile(const Figure& figure, const std::string& stem)
+{
+    return fmt::format("{}-{}.png", stem, figure.number);
+}
 
 Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside)
 {
@@ -123,13 +142,12 @@ Document documentOf(const ReportInput& input, const ReportOptions& options, cons
         }
     }
     if (wanted(ReportSection::redactions)) {
-        // It counts what the others needed, so it is written last and stands before the appendix.
-        const auto command = cleaned(orNotRecorded(input.commandLine), longestText, redactor);
+        // It counts what the others needed, so it is written last.
+        const auto command = cleaned(input.commandLine, longestText, redactor);
         auto blocks = redactions(facts, command, redactor.counts());
-        const auto appendix = std::find_if(document.sections.begin(), document.sections.end(),
-            [](const Section& section) { return section.number == 0; });
-        document.sections.insert(appendix, headed(ReportSection::redactions, facts, std::move(blocks)));
+        document.sections.push_back(headed(ReportSection::redactions, facts, std::move(blocks)));
     }
+    numberFigures(document);
     document.redactions = redactor.made();
     return document;
 }

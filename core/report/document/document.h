@@ -87,18 +87,21 @@ struct CodeBlock
 
 struct Figure
 {
-    std::string id; ///< part of a file name
+    std::string id; ///< in a page
     std::string alt; ///< our words
     Phrase caption;
     Svg svg;
+    int number = 0; ///< in the order of the document, from 1; part of a file name
 };
+
+/// "report-1.png"
+std::string pictureFile(const Figure& figure, const std::string& stem);
 
 using Block = std::variant<Paragraph, ItemList, Table, CodeBlock, Figure>;
 
 struct Section
 {
     ReportSection id = ReportSection::claim;
-    int number = 0; ///< 0 in the appendix
     std::string title;
     std::vector<Block> blocks;
 };

@@ -99,9 +99,12 @@ Blocks faults(const ReportFacts& facts)
 
 Blocks figuresOf(ReportSection section, const ReportFacts& facts, Redactor& redactor)
 {
-    switch (section) {
-    case ReportSection::when:
+    // Of a run that left no capture the log is all there is to see.
+    const auto ofLogs = facts.capture == nullptr ? ReportSection::claim : ReportSection::when;
+    if (section == ofLogs) {
         return timeline(facts);
+    }
+    switch (section) {
     case ReportSection::output:
         return tiles(facts);
     case ReportSection::numbers:

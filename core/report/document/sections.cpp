@@ -12,6 +12,7 @@
 #include "core/base/text.h"
 #include "core/model/words.h"
 #include "core/report/document/console.h"
+#include "core/report/document/conviction.h"
 #include "core/report/input/reportinput.h"
 
 namespace nanscope::report {
@@ -36,7 +37,15 @@ std::string ranksSeen(const RunData& run)
             ranks.insert(*series.rank);
         }
     }
-    return ranks.empty() ? notRecorded : fmt::format("{}", fmt::join(ranks, ", "));
+    return fmt::format("{}", fmt::join(ranks, ", "));
+}
+
+std::string magnitudes(const Scan& scan)
+{
+    auto text = fmt::format("absmax {}, Frobenius norm {}, smallest non-zero {}", magnitudeText(scan.absmax),
+        numberText(std::sqrt(scan.sumSquares)), numberText(scan.minNonzero));
+    text += scan.zero > 0 ? fmt::format(", {} zero", countText(scan.zero)) : std::string();
+    return text + (scan.subnormal > 0 ? fmt::format(", {} subnormal", countText(scan.subnormal)) : std::string());
 }
 
 std::string tensorFacts(const CaptureTensor& tensor)
@@ -45,10 +54,15 @@ std::string tensorFacts(const CaptureTensor& tensor)
         return "not scanned";
     }
     const auto scan = tensor.total();
-    return fmt::format("{} elements, {}; absmax {}, Frobenius norm {}, smallest non-zero {}, {} "
-                       "zero, {} subnormal",
-        countText(scan.count), classesText(scan), numberText(scan.absmax), numberText(std::sqrt(scan.sumSquares)),
-        numberText(scan.minNonzero), countText(scan.zero), countText(scan.subnormal));
+    auto text = fmt::format("{} elements, ", countText(scan.count));
+    if (scan.allZero()) {
+        return text + "all zero";
+    }
+    text += classesText(scan);
+    if (scan.nonFinite() == scan.count) {
+        return text + ", no finite value";
+    }
+    return text + (scan.finite() ? "; " : "; the finite ones: ") + magnitudes(scan);
 }
 
 std::string nanBits(const DamagePattern& damage, DType dtype)
@@ -66,35 +80,37 @@ std::string nanBits(const DamagePattern& damage, DType dtype)
 Phrase damageFacts(const ReportFacts& facts)
 {
     const auto& damage = facts.verdict->facts.damage;
-    if (damage.shape == DamageShape::none) {
-        return own("damage pattern: none");
-    }
     auto text = own("damage: ") + own(std::string(name(damage.shape)));
     if (!damage.text.empty()) {
         text = text + own(" (") + foreign(damage.text) + own(")");
     }
-    text = text
-        + own(fmt::format(", batch element {}, bounding box rows {}–{} × "
-                          "columns {}–{}, {} elements",
-            damage.batch, damage.rowBegin, damage.rowEnd - 1, damage.colBegin, damage.colEnd - 1,
-            countText(damage.count)));
+    if (matrixShape(facts.capture->input.shape).batch > 1) {
+        text = text + own(fmt::format(", batch element {}", damage.batch));
+    }
+    // The words of these two are their own bounding box.
+    if (damage.shape != DamageShape::rectangle && damage.shape != DamageShape::wholeElement) {
+        text = text
+            + own(fmt::format(", bounding box rows {}–{} × columns {}–{}, {} elements", damage.rowBegin,
+                damage.rowEnd - 1, damage.colBegin, damage.colEnd - 1, countText(damage.count)));
+    }
     if (!damage.nanBits.empty()) {
         text = text + own("; NaN bit patterns " + nanBits(damage, facts.capture->output->dtype));
     }
     return text;
 }
 
-std::string orNotRecorded(const std::optional<int>& value)
+/// What of a section is known, one after the other.
+class Known
 {
-    return value ? std::to_string(*value) : notRecorded;
-}
+public:
+    void add(Phrase text) { m_text = m_text.words.empty() ? std::move(text) : std::move(m_text) + own("; ") + text; }
+    Blocks blocks() const { return m_text.words.empty() ? Blocks {} : only(m_text + own(".")); }
+
+private:
+    Phrase m_text;
+};
 
 } // namespace
-
-std::string orNotRecorded(const std::string& text)
-{
-    return text.empty() ? notRecorded : text;
-}
 
 Phrase evidencePhrase(const EvidenceLine& line)
 {
@@ -113,7 +129,9 @@ ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines
 Phrase titleOf(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        return own("[NaN] ") + foreign(facts.input.run.name) + own(": no capture to judge");
+        const auto& headline = facts.input.diagnosis.headline;
+        return own("[NaN] ") + foreign(facts.input.run.name) + own(": ")
+            + (headline.empty() ? own("no capture to judge") : foreign(headline));
     }
     const auto& input = facts.capture->input;
     const auto rank = facts.verdict->rank ? fmt::format(", rank {}", *facts.verdict->rank) : std::string {};
@@ -126,161 +144,233 @@ Phrase titleOf(const ReportFacts& facts)
         shapeText(input.shape), shortName(input.dtype), rank));
 }
 
+namespace {
+
+/// Of a run that left no capture: what its logs say, and how to have more next time.
+Blocks withoutCapture(const ReportFacts& facts)
+{
+    const auto& headline = facts.input.diagnosis.headline;
+    auto text = headline.empty() ? Phrase {} : foreign(asSentence(headline)) + own(" ");
+    return only(text + own("No capture was taken, so that nothing can be replayed: ") + code("nanscope capture --print")
+        + own(" writes the helper that takes one when a step goes bad."));
+}
+
+/// Of a damaged input the summary has the numbers.
+std::string whyText(const ReportFacts& facts)
+{
+    return facts.capture != nullptr && facts.verdict->rule != RuleId::damagedInput
+        ? convictingText(*facts.capture, *facts.verdict, facts.input.measures.overflow)
+        : std::string();
+}
+
+/// False where all of the summary is in the number, and in the figures of the replays.
+bool addsToNumber(const CaptureVerdict& verdict)
+{
+    return verdict.rule != RuleId::noReplayEndsLikeThis;
+}
+
+} // namespace
+
 Blocks claim(const ReportFacts& facts)
 {
     if (facts.verdict == nullptr) {
-        return only(own("none: no capture could be judged."));
+        return withoutCapture(facts);
     }
     const auto& verdict = *facts.verdict;
-    auto text = foreign(asSentence(verdict.summary)) + own(" Verdict: ") + strong(blameText(verdict))
-        + own(fmt::format(", {}.", strengthText(verdict)));
+    auto text = own("Verdict: ") + strong(blameText(verdict)) + own(fmt::format(", {}.", strengthText(verdict)));
+    const auto why = whyText(facts);
+    if (!why.empty()) {
+        text = text + own(" ") + strong(why);
+    }
+    if (why.empty() || addsToNumber(verdict)) {
+        text = text + own(" ") + foreign(asSentence(verdict.summary));
+    }
     if (!facts.input.diagnosis.headline.empty()) {
-        text = text + own(" Run: ") + foreign(facts.input.diagnosis.headline) + own(".");
+        text = text + own(" Run: ") + foreign(asSentence(facts.input.diagnosis.headline));
     }
-    auto blocks = only(std::move(text));
-    if (!verdict.speaksFor.empty()) {
-        blocks.emplace_back(evidenceItems("for", verdict.speaksFor));
-    }
-    return blocks;
+    return only(std::move(text));
 }
+
+namespace {
+
+/// The findings that fired stand for the evidence of a run that left no capture.
+ItemList evidenceOfLogs(const Diagnosis& diagnosis)
+{
+    constexpr std::size_t most = 6;
+    ItemList list;
+    for (const auto& finding : diagnosis.findings) {
+        if (finding.state == FindingState::fired && list.items.size() < most) {
+            auto text = foreign(finding.title) + own(finding.reason.empty() ? "" : ": ") + foreign(finding.reason);
+            list.items.push_back({"found", std::move(text)});
+        }
+    }
+    return list;
+}
+
+} // namespace
+
+Blocks evidence(const ReportFacts& facts)
+{
+    if (facts.verdict == nullptr) {
+        auto list = evidenceOfLogs(facts.input.diagnosis);
+        return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
+    }
+    auto list = evidenceItems("for", facts.verdict->speaksFor);
+    const auto against = evidenceItems("against", facts.verdict->speaksAgainst);
+    list.items.insert(list.items.end(), against.items.begin(), against.items.end());
+    const auto open = std::ssize(facts.verdict->notTestable);
+    if (open > 0) {
+        const auto where = facts.options.sections.contains(ReportSection::limits)
+            ? fmt::format(", listed in \"{}\"", title(ReportSection::limits))
+            : std::string();
+        list.items.push_back({"not testable", own(counted(open, "point") + where)});
+    }
+    return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
+}
+
+Blocks limits(const ReportFacts& facts)
+{
+    auto list = evidenceItems("", facts.verdict != nullptr ? facts.verdict->notTestable : std::vector<EvidenceLine> {});
+    return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
+}
+
+namespace {
+
+/// What a file of the environment says, such as packages.torch.
+ItemList environmentItems(const RunData& run)
+{
+    constexpr std::size_t most = 40;
+    ItemList list;
+    for (const auto& setting : run.settings) {
+        const bool told = setting.name.starts_with("packages.") || setting.name.starts_with("gpu.")
+            || setting.name.starts_with("system.");
+        if (told && !setting.value.empty() && list.items.size() < most) {
+            list.items.push_back({{}, code(setting.name) + own(" ") + foreign(setting.value)});
+        }
+    }
+    return list;
+}
+
+} // namespace
 
 Blocks minimalFacts(const ReportFacts& facts)
 {
-    return only(own(fmt::format("ranks seen: {}. dion, gns, quack, triton, "
-                                "torch, CUDA, driver, OS, GPU, topology, launcher: {} (",
-                    ranksSeen(facts.input.run), notRecorded))
-        + code("nanscope env") + own(" in the training environment prints them)."));
+    const auto ranks = ranksSeen(facts.input.run);
+    auto items = environmentItems(facts.input.run);
+    if (ranks.empty() && items.items.empty()) {
+        return {};
+    }
+    auto text = own(ranks.empty() ? std::string() : fmt::format("ranks seen: {}. ", ranks));
+    if (items.items.empty()) {
+        return only(text + own("Versions, driver and GPU: ") + code("nanscope env --json > env.json")
+            + own(" in the training environment, then ") + code("--env env.json") + own("."));
+    }
+    return {Paragraph {text + own("As the environment was recorded:")}, std::move(items)};
 }
 
 Blocks call(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        return only(own("not recorded."));
+        return {};
     }
     const auto& capture = *facts.capture;
-    const auto output = capture.output
-        ? fmt::format("{} {}", shapeText(capture.output->shape), shortName(capture.output->dtype))
-        : std::string(notRecorded);
-    const auto& layer = facts.verdict->layer;
-    auto named = layer.empty() ? Phrase {} : own("layer: ") + foreign(layer) + own("; ");
-    return only(std::move(named) + own("variant: ") + foreign(variantText(facts.verdict->variant))
-        + own(fmt::format("; epsilon {}; input {} {}, output {}. Function, "
-                          "coefficients as called, restarts, stream, compiled, autotune choice: {}.",
-            capture.epsilon ? numberText(*capture.epsilon) : notRecorded, shapeText(capture.input.shape),
-            shortName(capture.input.dtype), output, notRecorded)));
+    Known known;
+    if (!facts.verdict->layer.empty()) {
+        known.add(own("layer: ") + foreign(facts.verdict->layer));
+    }
+    known.add(own("variant: ") + foreign(variantText(facts.verdict->variant)));
+    if (capture.epsilon) {
+        known.add(own("epsilon " + numberText(*capture.epsilon)));
+    }
+    known.add(own(fmt::format("input {} {}", shapeText(capture.input.shape), shortName(capture.input.dtype))));
+    if (capture.output) {
+        known.add(own(fmt::format("output {} {}", shapeText(capture.output->shape), shortName(capture.output->dtype))));
+    }
+    return known.blocks();
 }
 
 Blocks when(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        return only(own("not recorded."));
+        return {};
     }
     const auto& capture = *facts.capture;
-    auto text = own(fmt::format("{}; rank {}, pid {}; dumped {}", stepText(*facts.verdict), orNotRecorded(capture.rank),
-        orNotRecorded(capture.pid), capture.timestampMs ? timeText(*capture.timestampMs) : notRecorded));
-    if (const auto* event = namingEvent(facts.input.run, capture.file); event != nullptr) {
-        text = text + own("; named in ") + code(fmt::format("{}:{}", event->source, event->line));
+    Known known;
+    if (facts.verdict->step) {
+        known.add(own(stepText(*facts.verdict)));
     }
-    return only(text + own(fmt::format(". Call number, GPU UUID, frequency, last good version: {}.", notRecorded)));
+    if (capture.rank) {
+        known.add(own(fmt::format("rank {}", *capture.rank)));
+    }
+    if (capture.pid) {
+        known.add(own(fmt::format("pid {}", *capture.pid)));
+    }
+    if (capture.timestampMs) {
+        known.add(own("dumped " + timeText(*capture.timestampMs)));
+    }
+    if (const auto* event = namingEvent(facts.input.run, capture.file); event != nullptr) {
+        known.add(own("named in ") + code(fmt::format("{}:{}", event->source, event->line)));
+    }
+    return known.blocks();
 }
 
 Blocks inputFacts(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        return only(own("not recorded."));
+        return {};
     }
-    auto text = tensorFacts(facts.capture->input);
+    Known known;
+    known.add(own(tensorFacts(facts.capture->input)));
     const auto scan = facts.capture->input.total();
     if (scan.firstNonFinite >= 0) {
-        text += fmt::format(
-            "; first non-finite at {}", indexText(indexIn(facts.capture->input.shape, scan.firstNonFinite)));
+        known.add(own("first non-finite at " + indexText(indexIn(facts.capture->input.shape, scan.firstNonFinite))));
     }
-    return only(own(text + fmt::format(". Sigma max, stable rank, sha256: {}.", notRecorded)));
+    const auto& measures = facts.input.measures;
+    if (measures.sigmaMax && measures.stableRank) {
+        known.add(own(fmt::format(
+            "sigma max {}, stable rank {}", numberText(*measures.sigmaMax), numberText(*measures.stableRank))));
+    }
+    return known.blocks();
 }
 
 Blocks outputFacts(const ReportFacts& facts)
 {
     if (facts.capture == nullptr || !facts.capture->output) {
-        return only(own("not recorded."));
+        return {};
     }
-    auto text = own(tensorFacts(*facts.capture->output) + "; ") + damageFacts(facts) + own(".");
+    auto text = own(tensorFacts(*facts.capture->output));
+    if (facts.verdict->facts.damage.shape != DamageShape::none) {
+        text = text + own("; ") + damageFacts(facts);
+    }
+    text = text + own(".");
     if (const auto places = originsText(*facts.verdict); !places.empty()) {
         text = text + own(" Spread: ") + foreign(places) + own(".");
     }
     return only(std::move(text));
 }
 
-Blocks control(const ReportFacts& /*facts*/)
+Blocks control(const ReportFacts& facts)
 {
-    return only(own(fmt::format("{}: no healthy call of the same shape was captured.", notRecorded)));
-}
-
-Blocks retry(const ReportFacts& /*facts*/)
-{
-    return only(own("not recorded."));
-}
-
-namespace {
-
-std::vector<Phrase> memberRow(const MemberResult& member)
-{
-    const bool replayed = member.forecastBy.empty();
-    return {code(member.variant), foreign(member.precision),
-        own(replayed ? fmt::format("{} of {} finite", member.finite, member.roundings) : "forecast"),
-        own(replayed ? std::to_string(member.reproducing) : "–"),
-        own(member.slackPercent ? fmt::format("{:.3g} %", *member.slackPercent) : "–"),
-        own(member.absmaxQ ? numberText(*member.absmaxQ) : "–"), own(numberText(member.headroomBinades)),
-        member.firstBad.empty() ? own("–") : foreign(member.firstBad)};
-}
-
-std::vector<Phrase> cellRow(const Cell& cell)
-{
-    const auto slack = slackPercent(cell);
-    return {code(cell.variant), own(std::string(name(cell.precision))), own(cell.native ? "native" : "emulated"),
-        own(std::string(name(cell.lowering))),
-        cell.error.empty() ? own(std::string(name(cell.outcome))) : foreign(cell.error),
-        own(cell.firstNonFinite ? nonFiniteText(*cell.firstNonFinite) : "–"),
-        own(slack ? fmt::format("≥ {:.3g} %", *slack) : "–"), foreign(cell.environment.engine + ", " + cell.device)};
-}
-
-Table memberTable(const ReportFacts& facts)
-{
-    Table table {{"variant", "precision", "envelope", "give the dump's pattern", "slack", "max abs Q",
-                     "headroom (binades)", "first bad"},
-        {}, {}};
-    for (const auto& member : facts.verdict->members) {
-        table.rows.push_back(memberRow(member));
+    const auto* known =
+        facts.verdict != nullptr && facts.verdict->facts.control ? &*facts.verdict->facts.control : nullptr;
+    if (known == nullptr) {
+        return {};
     }
-    return table;
+    const auto* exact = known->exact.empty() ? "" : ", bit for bit";
+    return only(
+        foreign(known->source) + own(" went well: ") + foreign(variantText(known->identified)) + own(exact) + own("."));
 }
 
-Table cellTable(const ReportFacts& facts)
+Blocks retry(const ReportFacts& facts)
 {
-    constexpr std::size_t most = 60;
-    Table table {
-        {"variant", "precision", "arithmetic", "lowering", "outcome", "first non-finite", "slack", "replayed by"}, {},
-        {}};
-    for (const auto& cell : facts.input.cells) {
-        if (cell.capture == facts.verdict->capture && table.rows.size() < most) {
-            table.rows.push_back(cellRow(cell));
-        }
+    ItemList list;
+    for (const auto& again : facts.verdict != nullptr ? facts.verdict->facts.calledAgain : std::vector<CallsAgain> {}) {
+        auto text = own(fmt::format(
+            "{} of {} calls with this input were damaged", countText(again.failed), countText(again.calls)));
+        text = text + own(again.sameGpu ? "" : ", on another GPU");
+        list.items.push_back({{}, again.experiment.empty() ? text : text + own(", with ") + code(again.experiment)});
     }
-    return table;
-}
-
-} // namespace
-
-Blocks numbersAcquitted(const ReportFacts& facts)
-{
-    Blocks blocks {Paragraph {own("Replays of the captured input:")}};
-    if (facts.verdict != nullptr) {
-        for (auto table : {memberTable(facts), cellTable(facts)}) {
-            if (!table.rows.empty()) {
-                blocks.emplace_back(std::move(table));
-            }
-        }
-    }
-    return blocks.size() > 1 ? blocks : Blocks {Paragraph {own("not replayed.")}};
+    return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }
 
 } // namespace nanscope::report

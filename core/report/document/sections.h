@@ -23,10 +23,8 @@ struct ReportFacts
     const Reproducer* reproducer = nullptr; ///< in the same folder
 };
 
+/// Empty: the section has nothing to say and is left out.
 using Blocks = std::vector<Block>;
-
-constexpr const char* notRecorded = "not recorded";
-std::string orNotRecorded(const std::string& text);
 
 /// "text (source)".
 Phrase evidencePhrase(const EvidenceLine& line);
@@ -35,22 +33,23 @@ ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines
 Phrase titleOf(const ReportFacts& facts);
 
 Blocks claim(const ReportFacts& facts);
-Blocks minimalFacts(const ReportFacts& facts);
+Blocks outputFacts(const ReportFacts& facts);
+Blocks evidence(const ReportFacts& facts);
+Blocks reproduce(const ReportFacts& facts);
+Blocks ask(const ReportFacts& facts);
 Blocks call(const ReportFacts& facts);
 Blocks when(const ReportFacts& facts);
 Blocks inputFacts(const ReportFacts& facts);
-Blocks outputFacts(const ReportFacts& facts);
 Blocks numbersAcquitted(const ReportFacts& facts);
+Blocks limits(const ReportFacts& facts);
 Blocks control(const ReportFacts& facts);
 Blocks retry(const ReportFacts& facts);
 Blocks experiments(const ReportFacts& facts);
-Blocks against(const ReportFacts& facts);
 Blocks advisories(const ReportFacts& facts);
 Blocks impact(const ReportFacts& facts);
-Blocks reproduce(const ReportFacts& facts);
-Blocks ask(const ReportFacts& facts);
+Blocks minimalFacts(const ReportFacts& facts);
 
-/// Section 16; the command line is clean, and `counts` is what was redacted everywhere.
+/// The last section; the command line is clean, and `counts` is what was redacted everywhere.
 Blocks redactions(const ReportFacts& facts, const std::string& command, const RedactionCounts& counts);
 
 Blocks consoleAroundBirth(const ReportFacts& facts);

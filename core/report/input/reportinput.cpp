@@ -16,23 +16,20 @@ struct Entry
     ReportSection section;
     std::string_view name;
     std::string_view title;
-    int number;
 };
 
-constexpr std::array<Entry, 20> entries {Entry {ReportSection::claim, "claim", "Claim", 1},
-    {ReportSection::facts, "facts", "Minimal facts", 2}, {ReportSection::call, "call", "Call", 3},
-    {ReportSection::when, "when", "When", 4}, {ReportSection::input, "input", "Input", 5},
-    {ReportSection::output, "output", "Output", 6}, {ReportSection::numbers, "numbers", "Numbers acquitted?", 7},
-    {ReportSection::control, "control", "Control", 8}, {ReportSection::retry, "retry", "Retry at the scene", 9},
-    {ReportSection::experiments, "experiments", "Isolation experiments", 10},
-    {ReportSection::against, "against", "What speaks against this, and what cannot be shown", 11},
-    {ReportSection::advisories, "advisories", "Matching advisories", 12},
-    {ReportSection::impact, "impact", "Impact", 13}, {ReportSection::reproduce, "reproduce", "Reproduce", 14},
-    {ReportSection::ask, "ask", "Ask", 15}, {ReportSection::redactions, "redactions", "Redactions", 16},
-    {ReportSection::console, "console", "Console around the birth", 0},
-    {ReportSection::findings, "findings", "Findings in the logs", 0},
-    {ReportSection::rejected, "rejected", "Files that could not be used", 0},
-    {ReportSection::captures, "captures", "Captures", 0}};
+constexpr std::array<Entry, 21> entries {Entry {ReportSection::claim, "claim", "Result"},
+    {ReportSection::output, "output", "Output"}, {ReportSection::evidence, "evidence", "Evidence"},
+    {ReportSection::reproduce, "reproduce", "Reproduce"}, {ReportSection::ask, "ask", "Next"},
+    {ReportSection::call, "call", "Call"}, {ReportSection::when, "when", "When"},
+    {ReportSection::input, "input", "Input"}, {ReportSection::numbers, "numbers", "Could the arithmetic explain it?"},
+    {ReportSection::limits, "limits", "What this cannot show"}, {ReportSection::control, "control", "Control"},
+    {ReportSection::retry, "retry", "The call made again"}, {ReportSection::experiments, "experiments", "Experiments"},
+    {ReportSection::advisories, "advisories", "Matching advisories"}, {ReportSection::impact, "impact", "Impact"},
+    {ReportSection::facts, "facts", "Environment"}, {ReportSection::console, "console", "Console around the birth"},
+    {ReportSection::findings, "findings", "Findings in the logs"},
+    {ReportSection::rejected, "rejected", "Files that could not be used"},
+    {ReportSection::captures, "captures", "Captures"}, {ReportSection::redactions, "redactions", "Redactions"}};
 
 const Entry& entryOf(ReportSection section)
 {
@@ -53,6 +50,9 @@ std::string_view title(ReportSection section)
 
 std::optional<ReportSection> parseReportSection(std::string_view name)
 {
+    if (name == "against") {
+        return ReportSection::evidence;
+    }
     const auto found =
         std::find_if(entries.begin(), entries.end(), [name](const Entry& entry) { return entry.name == name; });
     return found == entries.end() ? std::nullopt : std::optional(found->section);
@@ -67,9 +67,9 @@ std::set<ReportSection> allReportSections()
     return all;
 }
 
-int sectionNumber(ReportSection section)
+bool inAppendix(ReportSection section)
 {
-    return entryOf(section).number;
+    return section > ReportSection::ask;
 }
 
 const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)

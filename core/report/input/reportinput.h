@@ -10,6 +10,7 @@
 
 #include "core/model/model.h"
 #include "core/model/verdict.h"
+#include "core/report/input/measures.h"
 
 namespace nanscope::report {
 
@@ -23,6 +24,7 @@ struct ReportInput
     std::string about = {}; ///< the capture it is about; empty or unknown: that of the first birth
     std::vector<std::string> variantFiles = {}; ///< as they were given, for the commands that it suggests
     std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
+    Measures measures = {}; ///< of mainCapture()
 };
 
 /// The batch element worth showing: the first whose output is not finite, else the first.

@@ -12,35 +12,37 @@
 
 namespace nanscope::report {
 
-/// The parts of a report, in their order; the title is always there.
+/// The parts of a report, in their order; the title is always there. The first five are one screen, the others are the
+/// appendix. A part that has nothing to say is left out.
 enum class ReportSection {
     claim,
-    facts,
+    output,
+    evidence,
+    reproduce,
+    ask,
     call,
     when,
     input,
-    output,
     numbers,
+    limits,
     control,
     retry,
     experiments,
-    against,
     advisories,
     impact,
-    reproduce,
-    ask,
-    redactions,
+    facts,
     console,
     findings,
     rejected,
     captures,
+    redactions,
 };
 
-/// "claim", as on the command line, and "Claim", as in the report.
+/// "claim", as on the command line, and "Result", as in the report.
 std::string_view name(ReportSection section);
 std::string_view title(ReportSection section);
-/// Its number in the report, 0 in the appendix.
-int sectionNumber(ReportSection section);
+bool inAppendix(ReportSection section);
+/// "against" is an older name of "evidence".
 std::optional<ReportSection> parseReportSection(std::string_view name);
 std::set<ReportSection> allReportSections();
 
@@ -72,7 +74,7 @@ struct ReportOptions
     std::set<ReportSection> sections = allReportSections(); ///< of Markdown and HTML; JSON is always whole
     std::vector<Redaction> redactions = {}; ///< the user's own: first of all, everywhere, and final
     bool figures = true; ///< in HTML, and as links in Markdown where there is a stem
-    std::string imageStem = {}; ///< Markdown links to IMAGESTEM-loss.svg and so on; empty: no pictures
+    std::string imageStem = {}; ///< Markdown links to IMAGESTEM-1.png and so on; empty: no pictures
 };
 
 struct ReportFile

@@ -333,6 +333,7 @@ Redactor redactorFor(const ReportInput& input, const ReportOptions& options)
     Redactor redactor(options.redact, options.redactions);
     redactor.learn(input.run.root);
     redactor.learn(input.commandLine);
+    redactor.trust(input.measures.sha256);
     for (const auto& capture : input.run.captures) {
         redactor.learn(capture.path);
         redactor.trust(capture.identity);

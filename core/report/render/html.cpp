@@ -114,16 +114,9 @@ struct BlockText
     }
 };
 
-std::string headingText(const Section& section)
-{
-    const auto number =
-        section.number > 0 ? fmt::format(R"(<span class="number">{}</span> )", section.number) : std::string {};
-    return number + escaped(section.title);
-}
-
 std::string sectionText(const Section& section)
 {
-    auto text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", name(section.id), headingText(section));
+    auto text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", name(section.id), escaped(section.title));
     for (const auto& block : section.blocks) {
         text += std::visit(BlockText {}, block);
     }
@@ -135,27 +128,26 @@ std::string contents(const Document& document)
     std::string text = "<nav aria-label=\"Sections\"><ol>\n";
     bool appendix = false;
     for (const auto& section : document.sections) {
-        if (section.number == 0 && !appendix) {
+        if (inAppendix(section.id) && !appendix) {
             text += R"(<li class="part">Appendix</li>)";
             appendix = true;
         }
-        text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", name(section.id), headingText(section));
+        text += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", name(section.id), escaped(section.title));
     }
     return text + "</ol></nav>\n";
 }
 
 std::string sectionTexts(const Document& document)
 {
-    std::string text;
-    bool appendix = false;
+    std::string screen;
+    std::string appendix;
     for (const auto& section : document.sections) {
-        if (section.number == 0 && !appendix) {
-            text += "<h2 class=\"part\">Appendix</h2>\n";
-            appendix = true;
-        }
-        text += sectionText(section);
+        (inAppendix(section.id) ? appendix : screen) += sectionText(section);
     }
-    return text;
+    if (!appendix.empty()) {
+        appendix = "<details class=\"appendix\">\n<summary>Appendix</summary>\n" + appendix + "</details>\n";
+    }
+    return "<div class=\"screen\">\n" + screen + "</div>\n" + appendix;
 }
 
 std::string plainText(const Phrase& phrase)

@@ -84,6 +84,13 @@ std::string tableRow(const std::vector<std::string>& cells)
     return row + "\n";
 }
 
+std::string dragHint(std::string_view file)
+{
+    return fmt::format("<!-- In an issue: drag {} onto this line, in place of the link above. Pasted text brings no "
+                       "picture along. -->",
+        file);
+}
+
 std::string destination(std::string_view path)
 {
     constexpr std::string_view safe = "-._/";
@@ -182,7 +189,11 @@ struct BlockText
     std::size_t room;
     bool first = true;
 
-    std::string operator()(const Paragraph& block) const { return phraseText(block.text) + "\n"; }
+    /// What stands before a paragraph, a list or a table would take it for its own.
+    std::string operator()(const Paragraph& block) const
+    {
+        return (first ? " " : "\n") + phraseText(block.text) + "\n";
+    }
 
     std::string operator()(const ItemList& block) const
     {
@@ -216,62 +227,72 @@ struct BlockText
 
     std::string operator()(const Figure& block) const
     {
-        if (imageStem.empty()) {
-            return {};
-        }
-        return fmt::format("\n![{}]({})\n\n{}\n", markdown::plain(block.alt),
-            markdown::destination(fmt::format("{}-{}.svg", imageStem, block.id)), phraseText(block.caption));
+        const auto file = markdown::destination(pictureFile(block, imageStem));
+        return fmt::format("{}![{}]({})\n{}\n\n{}\n", first ? "\n\n" : "\n", markdown::plain(block.alt), file,
+            markdown::dragHint(file), phraseText(block.caption));
     }
 };
 
-std::string headingText(const Section& section)
+/// Without the pictures, where there is no file to link to.
+std::vector<const Block*> shownBlocks(const Section& section, const std::string& imageStem)
 {
-    const bool asks = section.title.ends_with('?');
-    if (section.number > 0) {
-        return fmt::format("\n**{} {}{}**", section.number, section.title, asks ? "" : ".");
+    std::vector<const Block*> shown;
+    for (const auto& block : section.blocks) {
+        if (!imageStem.empty() || !std::holds_alternative<Figure>(block)) {
+            shown.push_back(&block);
+        }
     }
-    const bool leadsIn = std::holds_alternative<Paragraph>(section.blocks.front());
-    return fmt::format("\n**{}{}**", section.title, leadsIn ? ":" : "");
+    return shown;
+}
+
+std::string headingText(const Section& section, const Block& first)
+{
+    const bool leadsIn = std::holds_alternative<Paragraph>(first);
+    return fmt::format("\n**{}{}**", section.title, !leadsIn || section.title.ends_with('?') ? "" : ".");
 }
 
 std::string sectionText(const Section& section, const std::string& imageStem, std::size_t room)
 {
-    auto text = headingText(section);
+    const auto blocks = shownBlocks(section, imageStem);
+    if (blocks.empty()) {
+        return {};
+    }
+    auto text = headingText(section, *blocks.front());
     BlockText write {imageStem, room - std::min(room, text.size())};
-    for (const auto& block : section.blocks) {
-        const bool leadsIn = write.first && std::holds_alternative<Paragraph>(block);
-        text += (leadsIn ? " " : "") + std::visit(write, block);
+    for (const auto* block : blocks) {
+        text += std::visit(write, *block);
         write.first = false;
     }
     return text;
 }
 
-/// Without the appendix, and without section 16: it says what was done to all the others and is never left out.
-bool isMain(const Section& section)
-{
-    return section.number > 0 && section.id != ReportSection::redactions;
-}
+constexpr std::string_view foldBegin = "\n<details>\n<summary>Appendix</summary>\n";
+constexpr std::string_view foldEnd = "\n</details>\n";
 
+/// What was hidden says it of all the others, and is never left out.
 std::string closingText(const Document& document)
 {
-    const auto found = std::find_if(document.sections.begin(), document.sections.end(),
-        [](const Section& section) { return section.id == ReportSection::redactions; });
+    const auto found = std::ranges::find(document.sections, ReportSection::redactions, &Section::id);
     return found == document.sections.end() ? std::string {} : sectionText(*found, {}, maxReportCharacters);
 }
 
-std::string appendixText(const Document& document, const std::string& imageStem, std::size_t room)
+std::string mainText(const Document& document, const std::string& imageStem, Page page)
 {
-    Page page(room);
-    bool any = false;
+    page.add("# " + phraseText(document.title) + "\n");
     for (const auto& section : document.sections) {
-        if (section.number > 0) {
-            continue;
+        if (!inAppendix(section.id)) {
+            page.add(sectionText(section, imageStem, page.room()));
         }
-        if (!any) {
-            page.add("\n---\n\n## Appendix\n");
-            any = true;
+    }
+    return page.take();
+}
+
+std::string appendixText(const Document& document, const std::string& imageStem, Page page)
+{
+    for (const auto& section : document.sections) {
+        if (inAppendix(section.id) && section.id != ReportSection::redactions) {
+            page.add(sectionText(section, imageStem, page.room()));
         }
-        page.add(sectionText(section, imageStem, page.room()));
     }
     return page.take();
 }
@@ -281,15 +302,10 @@ std::string appendixText(const Document& document, const std::string& imageStem,
 std::string toMarkdown(const Document& document, const std::string& imageStem)
 {
     const auto closing = closingText(document);
-    Page page(maxReportCharacters - closing.size());
-    page.add("# " + phraseText(document.title) + "\n");
-    for (const auto& section : document.sections) {
-        if (isMain(section)) {
-            page.add(sectionText(section, imageStem, page.room()));
-        }
-    }
-    const auto room = page.room();
-    return page.take() + closing + appendixText(document, imageStem, room);
+    const auto kept = closing.size() + foldBegin.size() + foldEnd.size();
+    auto text = mainText(document, imageStem, Page(maxReportCharacters - kept));
+    const auto appendix = appendixText(document, imageStem, Page(maxReportCharacters - kept - text.size())) + closing;
+    return appendix.empty() ? text : text + std::string(foldBegin) + appendix + std::string(foldEnd);
 }
 
 } // namespace nanscope::report

@@ -107,7 +107,7 @@ TEST_F(Bundle, HoldsTheReportInEveryFormWithItsPictures)
     options.imageStem = "report";
     EXPECT_EQ(files.at("report.md"), report::markdownReport(m_input, options));
     for (const auto& image : report::reportImages(m_input, options)) {
-        EXPECT_EQ(files.at(image.file), image.svg);
+        EXPECT_EQ(files.at(image.file), image.png);
     }
     for (const auto& [name, text] : files) {
         EXPECT_THAT(files.at("README.txt"), HasSubstr(name == "README.txt" ? "" : name + "\n"));

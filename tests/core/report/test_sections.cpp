@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 // What each section of the report says when something is missing, unusual or too much.
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "core/model/verdict.h"
@@ -13,13 +15,19 @@ using testing::Not;
 
 namespace {
 
-std::string sectionOf(const report::ReportInput& input, int number, const report::ReportOptions& options = {})
+using report::ReportSection;
+
+/// Empty where the report has no such section.
+std::string sectionOf(
+    const report::ReportInput& input, ReportSection section, const report::ReportOptions& options = {})
 {
     const auto report = report::markdownReport(input, options);
-    const auto begin = report.find("\n**" + std::to_string(number) + " ");
-    EXPECT_NE(begin, std::string::npos) << number;
-    const auto end = std::min(report.find("\n**" + std::to_string(number + 1) + " ", begin + 1), report.size());
-    return report.substr(begin, end - begin);
+    const auto begin = report.find("\n**" + std::string(report::title(section)));
+    if (begin == std::string::npos) {
+        return {};
+    }
+    const auto end = std::min(report.find("\n**", begin + 1), report.find("\n<", begin));
+    return report.substr(begin, std::min(end, report.size()) - begin);
 }
 
 std::string titleOf(const report::ReportInput& input)
@@ -78,41 +86,74 @@ TEST(Sections, RanksComeFromCapturesAndLogs)
 {
     auto input = handmade::reportInput();
     input.run.series[0].rank = 3;
-    EXPECT_THAT(sectionOf(input, 2), HasSubstr("ranks seen: 0, 3."));
+    EXPECT_THAT(sectionOf(input, ReportSection::facts), HasSubstr("ranks seen: 0, 3."));
     input.run.series.clear();
     input.run.captures[0].rank.reset();
-    EXPECT_THAT(sectionOf(input, 2), HasSubstr("ranks seen: not recorded."));
+    EXPECT_EQ(sectionOf(input, ReportSection::facts), "");
 }
 
-TEST(Sections, CallAndTimeSayWhatIsNotRecorded)
+TEST(Sections, CallAndTimeLeaveOutWhatIsNotKnown)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 3), HasSubstr("epsilon 1e-08; input 1x160x96 bf16, output 1x160x96 bf16."));
-    EXPECT_THAT(sectionOf(input, 4), HasSubstr("rank 0, pid 7; dumped 2026-11-21 04:13:16 UTC; named in"));
+    EXPECT_THAT(sectionOf(input, ReportSection::call),
+        HasSubstr("; epsilon 1e-08; input 1x160x96 bf16; output 1x160x96 bf16."));
+    EXPECT_THAT(
+        sectionOf(input, ReportSection::when), HasSubstr("rank 0; pid 7; dumped 2026-11-21 04:13:16 UTC; named in"));
     auto& capture = input.run.captures[0];
     capture.epsilon.reset();
     capture.output.reset();
     capture.pid.reset();
     capture.timestampMs.reset();
     input.run.events.clear();
-    EXPECT_THAT(sectionOf(input, 3), HasSubstr("epsilon not recorded; input 1x160x96 bf16, output not recorded."));
-    EXPECT_THAT(sectionOf(input, 4), HasSubstr("pid not recorded; dumped not recorded. Call number"));
-    EXPECT_THAT(sectionOf(input, 6), HasSubstr("not recorded."));
+    EXPECT_THAT(sectionOf(input, ReportSection::call), HasSubstr("; input 1x160x96 bf16."));
+    EXPECT_THAT(sectionOf(input, ReportSection::when), HasSubstr("(console); rank 0."));
+    EXPECT_EQ(sectionOf(input, ReportSection::output), "");
+}
+
+TEST(Sections, NoneSaysThatItIsNotRecorded)
+{
+    for (const auto& input : {handmade::reportInput(), report::ReportInput {}}) {
+        EXPECT_THAT(report::markdownReport(input), Not(HasSubstr("not recorded")));
+        report::ReportOptions words;
+        words.figures = false; // which have a lane for captures without a rank
+        EXPECT_THAT(report::htmlReport(input, words), Not(HasSubstr("not recorded")));
+    }
+}
+
+TEST(Sections, OneScreenIsResultPictureEvidenceAndHowToReproduce)
+{
+    auto input = handmade::reportInput();
+    input.outputTiles = handmade::flatMap(160, 96, 0.25F);
+    report::ReportOptions options;
+    options.imageStem = "r";
+    const auto report = report::markdownReport(input, options);
+    const auto screen = report.substr(0, report.find("<details>"));
+    EXPECT_LE(std::ranges::count(screen, '\n'), 60);
+    std::size_t at = 0;
+    for (const auto* part :
+        {"**Result.** Verdict: **implementation", "**1,024 NaN in rows 32–63 × columns 64–95; 10 of 16 replays",
+            "](r-1.png)", "drag r-1.png", "**Evidence**", "**Reproduce.**", "**Next**"}) {
+        const auto found = screen.find(part, at);
+        ASSERT_NE(found, std::string::npos) << part << "\n" << screen;
+        at = found;
+    }
+    EXPECT_TRUE(report.ends_with("\n</details>\n"));
 }
 
 TEST(Sections, InputStatesItsFactsAndItsFirstBadElement)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 5), HasSubstr("15,360 elements, finite; absmax 0.25, Frobenius norm 3"));
-    EXPECT_THAT(sectionOf(input, 5), Not(HasSubstr("first non-finite")));
+    EXPECT_THAT(
+        sectionOf(input, ReportSection::input), HasSubstr("15,360 elements, finite; absmax 0.25, Frobenius norm 3"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), Not(HasSubstr("first non-finite")));
     auto& scan = input.run.captures[0].input.batches[0];
     scan.posInf = 2;
     scan.firstNonFinite = 97;
     scan.firstClass = ValueClass::posInf;
-    EXPECT_THAT(sectionOf(input, 5), HasSubstr("2 Inf"));
-    EXPECT_THAT(sectionOf(input, 5), HasSubstr("first non-finite at [0,1,1]"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), HasSubstr("2 Inf"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), HasSubstr("first non-finite at [0,1,1]"));
     input.run.captures[0].input.batches.clear();
-    EXPECT_THAT(sectionOf(input, 5), HasSubstr("not scanned"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), HasSubstr("not scanned"));
 }
 
 TEST(Sections, NanPatternsArePrintedInTheirOwnWidth)
@@ -120,35 +161,108 @@ TEST(Sections, NanPatternsArePrintedInTheirOwnWidth)
     auto input = handmade::reportInput();
     auto& damage = input.diagnosis.captures[0].facts.damage;
     damage.nanBits = {{0x7f80, 5}, {0x1, 2}, {0x2, 1}, {0x3, 1}, {0x4, 1}, {0x5, 1}};
-    EXPECT_THAT(sectionOf(input, 6), HasSubstr("0x7f80 × 5, 0x0001 × 2, 0x0002 × 1, 0x0003 × 1 and 2 more"));
+    EXPECT_THAT(sectionOf(input, ReportSection::output),
+        HasSubstr("0x7f80 × 5, 0x0001 × 2, 0x0002 × 1, 0x0003 × 1 and 2 more"));
     input.run.captures[0].output->dtype = DType::float32;
-    EXPECT_THAT(sectionOf(input, 6), HasSubstr("0x00007f80 × 5"));
+    EXPECT_THAT(sectionOf(input, ReportSection::output), HasSubstr("0x00007f80 × 5"));
     damage = {};
-    EXPECT_THAT(sectionOf(input, 6), HasSubstr("damage pattern: none"));
+    EXPECT_THAT(sectionOf(input, ReportSection::output), Not(HasSubstr("damage")));
 }
 
 TEST(Sections, ReplaysOfOtherCapturesAreNotShown)
 {
     auto input = handmade::reportInput();
     input.cells[0].capture = "other.pt";
-    EXPECT_THAT(sectionOf(input, 7), Not(HasSubstr("keller-jordan")));
-    EXPECT_THAT(sectionOf(input, 7), HasSubstr("gns-gram"));
+    EXPECT_THAT(sectionOf(input, ReportSection::numbers), Not(HasSubstr("keller-jordan")));
+    EXPECT_THAT(sectionOf(input, ReportSection::numbers), HasSubstr("gns-gram"));
     input.diagnosis.captures[0].members.clear();
-    EXPECT_THAT(sectionOf(input, 7), HasSubstr("not replayed."));
+    EXPECT_EQ(sectionOf(input, ReportSection::numbers), "");
 }
 
 TEST(Sections, ACellThatFailedSaysWhyInPlaceOfAnOutcome)
 {
     auto input = handmade::reportInput();
     input.cells[0].error = "not enough memory";
-    EXPECT_THAT(sectionOf(input, 7), HasSubstr("| not enough memory |"));
+    EXPECT_THAT(sectionOf(input, ReportSection::numbers), HasSubstr("| not enough memory |"));
+}
+
+TEST(Sections, FiniteCellsAreOneLine)
+{
+    auto input = handmade::reportInput();
+    auto finite = input.cells[0];
+    finite.outcome = Outcome::finite;
+    finite.firstNonFinite.reset();
+    for (const auto* variant : {"gns-gram", "torch-muon"}) {
+        for (const auto precision : {Precision::fp64, Precision::bf16}) {
+            finite.variant = variant;
+            finite.precision = precision;
+            input.cells.push_back(finite);
+        }
+    }
+    finite.variant = "cans";
+    input.cells.push_back(finite);
+    const auto section = sectionOf(input, ReportSection::numbers);
+    EXPECT_THAT(section, HasSubstr("\nSwept: 5 of 6 cells finite: gns-gram, torch-muon (fp64, bf16); cans (bf16).\n"));
+    EXPECT_THAT(section, HasSubstr("| `keller-jordan` | fp16 |"));
+    EXPECT_THAT(section, Not(HasSubstr("| `torch-muon`")));
+}
+
+TEST(Sections, WhatSaysNothingOfAFailedReplayIsNotPrinted)
+{
+    auto input = handmade::reportInput();
+    auto& member = input.diagnosis.captures[0].members[0];
+    member.finite = 0;
+    member.absmaxQ = 0;
+    member.headroomBinades = 0;
+    EXPECT_THAT(sectionOf(input, ReportSection::numbers), HasSubstr("| 0 of 8 finite | 0 | 5.1 % | – | – |"));
+    auto& output = input.run.captures[0].output->batches[0];
+    output.nan = output.count;
+    output.absmax = 0;
+    output.sumSquares = 0;
+    const auto section = sectionOf(input, ReportSection::output);
+    EXPECT_THAT(section, HasSubstr("15,360 NaN, no finite value; damage"));
+    EXPECT_THAT(section, Not(HasSubstr("absmax")));
+}
+
+TEST(Sections, WhatWasMeasuredOfTheCaptureStandsWhereItIsNeeded)
+{
+    auto input = handmade::reportInput();
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr("the capture (identity `5f3a`)"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), Not(HasSubstr("sigma max")));
+    const std::string digest = "c44369a3b69744ca459616d0745517c900ce2ae0f880e8e82a8eb4a07cb375b6";
+    input.measures.sha256 = digest;
+    input.measures.sigmaMax = 0.5;
+    input.measures.stableRank = 36;
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr("(SHA-256 `" + digest + "`)"));
+    EXPECT_THAT(sectionOf(input, ReportSection::input), HasSubstr("sigma max 0.5, stable rank 36."));
+    EXPECT_THAT(report::jsonReport(input), HasSubstr(R"("sha256": ")" + digest + '"'));
+}
+
+TEST(Sections, ACommandToCopyIsWholeHoweverManyVariantsMayHaveRun)
+{
+    auto input = handmade::reportInput();
+    input.diagnosis.captures[0].variant.names.assign(60, "a-variant-with-a-long-name");
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr(" --variant all --precision fp64,"));
+}
+
+TEST(Sections, ARunWithoutCapturesShowsWhatItsLogsSay)
+{
+    auto input = handmade::reportInput();
+    input.run.captures.clear();
+    input.diagnosis.captures.clear();
+    input.diagnosis.headline = "loss is NaN at step 6, and no number after it";
+    EXPECT_EQ(titleOf(input), "# [NaN] tile: loss is NaN at step 6, and no number after it");
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("no number after it. No capture was taken"));
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("`nanscope capture --print`"));
+    EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("found: Loss is NaN"));
+    EXPECT_THAT(report::htmlReport(input), HasSubstr("figure-loss"));
 }
 
 TEST(Sections, SixtyCellsAreEnough)
 {
     auto input = handmade::reportInput();
     input.cells.assign(100, input.cells[0]);
-    const auto section = sectionOf(input, 7);
+    const auto section = sectionOf(input, ReportSection::numbers);
     std::size_t rows = 0;
     for (auto at = section.find("keller-jordan"); at != std::string::npos; at = section.find("keller-jordan", at + 1)) {
         ++rows;
@@ -159,11 +273,12 @@ TEST(Sections, SixtyCellsAreEnough)
 TEST(Sections, ExpectationFollowsTheReplays)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 14), HasSubstr("# expected: not finite where section 7 says so"));
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr("# expected: not finite for dion-ns5 in fp16\n"));
     input.diagnosis.captures[0].members.pop_back();
-    EXPECT_THAT(sectionOf(input, 14), HasSubstr("# expected: finite in the formats of section 7"));
+    EXPECT_THAT(
+        sectionOf(input, ReportSection::reproduce), HasSubstr("# expected: finite in bf16 (the numbers are innocent)"));
     input.diagnosis.captures[0].members.clear();
-    EXPECT_THAT(sectionOf(input, 14), Not(HasSubstr("expected")));
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), Not(HasSubstr("expected")));
 }
 
 TEST(Sections, CommandsToCopyAreQuotedForTheShell)
@@ -173,7 +288,7 @@ TEST(Sections, CommandsToCopyAreQuotedForTheShell)
     input.run.captures[0].file = hostile;
     input.diagnosis.captures[0].capture = hostile;
     input.run.name = "my run";
-    const auto section = sectionOf(input, 14);
+    const auto section = sectionOf(input, ReportSection::reproduce);
     EXPECT_THAT(section, HasSubstr("nanscope diagnose 'my run'"));
     EXPECT_THAT(section, HasSubstr(R"(--capture 'a b$(rm -rf ~)'\''c.pt')"));
     EXPECT_THAT(section, HasSubstr("--variant gns-standard,gns-gram --precision fp64"));
@@ -182,32 +297,33 @@ TEST(Sections, CommandsToCopyAreQuotedForTheShell)
 TEST(Sections, TheFolderOnTheReportersDiskIsShownOnlyUnredacted)
 {
     const auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 14), HasSubstr("nanscope diagnose tile\n"));
-    EXPECT_THAT(sectionOf(input, 14, {false}), HasSubstr("nanscope diagnose /home/alice/runs/tile\n"));
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr("nanscope diagnose tile\n"));
+    EXPECT_THAT(
+        sectionOf(input, ReportSection::reproduce, {false}), HasSubstr("nanscope diagnose /home/alice/runs/tile\n"));
 }
 
 TEST(Sections, TheQuestionIsAskedBeforeTheExperiment)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 15), HasSubstr("run 1 h with use"));
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), HasSubstr("run 1 h with use"));
     input.diagnosis.captures[0].question = "which function ran?";
-    EXPECT_THAT(sectionOf(input, 15), HasSubstr("which function ran?"));
-    EXPECT_THAT(sectionOf(input, 15), Not(HasSubstr("run 1 h")));
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), HasSubstr("question: Which function ran?"));
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), Not(HasSubstr("run 1 h")));
     input.diagnosis.captures[0].question.clear();
     input.diagnosis.captures[0].next.clear();
-    EXPECT_THAT(sectionOf(input, 15), HasSubstr("not recorded"));
+    EXPECT_EQ(sectionOf(input, ReportSection::ask), "");
 }
 
 TEST(Sections, ImpactCountsTheLossThatIsNotFinite)
 {
     auto input = handmade::reportInput();
-    EXPECT_THAT(sectionOf(input, 13), HasSubstr("is not finite at 1 of 2 points"));
+    EXPECT_THAT(sectionOf(input, ReportSection::impact), HasSubstr("is not finite at 1 of 2 points"));
     input.run.series[0].nan = 0;
-    EXPECT_THAT(sectionOf(input, 13), Not(HasSubstr("is not finite")));
+    EXPECT_THAT(sectionOf(input, ReportSection::impact), Not(HasSubstr("is not finite")));
     input.run.series[0].posInf = 2;
-    EXPECT_THAT(sectionOf(input, 13), HasSubstr("is not finite at 2 of 2 points"));
+    EXPECT_THAT(sectionOf(input, ReportSection::impact), HasSubstr("is not finite at 2 of 2 points"));
     input.run.series[0].name = "val_loss";
-    EXPECT_THAT(sectionOf(input, 13), Not(HasSubstr("is not finite")));
+    EXPECT_THAT(sectionOf(input, ReportSection::impact), Not(HasSubstr("is not finite")));
 }
 
 TEST(Sections, TwentyRejectedFilesAreEnough)
@@ -220,19 +336,25 @@ TEST(Sections, TwentyRejectedFilesAreEnough)
     EXPECT_THAT(report, HasSubstr("- and 3 more\n"));
 }
 
-TEST(Sections, EvidenceWithoutLinesSaysSo)
+TEST(Sections, EvidenceIsForAndAgainstAndWithoutLinesLeftOut)
 {
     auto input = handmade::reportInput();
-    input.diagnosis.captures[0].speaksAgainst.clear();
-    input.diagnosis.captures[0].notTestable.clear();
-    EXPECT_THAT(sectionOf(input, 11), HasSubstr("nothing recorded."));
+    EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("against: not reproduced here"));
+    EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("not testable: 1 point, listed in"));
+    EXPECT_THAT(sectionOf(input, ReportSection::limits), HasSubstr("- a race that the capture's own"));
+    auto& verdict = input.diagnosis.captures[0];
+    verdict.speaksFor.clear();
+    verdict.speaksAgainst.clear();
+    verdict.notTestable.clear();
+    EXPECT_EQ(sectionOf(input, ReportSection::evidence), "");
+    EXPECT_EQ(sectionOf(input, ReportSection::limits), "");
 }
 
 TEST(Sections, ARunWithoutLogsHasNoConsole)
 {
     auto input = handmade::reportInput();
     input.run.events.clear();
-    EXPECT_THAT(report::markdownReport(input), HasSubstr("**Console around the birth:** not recorded."));
+    EXPECT_EQ(sectionOf(input, ReportSection::console), "");
 }
 
 TEST(Sections, FindingsSayTheirRuleAndWhatCannotBeSeen)

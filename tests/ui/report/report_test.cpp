@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include <QBuffer>
 #include <QComboBox>
 #include <QImage>
 #include <QLineEdit>
@@ -150,7 +151,7 @@ TEST_F(ReportTest, IsMadeOnlyWhileSomebodyLooks)
     EXPECT_EQ(preview, nullptr);
     show();
     ASSERT_NE(preview, nullptr);
-    EXPECT_THAT(pane.view()->toPlainText().toStdString(), HasSubstr("Claim"));
+    EXPECT_THAT(pane.view()->toPlainText().toStdString(), HasSubstr("Result"));
     preview.reset();
     pane.hide();
     reporter.subjectChanged();
@@ -356,16 +357,31 @@ TEST(ReportView, LoadsNothingButItsPictures)
 {
     ReportView view;
     view.resize(400, 300);
-    const std::string svg = R"(<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"></svg>)";
-    view.showRendered({{"x.md", "![a](x-a.svg) ![b](file:///etc/hostname)"}, {"x-a.svg", svg}});
+    QImage image(40, 20, QImage::Format_RGB32);
+    image.fill(Qt::red);
+    QBuffer png;
+    ASSERT_TRUE(image.save(&png, "PNG"));
+    view.showRendered({{"x.md", "![a](x-1.png) ![b](file:///etc/hostname)"}, {"x-1.png", png.data().toStdString()}});
     const auto load = [&view](const char* name) {
         return view.loadResource(QTextDocument::ImageResource, QUrl(QString::fromLatin1(name)));
     };
-    EXPECT_EQ(load("x-a.svg").value<QImage>().size(), QSize(40, 20));
+    EXPECT_EQ(load("x-1.png").value<QImage>().size(), QSize(40, 20));
     EXPECT_FALSE(load("file:///etc/hostname").isValid());
     EXPECT_FALSE(load("https://example.org/x.png").isValid());
-    view.showRendered({{"x.md", "<img src=\"x-a.svg\"> text"}});
-    EXPECT_FALSE(load("x-a.svg").isValid());
+    view.showRendered({{"x.md", "<img src=\"x-1.png\"> text"}});
+    EXPECT_FALSE(load("x-1.png").isValid());
+}
+
+TEST(ReportView, ShowsTheAppendixOpenAndNoneOfItsMarkup)
+{
+    ReportView view;
+    view.showRendered({{"x.md",
+        "# T\n\n**Result.** x\n<!-- In an issue: drag it. -->\n\n<details>\n<summary>Appendix</summary>\n\n**Call.** "
+        "y\n\n</details>\n"}});
+    const auto shown = view.toPlainText().toStdString();
+    EXPECT_THAT(shown, HasSubstr("Appendix"));
+    EXPECT_THAT(shown, HasSubstr("Call. y"));
+    EXPECT_THAT(shown, Not(HasSubstr("<")));
 }
 
 TEST(ReportChoices, AreRememberedButNotThePermissionToSendACapture)
