@@ -3,6 +3,7 @@
 //
 #include "core/report/document/sections.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -43,7 +44,7 @@ std::string ranksSeen(const RunData& run)
 std::string magnitudes(const Scan& scan)
 {
     auto text = fmt::format("absmax {}, Frobenius norm {}, smallest non-zero {}", magnitudeText(scan.absmax),
-        numberText(std::sqrt(scan.sumSquares)), numberText(scan.minNonzero));
+        magnitudeText(std::sqrt(scan.sumSquares)), numberText(scan.minNonzero));
     text += scan.zero > 0 ? fmt::format(", {} zero", countText(scan.zero)) : std::string();
     return text + (scan.subnormal > 0 ? fmt::format(", {} subnormal", countText(scan.subnormal)) : std::string());
 }
@@ -126,12 +127,29 @@ ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines
     return list;
 }
 
+namespace {
+
+bool tellsOfNan(const RunData& run)
+{
+    const auto notFinite = [](const Series& series) { return series.nan + series.posInf + series.negInf > 0; };
+    const auto warns = [](const Event& event) { return event.kind == EventKind::nanLoss; };
+    return std::ranges::any_of(run.series, notFinite) || std::ranges::any_of(run.events, warns);
+}
+
+/// Of a run that left no capture.
+Phrase titleOfLogs(const ReportFacts& facts)
+{
+    const auto& headline = facts.input.diagnosis.headline;
+    return own(tellsOfNan(facts.input.run) ? "[NaN] " : "") + foreign(facts.input.run.name) + own(": ")
+        + (headline.empty() ? own("no capture to judge") : foreign(headline));
+}
+
+} // namespace
+
 Phrase titleOf(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
-        const auto& headline = facts.input.diagnosis.headline;
-        return own("[NaN] ") + foreign(facts.input.run.name) + own(": ")
-            + (headline.empty() ? own("no capture to judge") : foreign(headline));
+        return titleOfLogs(facts);
     }
     const auto& input = facts.capture->input;
     const auto rank = facts.verdict->rank ? fmt::format(", rank {}", *facts.verdict->rank) : std::string {};
@@ -151,7 +169,7 @@ Blocks withoutCapture(const ReportFacts& facts)
 {
     const auto& headline = facts.input.diagnosis.headline;
     auto text = headline.empty() ? Phrase {} : foreign(asSentence(headline)) + own(" ");
-    return only(text + own("No capture was taken, so that nothing can be replayed: ") + code("nanscope capture --print")
+    return only(text + own("Without a capture nothing can be replayed: ") + code("nanscope capture --print")
         + own(" writes the helper that takes one when a step goes bad."));
 }
 
@@ -328,7 +346,7 @@ Blocks inputFacts(const ReportFacts& facts)
     const auto& measures = facts.input.measures;
     if (measures.sigmaMax && measures.stableRank) {
         known.add(own(fmt::format(
-            "sigma max {}, stable rank {}", numberText(*measures.sigmaMax), numberText(*measures.stableRank))));
+            "sigma max {}, stable rank {}", magnitudeText(*measures.sigmaMax), numberText(*measures.stableRank))));
     }
     return known.blocks();
 }

@@ -252,9 +252,11 @@ TEST(Sections, ARunWithoutCapturesShowsWhatItsLogsSay)
     input.diagnosis.captures.clear();
     input.diagnosis.headline = "loss is NaN at step 6, and no number after it";
     EXPECT_EQ(titleOf(input), "# [NaN] tile: loss is NaN at step 6, and no number after it");
-    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("no number after it. No capture was taken"));
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("no number after it. Without a capture"));
     EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("`nanscope capture --print`"));
     EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("found: Loss is NaN"));
+    input.run.series[0].nan = 0;
+    EXPECT_EQ(titleOf(input).substr(0, 7), "# tile:") << "no log tells of a NaN";
     EXPECT_THAT(report::htmlReport(input), HasSubstr("figure-loss"));
 }
 
