@@ -53,8 +53,12 @@ constexpr std::array table {
         R"(^(?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
         R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|SDCReplayMismatch)"
         R"(|(?:[\w.]+Error: )?CUDA error: uncorrectable [\w ]+ encountered\.?$))"},
+    Words {"gemm_scan", R"(\[hipBLASLt CHECK_NUMERICS\])"},
+    Words {"not_scanned", R"(\[hipBLASLt CHECK_NUMERICS\].*were NOT scanned)"},
+    Words {"instruction_check", "#GPU-FPX|#nixnan: "},
+    Words {"overflow_trace", "Detected inf/nan during batch_number=|^first bad value of the forward frames: "},
 };
-static_assert(table.size() == static_cast<std::size_t>(Phrase::writtenByDriver) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Phrase::overflowTrace) + 1);
 
 std::vector<Phrase> phrasesIn(re2::StringPiece line)
 {
@@ -92,6 +96,73 @@ std::string operationIn(re2::StringPiece line)
     return named ? *named : valueIn<std::string>(line, jax).value_or("");
 }
 
+/// "matmul call #4711" of hipBLASLt's scanner, or the product that it looked at.
+std::string scannedIn(re2::StringPiece line)
+{
+    static const RE2 call(R"(first NaN observed at sampled (matmul call #\d+))", RE2::Latin1);
+    static const RE2 output(
+        R"(CHECK_NUMERICS\] (\S+) :- Output D : has_NaN=1 \| shape (m=\d+ n=\d+ k=\d+))", RE2::Latin1);
+    std::string function;
+    std::string shape;
+    return RE2::PartialMatch(line, output, &function, &shape) ? "the output of " + function + ", " + shape
+                                                              : valueIn<std::string>(line, call).value_or("");
+}
+
+/// "HMMA.16816.F32 R0, R4, R8, RZ in kernel gemm" of nixnan and of GPU-FPX, which names a place in the source, too.
+std::string instructionIn(re2::StringPiece line)
+{
+    static const RE2 nixnan(R"(instruction (\S.*?) *;? *in function (\S+))", RE2::Latin1);
+    static const RE2 detector(R"(in kernel \[([^\]]+)\], \S+ found @ (\S+))", RE2::Latin1);
+    static const RE2 analyzer(R"(@ (\S+)(?: in \[\S*)? +Instruction: ([^;]*\S) *;)", RE2::Latin1);
+    std::string what;
+    std::string where;
+    if (RE2::PartialMatch(line, nixnan, &what, &where)) {
+        return what + " in kernel " + where;
+    }
+    if (RE2::PartialMatch(line, detector, &what, &where)) {
+        return "kernel " + what + ", " + where;
+    }
+    return RE2::PartialMatch(line, analyzer, &where, &what) ? what + ", " + where : std::string();
+}
+
+/// The innermost frame of the forward call.
+std::string forwardFrameIn(std::string_view detail)
+{
+    const auto mark = detail.rfind(forwardCallMark);
+    const auto begin = mark == std::string_view::npos ? mark : detail.rfind("File \"");
+    return begin == std::string_view::npos || begin < mark
+        ? std::string()
+        : std::string(detail.substr(begin, detail.find('\n', begin) - begin));
+}
+
+std::string siteIn(const EventFacts& facts, re2::StringPiece line, std::string_view detail)
+{
+    static const RE2 module(R"(^first bad value of the forward frames: (.+))", RE2::Latin1);
+    if (facts.says(Phrase::gemmScan)) {
+        return scannedIn(line);
+    }
+    if (facts.says(Phrase::instructionCheck)) {
+        return instructionIn(line);
+    }
+    return facts.says(Phrase::overflowTrace) ? valueIn<std::string>(line, module).value_or("")
+        : facts.says(Phrase::nanInBackward)  ? forwardFrameIn(detail)
+                                             : std::string();
+}
+
+/// The call of a watchdog's line, and the process group that it names.
+std::optional<CollectiveCall> collectiveIn(re2::StringPiece line)
+{
+    static const RE2 call(
+        R"(Watchdog caught collective operation timeout: \w+\(SeqNum=(\d+), OpType=(\w+))", RE2::Latin1);
+    static const RE2 group(R"(\[(PG [^\]]*\S) +Rank \d+\] +Watchdog caught)", RE2::Latin1);
+    CollectiveCall found;
+    if (!RE2::PartialMatch(line, call, &found.sequence, &found.operation)) {
+        return std::nullopt;
+    }
+    found.group = valueIn<std::string>(line, group).value_or("");
+    return found;
+}
+
 /// Of the whole stack, where a capture has one rank's part.
 Shape guardedIn(re2::StringPiece line)
 {
@@ -102,7 +173,7 @@ Shape guardedIn(re2::StringPiece line)
 
 } // namespace
 
-EventFacts factsIn(std::string_view line)
+EventFacts factsIn(std::string_view line, std::string_view detail)
 {
     static const RE2 scale(R"([Aa]ttempted loss scale: ([0-9.e+]+))", RE2::Latin1);
     static const RE2 pid(R"(\bpid=(\d+))", RE2::Latin1);
@@ -114,6 +185,8 @@ EventFacts factsIn(std::string_view line)
     facts.operation = operationIn(text);
     facts.guarded = facts.says(Phrase::dionGuard) ? guardedIn(text) : Shape();
     facts.pid = valueIn<int>(text, pid);
+    facts.site = siteIn(facts, text, detail);
+    facts.collective = collectiveIn(text);
     return facts;
 }
 

@@ -9,9 +9,12 @@
 
 namespace nanscope::logtext {
 
-/// What the line of an event says. An import asks once for every event, and so does a session that was written before
-/// sessions kept the answer.
-EventFacts factsIn(std::string_view line);
+/// Heads the frames of a forward call in the detail of an exception that anomaly mode raised.
+constexpr std::string_view forwardCallMark = "the forward call:";
+
+/// What the line of an event says, with its detail. An import asks once for every event, and so does a session that was
+/// written before sessions kept the answer.
+EventFacts factsIn(std::string_view line, std::string_view detail = {});
 
 /// "python_warning": as sessions keep it.
 std::string_view name(Phrase phrase);

@@ -104,6 +104,20 @@ enum class Phrase : std::uint8_t {
     nanInBackward, ///< anomaly mode found a NaN
     mixedFormats, ///< number formats that do not go together
     writtenByDriver, ///< a hardware error as the driver of the GPU, or the call that failed, writes it
+    gemmScan, ///< hipBLASLt's scanner of what its products give
+    notScanned, ///< that scanner says which calls it did not look at
+    instructionCheck, ///< GPU-FPX or nixnan, which look at every instruction of a kernel
+    overflowTrace, ///< Hugging Face's DebugUnderflowOverflow, which looks at what modules take and give
+};
+
+/// A collective operation of one rank that did not end. Ranks count those of a process group alike.
+struct CollectiveCall
+{
+    std::int64_t sequence = 0;
+    std::string operation {}; ///< "ALLREDUCE"
+    std::string group {}; ///< as the line names it; empty where it does not
+
+    bool operator==(const CollectiveCall&) const = default;
 };
 
 /// What the words of an event's line say. Read off the line once, by core/logtext: diagnose looks at no line.
@@ -115,6 +129,9 @@ struct EventFacts
     std::string operation {}; ///< of which a checker says that it made a NaN: "Sqrt" (autograd), "sqrt" (JAX)
     Shape guarded {}; ///< of the stack that dion's guard looked at
     std::optional<int> pid {};
+    /// Where an instrument saw the first bad value: an instruction, a product, a module, a line of the forward pass.
+    std::string site {};
+    std::optional<CollectiveCall> collective {};
 
     bool operator==(const EventFacts&) const = default;
     bool says(Phrase phrase) const;

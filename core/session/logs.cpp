@@ -24,10 +24,12 @@ bool hasStory(sqlite3* db)
     return pragmaValue(db, "user_version") >= storyVersion;
 }
 
-constexpr const char* insertFacts = "INSERT OR REPLACE INTO event_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr const char* insertFacts =
+    "INSERT OR REPLACE INTO event_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* factColumns =
     "f.phrases, f.attempted_scale, f.operation, f.guarded, f.pid, f.detector_step, f.detector_other_rank, "
-    "f.detector_consecutive, f.detector_total, f.last_good_loss, f.last_good_step";
+    "f.detector_consecutive, f.detector_total, f.last_good_loss, f.last_good_step, f.site, f.collective_sequence, "
+    "f.collective_operation, f.collective_group";
 
 std::optional<std::string> unlessEmpty(const std::string& text)
 {
@@ -65,12 +67,16 @@ void storeFacts(Statement& insert, std::int64_t event, const EventFacts& facts)
     const auto said = [&](auto NanMessage::*field) {
         return facts.detector ? std::optional(*facts.detector.*field) : std::nullopt;
     };
+    const auto called = [&](auto CollectiveCall::*field) {
+        return facts.collective ? std::optional(*facts.collective.*field) : std::nullopt;
+    };
     const auto detector = facts.detector.value_or(NanMessage());
     insert
         .bind(event, textOf(facts.phrases), facts.attemptedScale, unlessEmpty(facts.operation),
             facts.guarded.empty() ? std::nullopt : std::optional(shapeText(facts.guarded)), facts.pid,
             said(&NanMessage::step), said(&NanMessage::otherRank), said(&NanMessage::consecutive),
-            said(&NanMessage::total), detector.lastGoodLoss, detector.lastGoodStep)
+            said(&NanMessage::total), detector.lastGoodLoss, detector.lastGoodStep, unlessEmpty(facts.site),
+            called(&CollectiveCall::sequence), called(&CollectiveCall::operation), called(&CollectiveCall::group))
         .run();
 }
 
@@ -89,6 +95,10 @@ EventFacts readFacts(const Statement& row, int column)
     if (const auto step = row.optional<std::int64_t>(column + 5)) {
         facts.detector = {*step, row.integer(column + 6) != 0, row.integer(column + 7), row.integer(column + 8),
             row.optional<double>(column + 9), row.optional<std::int64_t>(column + 10)};
+    }
+    facts.site = row.text(column + 11);
+    if (const auto sequence = row.optional<std::int64_t>(column + 12)) {
+        facts.collective = {*sequence, row.text(column + 13), row.text(column + 14)};
     }
     return facts;
 }
@@ -309,7 +319,7 @@ std::vector<Event> readEvents(sqlite3* db)
         event.line = rows.integer(7);
         event.copies = rows.optional<std::int64_t>(8).value_or(1);
         event.detail = rows.text(9);
-        event.facts = hasFacts ? readFacts(rows, 10) : logtext::factsIn(event.text);
+        event.facts = hasFacts ? readFacts(rows, 10) : logtext::factsIn(event.text, event.detail);
     }
     return all;
 }
@@ -317,9 +327,9 @@ std::vector<Event> readEvents(sqlite3* db)
 void addEventFacts(sqlite3* db)
 {
     Statement insert(db, insertFacts);
-    Statement events(db, "SELECT id, text FROM events");
+    Statement events(db, "SELECT e.id, e.text, n.detail FROM events e LEFT JOIN event_notes n ON n.event_id = e.id");
     while (events.step()) {
-        storeFacts(insert, events.integer(0), logtext::factsIn(events.text(1)));
+        storeFacts(insert, events.integer(0), logtext::factsIn(events.text(1), events.text(2)));
     }
 }
 

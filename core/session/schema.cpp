@@ -117,8 +117,16 @@ CREATE TABLE event_facts (event_id INTEGER PRIMARY KEY, phrases TEXT NOT NULL, a
   detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);
 )sql";
 
+// Where an instrument saw a bad value, and a collective operation that did not end: as in EventFacts.
+constexpr const char* moreEventFacts = R"sql(
+ALTER TABLE event_facts ADD COLUMN site TEXT;
+ALTER TABLE event_facts ADD COLUMN collective_sequence INTEGER;
+ALTER TABLE event_facts ADD COLUMN collective_operation TEXT;
+ALTER TABLE event_facts ADD COLUMN collective_group TEXT;
+)sql";
+
 constexpr std::array migrations {
-    firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse, eventFacts};
+    firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse, eventFacts, moreEventFacts};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

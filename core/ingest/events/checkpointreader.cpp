@@ -19,6 +19,7 @@ using enum CheckpointStep;
 constexpr std::array table {
     // KempnerForge commits at the next save or at the end, so this line may stand far behind the step it names.
     CheckpointLine {saved, R"(Checkpoint committed: (?P<path>.+) \(step=(?P<step>\d+)\))"},
+    CheckpointLine {saved, R"(^Sync checkpoint saved: (?P<path>.+))"},
     CheckpointLine {removed, R"(^Removed old checkpoint: (?P<path>.+))"},
     CheckpointLine {loads, R"(^Loading checkpoint: (?P<path>.+))"},
     CheckpointLine {loaded, R"(^Resumed from step (?P<step>\d+), [\d,]+ tokens seen)"},

@@ -16,6 +16,7 @@
 #include "core/ingest/events/checkpointreader.h"
 #include "core/ingest/settings/settingreader.h"
 #include "core/ingest/text/consoletext.h"
+#include "core/logtext/eventfacts.h"
 #include "core/model/run.h"
 
 namespace nanscope::ingest {
@@ -137,7 +138,7 @@ void Tracebacks::finish(State& state, std::string_view exception)
     }
     m_frames += state.frames;
     if (!state.forward.empty()) {
-        append(m_frames, "the forward call:");
+        append(m_frames, logtext::forwardCallMark);
         m_frames += state.forward;
     }
     m_frames = readableEnd(m_frames, longestDetail);
@@ -286,6 +287,8 @@ constexpr std::array table {
     Signature {other, R"(NVRM: Xid|\bXid \(PCI:)"},
     Signature {machine, R"([Uu]ncorrectable (?:ECC|NVLink)|[Dd]ouble[- ][Bb]it ECC|SDCReplayMismatch)"},
     Signature {machine, R"(GPU has fallen off the bus|GPU is lost\b)"},
+    // The probe fails like any other call behind a program's own bad access.
+    Signature {other, R"(GPU health check failed on device \d+: .*(?:illegal memory access|device-side assert))"},
     Signature {machine, R"(GPU health check failed on device \d+)"},
 
     Signature {infrastructure, R"((?:CUDA|HIP) out of memory|CUDA error: out of memory|OutOfMemoryError)"},
@@ -332,7 +335,13 @@ constexpr std::array table {
     Signature {nanLoss, R"(FloatingPointError: invalid value \((?:nan|inf)\) encountered in)"},
     Signature {nanLoss, R"(\[PRECISION\] \[ERROR\] in \[device=.*op=.*(?:num_nan|num_inf|find_nan|find_inf)=)"},
     Signature {nanLoss, R"(#GPU-FPX LOC-EXCEP INFO: .*\b(?:NaN|INF)\b found)"},
-    Signature {nanLoss, R"(#nixnan: error \[.*\] detected in instruction)"},
+    Signature {nanLoss, R"(#GPU-FPX-ANA APPEAR : (?:NaN|INF)\b)"},
+    Signature {
+        nanLoss, R"(#nixnan: error \[[^\]]*(?:NaN|infinity)[^\]]*\] detected in (?:operand \d+ of )?instruction)"},
+    // Subnormal values and divisions by 0 alone are no NaN.
+    Signature {other, R"(#nixnan: error \[[^\]]*\] detected in (?:operand \d+ of )?instruction)"},
+    Signature {nanLoss, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:first NaN observed at|has_NaN=1\b))"},
+    Signature {other, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:were NOT scanned|is inverted))"},
     Signature {nanLoss, R"(checkForNaN.*Assertion .*isnan.* failed)"},
 
     // Their lines carry the rank that prints, which is rank 0 whoever overflowed.
@@ -356,7 +365,8 @@ constexpr std::array table {
     Signature {lossSpike, R"(found unexpected large grads in bucket)"},
 
     Signature {collective, R"(Connection (?:closed|reset) by peer)"},
-    Signature {collective, R"((?:\[Rank (?P<rank>\d+)\] )?Watchdog caught collective operation timeout)"},
+    Signature {
+        collective, R"((?:\[(?:PG [^\]]*)?Rank (?P<rank>\d+)\] +)?Watchdog caught collective operation timeout)"},
     Signature {collective, R"(NCCL operations have failed or timed out|taking the entire process down)"},
     Signature {collective, R"(NCCL health check (?:timed out|failed)(?:.* at step (?P<step>\d+))?)"},
     Signature {collective, R"(NCCL error|nccl(?:UnhandledCuda|System|Internal|Remote)Error)"},
@@ -477,7 +487,7 @@ bool EventReader::parse(const LogLine& line, LogBuilder& builder)
     case Tracebacks::Part::exception:
         return parseException(line, builder);
     default:
-        return m_settings.takeBlock(line, builder) || parseWords(line, builder);
+        return takeOverflow(line, builder) || m_settings.takeBlock(line, builder) || parseWords(line, builder);
     }
 }
 
@@ -492,6 +502,18 @@ bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
         event.detail = frames;
         builder.event(std::move(event));
     }
+    return true;
+}
+
+bool EventReader::takeOverflow(const LogLine& line, LogBuilder& builder)
+{
+    const auto taken = m_overflows.take(line);
+    if (taken.badValue.empty()) {
+        return taken.inside;
+    }
+    auto event = eventOf(EventKind::nanLoss, line, builder);
+    event.text = taken.badValue;
+    builder.event(std::move(event));
     return true;
 }
 
@@ -547,7 +569,9 @@ bool EventReader::giveEvent(std::size_t signature, const LogLine& line, LogBuild
 {
     auto event = eventOf(signatures()[signature].kind, line, builder);
     event.step = numberIn(line, signature, "step");
-    if (const auto rank = numberIn(line, signature, "rank"); rank && *rank <= largestRank) {
+    // A watchdog's own rank is that within its process group: what stands before the line is the process's.
+    const bool known = event.kind == EventKind::collective && line.rank;
+    if (const auto rank = numberIn(line, signature, "rank"); rank && *rank <= largestRank && !known) {
         event.rank = static_cast<int>(*rank);
     }
     if (event.kind == EventKind::captureDumped) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ingest/events/checkpointreader.h"
+#include "core/ingest/events/overflowtraces.h"
 #include "core/ingest/log/logformat.h"
 #include "core/ingest/settings/settingreader.h"
 
@@ -68,11 +69,13 @@ public:
 private:
     bool parseException(const LogLine& line, LogBuilder& builder);
     bool parseWords(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
+    bool takeOverflow(const LogLine& line, LogBuilder& builder);
     void takeCheckpoint(const LogLine& line, LogBuilder& builder);
     void takeSettings(const LogLine& line, LogBuilder& builder);
     bool giveEvent(std::size_t signature, const LogLine& line, LogBuilder& builder, const std::string& detail);
 
     Tracebacks m_tracebacks;
+    OverflowTraces m_overflows;
     CheckpointReader m_checkpoints;
     SettingReader m_settings;
     std::optional<int> m_failedRank; ///< of the block torchrun prints for each failed process

@@ -481,7 +481,7 @@ void LogBuilder::closeStep(RankState& state)
 void LogBuilder::event(Event event)
 {
     event.text = readable(trimmed(event.text), longestText);
-    event.facts = logtext::factsIn(event.text);
+    event.facts = logtext::factsIn(event.text, event.detail);
     if (m_copies.count(event, m_rows, m_events)) {
         return;
     }

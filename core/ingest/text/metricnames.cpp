@@ -60,6 +60,11 @@ constexpr std::array aliases {
     Alias {"loss_scale", "loss_scale"},
     Alias {"loss scale", "loss_scale"},
     Alias {"amp_scale", "loss_scale"},
+    Alias {"skipped", "skipped_steps"},
+    Alias {"skipped_steps", "skipped_steps"},
+    Alias {"train/skipped_steps", "skipped_steps"},
+    Alias {"train/skipped", "skipped_steps"},
+    Alias {"num_skipped", "skipped_steps"},
     Alias {"tok/s", "tokens_per_second"},
     Alias {"tps", "tokens_per_second"},
     Alias {"tok/sec", "tokens_per_second"},
@@ -99,9 +104,11 @@ std::string canonicalName(std::string_view raw)
     return std::string(found != aliases.end() ? found->second : raw);
 }
 
+/// A table with a column of things that were skipped is no log for that alone.
 bool isCanonical(std::string_view name)
 {
-    return std::any_of(aliases.begin(), aliases.end(), [&](const Alias& a) { return a.second == name; });
+    return name != "skipped_steps"
+        && std::any_of(aliases.begin(), aliases.end(), [&](const Alias& a) { return a.second == name; });
 }
 
 std::optional<int> stepPriority(std::string_view raw)

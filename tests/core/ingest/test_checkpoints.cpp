@@ -44,6 +44,12 @@ TEST_F(Checkpoints, ofKempnerForgeCountByTheirStepNotTheirPlace)
     EXPECT_EQ(log.checkpoints[0].source, "train.log");
 }
 
+TEST_F(Checkpoints, ofKempnerForgeThatWaitsForThemAreSaidAtOnce)
+{
+    EXPECT_THAT(factsOf("[rank 0] INFO     Sync checkpoint saved: /ckpt/run/step_30\n"),
+        ElementsAre("saved 30 /ckpt/run/step_30:1"));
+}
+
 TEST_F(Checkpoints, ofTorchtitanHaveAStepWhereTheLogTellsIt)
 {
     const std::string titan = "[rank0]:[titan] 2026-04-21 08:46:29,657 - root - INFO - ";

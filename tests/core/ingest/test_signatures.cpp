@@ -40,6 +40,46 @@ TEST_F(Signatures, OfTheMachine)
             "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"});
 }
 
+TEST_F(Signatures, AProbeThatFailsBehindABadAccessNamesNoMachine)
+{
+    for (const char* line :
+        {"GPU health check failed on device 0: CUDA error: an illegal memory access was encountered",
+            "GPU health check failed on device 0: CUDA error: device-side assert triggered"}) {
+        EXPECT_EQ(only(line).kind, EventKind::other) << line;
+    }
+}
+
+TEST_F(Signatures, OfInstruments)
+{
+    expectKind(EventKind::nanLoss,
+        {"[hipBLASLt CHECK_NUMERICS] auto-drain on host peek: first NaN observed at sampled matmul call #17, mode=2",
+            "[hipBLASLt CHECK_NUMERICS] gemm :- Output D : has_NaN=1 | shape m=64 n=32 k=16 batch=1",
+            "#GPU-FPX LOC-EXCEP INFO: in kernel [gemm], NaN found @ a.cu:13 [FP32]",
+            "#GPU-FPX-ANA APPEAR : INF appear at the destination  @ a.cu:13 Instruction: MUFU.RCP R0, R10 ; We have",
+            "#nixnan: error [NaN,infinity] detected in operand 0 of instruction FADD R1 ; in function f of type f32"});
+    expectKind(EventKind::other,
+        {"[hipBLASLt CHECK_NUMERICS] handle teardown: matmul calls [3..9] were NOT scanned (scan_every=10)",
+            "#nixnan: error [subnormal] detected in instruction FADD R1 ; in function f at line 3 of type f32",
+            "#nixnan: error [div0] detected in operand 1 of instruction MUFU.RSQ R5, R0 ; in function f of type f32"});
+    EXPECT_THAT(read("c.log", "[hipBLASLt CHECK_NUMERICS] gemm :- Output D : has_NaN=0 | shape m=1 n=1 k=1\n").events,
+        IsEmpty());
+}
+
+TEST_F(Signatures, OfAWatchdogThatNamesItsProcessGroup)
+{
+    const auto event =
+        only("[PG ID 1 PG GUID 3(dp) Rank 5] Watchdog caught collective operation timeout: "
+             "WorkNCCL(SeqNum=8, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 1");
+    EXPECT_EQ(event.kind, EventKind::collective);
+    EXPECT_EQ(event.rank, 5);
+    EXPECT_EQ(event.facts.collective->sequence, 8);
+    EXPECT_EQ(only("[rank13]:[E626 06:24:44.1 ProcessGroupNCCL.cpp:616] [Rank 5] Watchdog caught collective operation "
+                   "timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, NumelIn=1")
+                  .rank,
+        13)
+        << "the process, where its group has a rank of its own for it";
+}
+
 TEST_F(Signatures, OfXidCodesOnlyThoseOfHardwareNameTheMachine)
 {
     for (const int code : {48, 64, 74, 79, 92, 94, 95, 140, 149}) {

@@ -159,6 +159,15 @@ TEST_F(Tables, JsonRanksMustBeRanks)
     EXPECT_THAT(values(find(log, "loss", 3)), ElementsAre(3));
 }
 
+TEST_F(Tables, ColumnsOfSkippedStepsHaveOneName)
+{
+    EXPECT_THAT(values(find(read("a.csv", "step,loss,skipped\n1,2,0\n2,2,1\n"), "skipped_steps")), ElementsAre(0, 1));
+    EXPECT_THAT(values(find(read("a.jsonl", "{\"step\":1,\"loss\":2,\"train/skipped_steps\":3}\n"), "skipped_steps")),
+        ElementsAre(3));
+    EXPECT_THAT(read("tests.csv", "suite,passed,skipped\ncore,10,1\nui,9,0\n").series, SizeIs(0))
+        << "that alone makes no log of a table";
+}
+
 TEST_F(Tables, TwoNamesOfOneMeaningStayApart)
 {
     const auto log =

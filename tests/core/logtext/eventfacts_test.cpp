@@ -107,9 +107,53 @@ TEST(EventFacts, OfTheHardwareAsTheDriverWritesThem)
         ElementsAre(Phrase::runtimeError));
 }
 
+TEST(EventFacts, OfInstruments)
+{
+    const auto gemm = factsIn("[hipBLASLt CHECK_NUMERICS] gemm :- Output D : has_NaN=1 | shape m=64 n=32 k=16 batch=1");
+    EXPECT_THAT(gemm.phrases, ElementsAre(Phrase::gemmScan));
+    EXPECT_EQ(gemm.site, "the output of gemm, m=64 n=32 k=16");
+    EXPECT_EQ(factsIn("[hipBLASLt CHECK_NUMERICS] peek: first NaN observed at sampled matmul call #17.").site,
+        "matmul call #17");
+    EXPECT_THAT(phrasesIn("[hipBLASLt CHECK_NUMERICS] handle teardown: matmul calls [3..9] were NOT scanned (x)"),
+        ElementsAre(Phrase::gemmScan, Phrase::notScanned));
+    EXPECT_EQ(
+        factsIn("#GPU-FPX LOC-EXCEP INFO: in kernel [gemm], NaN found @ a.cu:13 [FP32]").site, "kernel gemm, a.cu:13");
+    EXPECT_EQ(
+        factsIn("#GPU-FPX-ANA APPEAR : INF appear at the destination  @ a.cu:13 Instruction: MUFU.RCP R0, R10 ; We")
+            .site,
+        "MUFU.RCP R0, R10, a.cu:13");
+    EXPECT_EQ(
+        factsIn("#nixnan: error [NaN] detected in operand 0 of instruction FADD R1, R2 ; in function f of type f32")
+            .site,
+        "FADD R1, R2 in kernel f");
+    EXPECT_EQ(factsIn("first bad value of the forward frames: wo Linear, output").site, "wo Linear, output");
+    EXPECT_EQ(factsIn("a line with instruction X in function f").site, "") << "of no instrument";
+}
+
+TEST(EventFacts, OfTheForwardCallInADetail)
+{
+    const std::string line = "RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.";
+    const std::string backward = "  File \"t.py\", line 9, in <module>\n    loss.backward()\n";
+    EXPECT_EQ(factsIn(line, backward + "the forward call:\n  File \"m.py\", line 7, in forward\n    y = x.sqrt()").site,
+        "File \"m.py\", line 7, in forward");
+    EXPECT_EQ(factsIn(line, backward).site, "") << "the frames of the backward call are not those of the forward one";
+    EXPECT_EQ(factsIn("ValueError: x", backward + "the forward call:\n  File \"m.py\", line 7").site, "");
+}
+
+TEST(EventFacts, OfACollectiveThatDidNotEnd)
+{
+    const std::string work =
+        "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=811, OpType=ALLREDUCE, NumelIn=1";
+    EXPECT_EQ(factsIn("[E1125 ProcessGroupNCCL.cpp:632] [Rank 3] " + work).collective,
+        (CollectiveCall {811, "ALLREDUCE", ""}));
+    EXPECT_EQ(factsIn("[PG ID 1 PG GUID 3(dp) Rank 3] " + work).collective,
+        (CollectiveCall {811, "ALLREDUCE", "PG ID 1 PG GUID 3(dp)"}));
+    EXPECT_FALSE(factsIn("Watchdog caught collective operation timeout: a word").collective);
+}
+
 TEST(EventFacts, PhrasesHaveNames)
 {
-    for (int i = 0; i <= static_cast<int>(Phrase::writtenByDriver); ++i) {
+    for (int i = 0; i <= static_cast<int>(Phrase::overflowTrace); ++i) {
         const auto phrase = static_cast<Phrase>(i);
         EXPECT_EQ(logtext::parsePhrase(logtext::name(phrase)), phrase);
     }

@@ -17,10 +17,13 @@ inline void makeOlder(const std::filesystem::path& path, int version)
     constexpr std::array madeBy {"", "DROP TABLE gauges_deep; DROP TABLE cells_deep;",
         "DROP TABLE event_notes; DROP TABLE checkpoints; DROP TABLE settings;", "DROP TABLE capture_parts;",
         "DROP TABLE capture_names; DROP TABLE variants; DROP INDEX captures_by_file; DROP INDEX captures_by_path;",
-        "DROP TABLE replaced_logs;", "DROP TABLE captures_of_nothing_else;", "DROP TABLE event_facts;"};
+        "DROP TABLE replaced_logs;", "DROP TABLE captures_of_nothing_else;", "DROP TABLE event_facts;",
+        R"sql(DROP TABLE event_facts; CREATE TABLE event_facts (event_id INTEGER PRIMARY KEY, phrases TEXT NOT NULL, attempted_scale REAL, operation TEXT,
+  guarded TEXT, pid INTEGER, detector_step INTEGER, detector_other_rank INTEGER, detector_consecutive INTEGER,
+  detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);)sql"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
-    for (auto later = static_cast<std::size_t>(version); later < madeBy.size(); ++later) {
-        sql += madeBy.at(later);
+    for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
+        sql += madeBy.at(later - 1);
     }
     sqlite3* db = nullptr;
     ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
