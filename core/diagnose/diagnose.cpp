@@ -19,6 +19,7 @@
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/judge.h"
 #include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/recovery/runstory.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
@@ -309,7 +310,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     }
     diagnosis.rollback = adviseRollback(run, diagnosis.captures);
     if (diagnosis.captures.empty() && !(run.series.empty() && run.events.empty())) {
-        diagnosis.headline += "; " + failureText(run, failureTimelineOf(run, diagnosis.captures));
+        const auto timeline = failureTimelineOf(run, diagnosis.captures);
+        diagnosis.headline += "; " + failureText(run, timeline);
+        diagnosis.logs = logStories(run, timeline);
     }
     return diagnosis;
 }

@@ -424,11 +424,17 @@ JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis)
     answer.add("rollback", Writer::written(diagnosis.rollback));
     answer.add("run", diagnosis.run);
     answer.add("headline", diagnosis.headline);
+    answer.add("logs", Writer::written(diagnosis.logs));
     answer.add("stopped", diagnosis.stopped.empty() ? Json(nullptr) : Json(diagnosis.stopped));
     answer.add("observed", toJson(diagnosis.observed));
     answer.add("rules", diagnosisRules);
     answer.add("clusters", Writer::written(diagnosis.clusters));
     return answer;
+}
+
+Json toJson(const Finding& finding)
+{
+    return jsonfields::Writer::written(finding);
 }
 
 Json toJson(const Observations& observed)
@@ -468,6 +474,7 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read("run", diagnosis.run);
     read("triage", diagnosis.triage);
     read("headline", diagnosis.headline);
+    read("logs", diagnosis.logs);
     read.text("stopped", diagnosis.stopped);
     read("captures", diagnosis.captures);
     read("clusters", diagnosis.clusters);

@@ -22,6 +22,7 @@ nlohmann::ordered_json toJson(const Observations& observed);
 nlohmann::ordered_json toJson(const Capture& capture);
 nlohmann::ordered_json toJson(const Series& series, const std::string& run = {});
 nlohmann::ordered_json toJson(const Event& event);
+nlohmann::ordered_json toJson(const Finding& finding);
 nlohmann::ordered_json toJson(const Rejection& rejection);
 nlohmann::ordered_json toJson(const Progress& progress);
 nlohmann::ordered_json toJson(const Scan& scan, const Shape& shape);

@@ -218,7 +218,8 @@ Sign LifeReader::signOf(const LossStep& step, std::int64_t weights) const
         : warned                         ? fmt::format("in attempt {}", step.step)
                                          : fmt::format("at step {}", printed(step));
     const auto* what = warned && step.sign == LossSign::nonFinite ? "loss is not finite" : nullptr;
-    return {weights, m_history.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
+    return {weights, printed(step),
+        m_history.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
 }
 
 /// A detector names every step that was not finite: a checkpoint of a later step, or the end of training, shows that
@@ -280,6 +281,7 @@ void LifeReader::readStreak(std::size_t begin)
     if (begin > 0 && isGood(steps[begin - 1]) && steps[begin - 1].badGradient
         && bad - steps.begin() == static_cast<std::ptrdiff_t>(begin)) {
         const auto& before = steps[begin - 1];
+        sign.step = printed(before);
         sign.line = m_history.evidence(before, fmt::format("grad_norm is not finite at step {}", printed(before)));
         sign.weights = std::max(sign.weights, weightsOf(before) + 1);
     }
@@ -291,7 +293,7 @@ void LifeReader::readLastNorm()
 {
     const auto& last = m_history.steps.back();
     if (last.badGradient) {
-        m_life.doubtFrom = {weightsOf(last) + 1,
+        m_life.doubtFrom = {weightsOf(last) + 1, printed(last),
             m_history.evidence(last, fmt::format("grad_norm is not finite at step {}", printed(last)))};
     }
 }
@@ -461,7 +463,7 @@ void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
         if (!life->proofs.empty() && life->proofs.lastWeights() >= weights) {
             continue;
         }
-        Sign sign {weights, {fmt::format("{} has a Newton-Schulz output that is not finite", verdict.capture), {}}};
+        Sign sign {weights, {}, {fmt::format("{} has a Newton-Schulz output that is not finite", verdict.capture), {}}};
         earliest(lines.endedWithOne(*life) ? life->tornFrom : life->poisonedFrom, std::move(sign));
     }
 }
@@ -505,7 +507,7 @@ void readClimb(const RunData& run, TrainingProcess& life, std::string_view name)
     const auto base = life.proofs.base();
     if (const Point* start = climbOf(run, life, name, life.first() + base)) {
         earliest(life.climbingFrom,
-            {start->step - base,
+            {start->step - base, start->step,
                 {fmt::format("{} climbs from step {} on ({:.4g}, over twice the mean of the 100 before)", name,
                      start->step, start->value),
                     fmt::format("{}:{}", life.sources.front().file, start->line)}});
@@ -560,47 +562,6 @@ FailureTimeline failureTimelineOf(const RunData& run, const std::vector<CaptureV
     }
     timeline.failed = failedProcess(timeline.processes);
     return timeline;
-}
-
-namespace {
-
-std::string quietText(const RunData& run)
-{
-    std::int64_t bad = 0;
-    std::int64_t all = 0;
-    std::int64_t missing = 0;
-    for (const auto& series : run.series) {
-        if (series.name == "loss") {
-            bad += series.nan + series.posInf + series.negInf;
-            all += series.pointCount;
-            missing += series.missing;
-        }
-    }
-    const auto named = std::ranges::count(run.events, EventKind::nanLoss, &Event::kind);
-    if (all + missing == 0) {
-        return "no loss in the logs";
-    }
-    if (bad == 0 && named == 0) {
-        return missing == 0 ? "every logged loss is finite"
-                            : fmt::format("every logged loss is finite, {} steps were logged without one", missing);
-    }
-    return bad > 0
-        ? fmt::format("{} of {} logged losses {} not finite, and the run went on", bad, all, bad == 1 ? "is" : "are")
-        : fmt::format("{} warnings of values that are not finite, and the run went on", named);
-}
-
-} // namespace
-
-std::string failureText(const RunData& run, const FailureTimeline& timeline)
-{
-    if (timeline.none()) {
-        return quietText(run);
-    }
-    const auto& life = *timeline.failed;
-    if (life.poisonedFrom) {
-        return life.poisonedFrom->line.text + ", and no number after it";
-    }
-    return life.tornFrom ? "a step was broken off by an exception" : life.doubtFrom->line.text + ", where the log ends";
 }
 
 } // namespace nanscope::diagnose

@@ -68,6 +68,7 @@ private:
 struct Sign
 {
     std::int64_t weights = 0; ///< n of the first W(n) it concerns
+    std::optional<std::int64_t> step {}; ///< as it is printed, where a line says it
     EvidenceLine line;
 };
 
@@ -138,8 +139,5 @@ struct FailureTimeline
 /// Points into `run`, which has to outlive it.
 FailureTimeline failureTimelineOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
 FailureTimeline failureTimelineOf(const RunData&& run, const std::vector<CaptureVerdict>& verdicts) = delete;
-
-/// What happened first, in one phrase: "loss is NaN at step 21, and no number after it".
-std::string failureText(const RunData& run, const FailureTimeline& timeline);
 
 } // namespace nanscope::diagnose

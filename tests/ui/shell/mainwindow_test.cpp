@@ -149,8 +149,9 @@ TEST_F(WindowTest, RejectedFilesAreListedAndTheRestIsOpen)
     ASSERT_TRUE(open(folder.path()));
     EXPECT_TRUE(window.messageBar()->sentence().startsWith(QStringLiteral("1 file could not be used")));
     EXPECT_EQ(window.panes().timeline->lossPlot()->marks().size(), 1U);
-    EXPECT_EQ(
-        window.panes().verdict->headline(), QStringLiteral("1 of 3 logged losses is not finite, and the run went on"));
+    EXPECT_EQ(window.panes().verdict->headline(),
+        QStringLiteral("Loss is NaN at step 1 (train.csv:3), the only one of 3 logged losses that is not finite, and "
+                       "the run went on"));
     EXPECT_TRUE(window.panes().timeline->lossPlot()->isVisible());
     EXPECT_FALSE(window.panes().timeline->gradNormPlot()->isVisible()) << "no such series in the log";
     EXPECT_FALSE(window.actions().sweep->isEnabled());

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/recovery/runstory.h"
 #include "core/diagnose/recovery/trace.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/ingest/ingest.h"
@@ -217,25 +218,6 @@ TEST(FailureTimeline, AClimbBeginsWhereTheLossIsTwiceItsMean)
     EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).failed->climbingFrom) << "it had come down again";
 }
 
-TEST(FailureTimeline, IsToldInOnePhrase)
-{
-    const auto text = [](const RunData& run) {
-        return diagnose::failureText(run, diagnose::failureTimelineOf(run, {}));
-    };
-    EXPECT_EQ(text(runOf(20, 5)), "loss is NaN at step 21, and no number after it");
-    EXPECT_EQ(text(runOf(20, 0)), "every logged loss is finite");
-    EXPECT_EQ(text({}), "no loss in the logs");
-    RunData run;
-    run.series = {seriesOf("loss", 1, {3, nan, 2, nan})};
-    EXPECT_EQ(text(run), "loss is NaN at step 4, where the log ends");
-    run.series = {seriesOf("loss", 1, {3, nan, 2, inf, 1})};
-    EXPECT_EQ(text(run), "2 of 5 logged losses are not finite, and the run went on");
-    run.series = {seriesOf("loss", 1, {3, 2})};
-    run.events = {eventOf(EventKind::nanLoss, 2, "NaN/Inf loss at step 2 (consecutive=1, total=1)", 102),
-        eventOf(EventKind::nanLoss, 3, "NaN/Inf loss at step 3 (consecutive=2, total=2)", 103)};
-    EXPECT_EQ(text(run), "loss is not finite in attempt 2, and no number after it");
-}
-
 /// Steps of one log: the same series in as many segments as there were starts.
 RunData startedAgain(const std::vector<std::pair<std::int64_t, std::vector<double>>>& starts, bool sameLog)
 {
@@ -260,7 +242,7 @@ TEST(FailureTimeline, AResumeThatRanCleanEndsIt)
             startedAgain({{1, joined(constant(900, 2.0), constant(5, nan))}, {801, constant(500, 2.0)}}, sameLog);
         EXPECT_TRUE(diagnose::failureTimelineOf(run, {}).none()) << sameLog;
         EXPECT_THAT(diagnose::failureText(run, diagnose::failureTimelineOf(run, {})),
-            HasSubstr("5 of 1405 logged losses are not finite"));
+            HasSubstr("the first of 5 of 1,405 logged losses that are not finite, and the run went on"));
     }
 }
 
