@@ -60,9 +60,12 @@ std::string silentRanks(const RunData& run)
     if (silent.empty()) {
         return {};
     }
-    return fmt::format("whether rank{} {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the "
-                       "others off",
-        silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
+    constexpr std::size_t most = 8;
+    const auto which = silent.size() > most
+        ? fmt::format("{} other ranks", silent.size())
+        : fmt::format("rank{} {}", silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
+    return fmt::format(
+        "whether {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the others off", which);
 }
 
 std::vector<HardwareError> hardwareErrors(const RunData& run)

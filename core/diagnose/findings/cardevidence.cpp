@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/recovery/teecopies.h"
 #include "core/model/verdict.h"
 
 namespace nanscope::diagnose::cards {
@@ -51,7 +53,7 @@ bool anyBad(const Trace& trace)
 RunSummary runSummaryOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule)
 {
     RunSummary summary {run, verdicts, spikeRule, traceOf(run, "loss"), traceOf(run, "grad_norm"),
-        traceOf(run, "loss_scale"), traceOf(run, "lr"), traceOf(run, "val_loss"), {}};
+        traceOf(run, "loss_scale"), traceOf(run, "lr"), traceOf(run, "val_loss"), {}, eventsOnce(run)};
     summary.timeline = failureTimelineOf(run, verdicts);
     return summary;
 }
@@ -160,6 +162,15 @@ std::string howMany(std::int64_t count, std::string_view noun)
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::int64_t LinesOfRanks::most() const
+{
+    std::int64_t most = 0;
+    for (const auto& [rank, lines] : m_lines) {
+        most = std::max(most, lines);
+    }
+    return most;
+}
+
 void addEvidence(std::vector<Evidence>& evidence, Evidence line)
 {
     if (evidence.size() < linesShown) {
@@ -246,6 +257,27 @@ std::vector<Attempt> attemptsOf(const RunSummary& summary)
         attempts.push_back(std::move(attempt));
     }
     return attempts;
+}
+
+std::vector<Attempt> wentBadLater(const RunSummary& summary)
+{
+    auto attempts = attemptsOf(summary);
+    std::erase_if(attempts, [](const Attempt& attempt) { return !attempt.firstBad || !attempt.goodBefore; });
+    return attempts;
+}
+
+std::vector<Attempt> freshAttempts(const RunSummary& summary)
+{
+    auto attempts = attemptsOf(summary);
+    const auto interval = std::max<std::int64_t>(intervalOf(summary.loss), 1);
+    std::erase_if(
+        attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
+    return attempts;
+}
+
+bool sameRate(double a, double b)
+{
+    return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
 }
 
 } // namespace nanscope::diagnose::cards

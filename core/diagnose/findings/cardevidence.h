@@ -4,6 +4,7 @@
 // Small questions to a run's summary that several cards ask, and lines of evidence.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,6 +49,17 @@ std::string textOf(const Setting& setting);
 /// "1 step", "2 steps".
 std::string howMany(std::int64_t count, std::string_view noun);
 
+/// How often one rank says what events say, the one that says it most: every rank may say the same of one step.
+class LinesOfRanks
+{
+public:
+    void add(const Event& event) { m_lines[event.rank] += event.copies; }
+    std::int64_t most() const;
+
+private:
+    std::map<std::optional<int>, std::int64_t> m_lines;
+};
+
 /// At most three lines: a thousand copies of one line are one fact.
 void addEvidence(std::vector<Evidence>& evidence, Evidence line);
 
@@ -65,5 +77,10 @@ struct Attempt
 
 /// In order. Attempts without a point are left out.
 std::vector<Attempt> attemptsOf(const RunSummary& summary);
+/// Those that went bad after they had been good: one that starts bad tells of its checkpoint, not of a batch.
+std::vector<Attempt> wentBadLater(const RunSummary& summary);
+/// Those from the beginning, each with its learning rate.
+std::vector<Attempt> freshAttempts(const RunSummary& summary);
+bool sameRate(double a, double b);
 
 } // namespace nanscope::diagnose::cards

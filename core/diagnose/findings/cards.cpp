@@ -31,7 +31,7 @@ std::vector<Card> collect()
 {
     std::vector<Card> all;
     for (const auto group : {infrastructureCards, precisionCards, lossScaleCards, nonFiniteCards, spikeCards,
-             stabilityCards, repeatCards, replicaCards, honestyCards}) {
+             stabilityCards, layerCards, repeatCards, replicaCards, collectiveCards, honestyCards}) {
         append(all, group());
     }
     return all;

@@ -32,6 +32,7 @@ struct RunSummary
     Trace lr;
     Trace valLoss;
     FailureTimeline timeline;
+    std::vector<const Event*> events; ///< of the run, without those that a tee wrote twice
 };
 
 RunSummary runSummaryOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule);
@@ -80,6 +81,8 @@ std::vector<Card> stabilityCards();
 std::vector<Card> repeatCards();
 std::vector<Card> replicaCards(); ///< reads captures
 std::vector<Card> honestyCards();
+std::vector<Card> layerCards();
+std::vector<Card> collectiveCards();
 
 /// The card's words and the outcome as a finding.
 Finding findingOf(const Card& card, const CardOutcome& outcome);

@@ -9,6 +9,7 @@
 
 #include "core/base/guarded.h"
 #include "core/diagnose/findings/cards.h"
+#include "core/diagnose/recovery/teecopies.h"
 #include "core/model/verdict.h"
 #include "core/replay/variants/nearest.h"
 
@@ -110,7 +111,7 @@ void silence(std::vector<Finding>& findings, const std::vector<std::string>& sil
 std::vector<Finding> earlyFindings(const RunData& run)
 {
     const std::vector<CaptureVerdict> none;
-    const cards::RunSummary summary {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}};
+    const cards::RunSummary summary {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}, eventsOnce(run)};
     return askAll(cards::infrastructureCards(), summary, {}, {});
 }
 

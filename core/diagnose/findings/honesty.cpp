@@ -46,13 +46,13 @@ CardOutcome loggedInterval(const RunSummary& summary)
 
 /// Lines of the events that `wanted` picks, counted with their copies.
 template <class Wanted>
-std::pair<std::int64_t, std::vector<Evidence>> linesThat(const RunData& run, const Wanted& wanted)
+std::pair<std::int64_t, std::vector<Evidence>> linesThat(const RunSummary& summary, const Wanted& wanted)
 {
     std::pair<std::int64_t, std::vector<Evidence>> lines {0, {}};
-    for (const auto& event : run.events) {
-        if (wanted(event)) {
-            lines.first += event.copies;
-            addEvidence(lines.second, evidenceOf(event));
+    for (const auto* event : summary.events) {
+        if (wanted(*event)) {
+            lines.first += event->copies;
+            addEvidence(lines.second, evidenceOf(*event));
         }
     }
     return lines;
@@ -65,7 +65,7 @@ bool namesPrinter(const Event& event)
 
 CardOutcome overflowRank(const RunSummary& summary)
 {
-    const auto [count, evidence] = linesThat(summary.run, namesPrinter);
+    const auto [count, evidence] = linesThat(summary, namesPrinter);
     if (count == 0) {
         return hasConsole(summary.run) ? clear("no overflow line that names a rank") : notCheckable("no console log");
     }
@@ -82,7 +82,7 @@ bool isAnomalyLine(const Event& event)
 
 CardOutcome anomalyMode(const RunSummary& summary)
 {
-    auto [count, evidence] = linesThat(summary.run, isAnomalyLine);
+    auto [count, evidence] = linesThat(summary, isAnomalyLine);
     const auto* setting = settingNamed(summary.run, {"detect_anomaly", "anomaly_detection", "debug_nan"});
     if (setting != nullptr && truthOf(*setting) == true) {
         ++count;
@@ -103,12 +103,37 @@ bool isWarning(const Event& event)
 
 CardOutcome warningOnce(const RunSummary& summary)
 {
-    const auto [count, evidence] = linesThat(summary.run, isWarning);
+    const auto [count, evidence] = linesThat(summary, isWarning);
     if (count == 0) {
         return hasConsole(summary.run) ? clear("nothing is told by a Python warning") : notCheckable("no console log");
     }
+    LinesOfRanks ofRanks;
+    for (const auto* event : summary.events) {
+        if (isWarning(*event)) {
+            ofRanks.add(*event);
+        }
+    }
     return fired(Confidence::high,
-        fmt::format("{} of Python's warnings tell of bad steps: at least so many there were", howMany(count, "line")),
+        fmt::format("{} of Python's warnings {} of bad steps: there {} at least {}", howMany(count, "line"),
+            count == 1 ? "tells" : "tell", ofRanks.most() == 1 ? "was" : "were", ofRanks.most()),
+        evidence);
+}
+
+bool saysNotScanned(const Event& event)
+{
+    return event.says(Phrase::notScanned);
+}
+
+CardOutcome scanGaps(const RunSummary& summary)
+{
+    const auto [count, evidence] = linesThat(summary, saysNotScanned);
+    if (count == 0) {
+        return hasConsole(summary.run) ? clear("no scanner says that it left calls out")
+                                       : notCheckable("no console log");
+    }
+    return fired(Confidence::high,
+        fmt::format("{} of hipBLASLt's scanner {} products that it did not look at", howMany(count, "line"),
+            count == 1 ? "names" : "name"),
         evidence);
 }
 
@@ -130,6 +155,12 @@ std::vector<Card> limitCards()
         {"log-warning-once", "A warning is shown once, however often it was meant", "info",
             "a skipped step or NaN told by Python's warnings, which print the same text once per process",
             {"PYTHONWARNINGS=always shows every one of them; better, count them in the trainer"}, warningOnce},
+        {"log-scan-gaps", "A scanner did not look at every product", "info",
+            "hipBLASLt's HIPBLASLT_CHECK_NUMERICS says which matmul calls it did not scan",
+            {"the first NaN it names may not be the first there was: HIPBLASLT_CHECK_NUMERICS_SCAN_FROM and "
+             "_SCAN_UNTIL "
+             "around it with _SCAN_EVERY=1 tell"},
+            scanGaps},
     };
 }
 

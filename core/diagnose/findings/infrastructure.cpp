@@ -13,15 +13,15 @@ CardOutcome linesOf(const RunSummary& summary, EventKind kind, std::string_view 
 {
     CardOutcome outcome = clear("no such line in the logs");
     std::int64_t lines = 0;
-    for (const auto& event : summary.run.events) {
-        if (event.kind != kind) {
+    for (const auto* event : summary.events) {
+        if (event->kind != kind) {
             continue;
         }
         if (lines == 0) {
-            outcome = at(fired(Confidence::high, {}, {}), event.step, event.rank);
+            outcome = at(fired(Confidence::high, {}, {}), event->step, event->rank);
         }
-        lines += event.copies;
-        addEvidence(outcome.evidence, evidenceOf(event));
+        lines += event->copies;
+        addEvidence(outcome.evidence, evidenceOf(*event));
     }
     if (lines > 0) {
         outcome.reason = howMany(lines, "line") + std::string(reason);

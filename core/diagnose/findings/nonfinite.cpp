@@ -129,11 +129,37 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
         : std::optional(at(fired(Confidence::low, words, {evidenceOf(*capture, "input")}), step, verdict.rank));
 }
 
+std::string_view instrumentOf(const Event& event)
+{
+    return event.says(Phrase::gemmScan)        ? "hipBLASLt's scanner of products"
+        : event.says(Phrase::instructionCheck) ? "a checker of GPU instructions"
+                                               : "Hugging Face's overflow tracer";
+}
+
+/// What an instrument saw first, among the calls, kernels or modules that it looks at.
+CardOutcome siteOutcome(const Event& event)
+{
+    return at(fired(Confidence::medium,
+                  fmt::format("{} saw the first bad value in {}", instrumentOf(event), event.facts.site),
+                  {evidenceOf(event)}),
+        event.step, event.rank);
+}
+
+bool namesSite(const Event& event)
+{
+    const bool instrument =
+        event.says(Phrase::gemmScan) || event.says(Phrase::instructionCheck) || event.says(Phrase::overflowTrace);
+    return event.kind == EventKind::nanLoss && instrument && !event.facts.site.empty();
+}
+
 CardOutcome birthOperation(const RunSummary& summary)
 {
-    for (const auto& event : summary.run.events) {
-        if (!event.facts.operation.empty()) {
-            return opOutcome(event);
+    for (const auto* event : summary.events) {
+        if (!event->facts.operation.empty()) {
+            return opOutcome(*event);
+        }
+        if (namesSite(*event)) {
+            return siteOutcome(*event);
         }
     }
     int looked = 0;
@@ -152,21 +178,11 @@ CardOutcome birthOperation(const RunSummary& summary)
         : clear("nothing went non-finite");
 }
 
-/// The innermost line of our own that a traceback ends in.
-std::string lastFrame(std::string_view detail)
-{
-    const auto begin = detail.rfind("File \"");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return std::string(detail.substr(begin, detail.find('\n', begin) - begin));
-}
-
 CardOutcome located(const RunSummary& summary, const Event& event)
 {
     std::vector<Evidence> evidence {evidenceOf(event)};
     const auto* forward = eventSaying(summary.run, Phrase::forwardCall);
-    auto frame = lastFrame(forward != nullptr ? forward->detail : event.detail);
+    const auto& frame = event.facts.site;
     if (!frame.empty()) {
         const auto& source = forward != nullptr ? *forward : event;
         evidence.push_back({source.source, source.line, frame});
@@ -197,8 +213,9 @@ std::vector<Card> birthCards()
 {
     return {
         {"P8", "What the first bad value was made by", "info",
-            "an operation named by a checker; a captured input over 65,504 (fp16); infinities without NaN (seed 004, "
-            "P8)",
+            "an operation, kernel, product or module named by a checker; a captured input over 65,504 (fp16); "
+            "infinities "
+            "without NaN (seed 004, P8)",
             {"F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and the "
              "divisor",
                 "clamp before the operation, not after it: the gradient at the edge is the problem"},
@@ -266,14 +283,6 @@ CardOutcome overflowCollapse(const RunSummary& summary)
     }
     return clear(fmt::format("{} left out for overflow, never {} in a row after the search for the scale",
         howMany(skips.total, "step"), most));
-}
-
-/// Attempts that went bad after they had been good: one that starts bad tells of its checkpoint, not of a batch.
-std::vector<Attempt> wentBadLater(const RunSummary& summary)
-{
-    auto attempts = attemptsOf(summary);
-    std::erase_if(attempts, [](const Attempt& attempt) { return !attempt.firstBad || !attempt.goodBefore; });
-    return attempts;
 }
 
 std::string stepsText(const std::vector<Attempt>& attempts)

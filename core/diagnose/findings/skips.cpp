@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -39,6 +40,21 @@ std::int64_t stepsBefore(const Trace& trace, std::size_t i)
     return std::min(std::max<std::int64_t>(intervalOf(trace), 1), std::max<std::int64_t>(trace.points[i].step, 1));
 }
 
+/// A counter under this name is DeepSpeed's, which counts from the start. A column of one's own may say of each row
+/// whether it was skipped, or how often since the row before: then it falls again behind nearly every skip, where a
+/// counter falls only where training began anew.
+bool countsFromStart(const Trace& counter)
+{
+    std::int64_t skips = 0;
+    std::int64_t falls = 0;
+    const auto points = finitePoints(counter);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        skips += points[i].value > 0 ? 1 : 0;
+        falls += i > 0 && points[i].value < points[i - 1].value ? 1 : 0;
+    }
+    return falls * 3 < skips || falls == 0;
+}
+
 /// Megatron counts them since the line before, DeepSpeed since the start.
 std::vector<SkipCount> fromCounter(const Trace& trace, bool cumulative)
 {
@@ -56,14 +72,11 @@ std::vector<SkipCount> fromCounter(const Trace& trace, bool cumulative)
     return counts;
 }
 
-std::vector<const Event*> skipEvents(const RunData& run, bool withStep)
+std::vector<const Event*> skipEvents(const RunSummary& summary, bool withStep)
 {
     std::vector<const Event*> events;
-    for (const auto& event : run.events) {
-        if (isSkip(event) && event.step.has_value() == withStep) {
-            events.push_back(&event);
-        }
-    }
+    std::ranges::copy_if(summary.events, std::back_inserter(events),
+        [&](const Event* event) { return isSkip(*event) && event->step.has_value() == withStep; });
     return events;
 }
 
@@ -192,14 +205,14 @@ void fill(const RunSummary& summary, Skips& skips)
 {
     const auto megatron = traceOf(summary.run, "skipped_iterations");
     const auto deepspeed = traceOf(summary.run, "skipped_steps");
-    const auto named = skipEvents(summary.run, true);
-    const auto unnamed = skipEvents(summary.run, false);
+    const auto named = skipEvents(summary, true);
+    const auto unnamed = skipEvents(summary, false);
     auto starts = startsOf(summary.run, summary.loss);
     if (!megatron.empty()) {
         skips.counts = fromCounter(megatron, false);
         starts = startsOf(summary.run, megatron);
     } else if (deepspeed.points.size() > 1) {
-        skips.counts = fromCounter(deepspeed, true);
+        skips.counts = fromCounter(deepspeed, countsFromStart(deepspeed));
         starts = startsOf(summary.run, deepspeed);
     } else if (!named.empty()) {
         skips.counts = fromSteps(named);
@@ -221,18 +234,19 @@ Skips skipsOf(const RunSummary& summary)
 {
     Skips skips;
     fill(summary, skips);
-    std::int64_t lines = 0;
+    LinesOfRanks ofRanks;
     bool allWarnings = true;
-    for (const auto& event : summary.run.events) {
-        if (isSkip(event)) {
-            lines += event.copies;
-            allWarnings = allWarnings && event.says(Phrase::pythonWarning);
-            skips.byScaler = skips.byScaler || isScalerSkip(event);
+    for (const auto* event : summary.events) {
+        if (isSkip(*event)) {
+            ofRanks.add(*event);
+            allWarnings = allWarnings && event->says(Phrase::pythonWarning);
+            skips.byScaler = skips.byScaler || isScalerSkip(*event);
         }
     }
     for (const auto& count : skips.counts) {
         skips.total += count.skipped;
     }
+    const auto lines = ofRanks.most();
     skips.onlyWarnings = lines > 0 && allWarnings && skips.total <= lines;
     skips.total = std::max(skips.total, lines);
     skips.byScaler = skips.byScaler || scaleMoves(summary.lossScale);

@@ -4,6 +4,7 @@
 // P12 to P14: spikes of the loss, gradients that are always clipped, and steps that are left out more and more.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -48,17 +49,35 @@ std::string warmupText(const RunSummary& summary, std::int64_t step)
         : std::string();
 }
 
-/// A gradient norm that stood out shortly before: an early sign, where it is logged.
-const Point* leadOf(const std::vector<Point>& norms, std::int64_t step)
+struct Lead
+{
+    const Point* point = nullptr;
+    double mean = 0; ///< of up to a hundred norms before it
+};
+
+/// Of norms that stand out shortly before a step, the first that reaches half of the largest: a smaller one may be
+/// noise. Twice the mean before it at least, llm-foundry's factor for losses.
+Lead leadOf(const std::vector<Point>& norms, std::int64_t step)
 {
     constexpr std::int64_t shortly = 50;
-    for (const auto& spike : spikesOf(norms, **findSpikeRule("zclip"))) {
-        const auto& first = norms[spike.first];
-        if (first.step < step && first.step >= step - shortly) {
-            return &first;
+    constexpr std::size_t window = 100;
+    constexpr std::size_t fewest = 10;
+    constexpr double factor = 2;
+    const auto begin = std::ranges::lower_bound(norms, step - shortly, {}, &Point::step);
+    const auto end = std::ranges::lower_bound(norms, step, {}, &Point::step);
+    const auto largest = begin < end
+        ? std::max_element(begin, end, [](const Point& a, const Point& b) { return a.value < b.value; })->value
+        : 0;
+    for (auto point = begin; point < end; ++point) {
+        const auto before = std::min(window, static_cast<std::size_t>(point - norms.begin()));
+        const double sum = std::accumulate(point - static_cast<std::ptrdiff_t>(before), point, 0.0,
+            [](double all, const Point& one) { return all + one.value; });
+        const double mean = before < fewest ? 0 : sum / static_cast<double>(before);
+        if (mean > 0 && point->value >= factor * mean && 2 * point->value >= largest) {
+            return {&*point, mean};
         }
     }
-    return nullptr;
+    return {};
 }
 
 std::string afterText(const std::vector<Point>& points, const Spike& spike)
@@ -79,9 +98,10 @@ CardOutcome spikeOutcome(const RunSummary& summary, const std::vector<Point>& po
     }
     std::vector<Evidence> evidence {evidenceOf(trace, first)};
     const auto norms = &trace == &summary.loss ? finitePoints(summary.gradNorm) : std::vector<Point>();
-    if (const auto* lead = leadOf(norms, first.step)) {
-        evidence.push_back(evidenceOf(summary.gradNorm, *lead));
-        evidence.back().text += fmt::format(", {} before", howMany(first.step - lead->step, "step"));
+    if (const auto lead = leadOf(norms, first.step); lead.point != nullptr) {
+        evidence.push_back(evidenceOf(summary.gradNorm, *lead.point));
+        evidence.back().text += fmt::format(", {} before and {:.2g} times the mean before it",
+            howMany(first.step - lead.point->step, "step"), lead.point->value / lead.mean);
     }
     return at(fired(summary.spikeRule.inARow > 1 ? Confidence::high : Confidence::medium, reason, evidence), first.step,
         trace.rank);

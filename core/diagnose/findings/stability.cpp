@@ -144,21 +144,6 @@ CardOutcome attentionLogits(const RunSummary& summary)
     return logitGrowth(summary, isAttentionLogit, "the largest attention logit");
 }
 
-/// Attempts from the beginning, each with its learning rate.
-std::vector<Attempt> freshAttempts(const RunSummary& summary)
-{
-    auto attempts = attemptsOf(summary);
-    const auto interval = std::max<std::int64_t>(intervalOf(summary.loss), 1);
-    std::erase_if(
-        attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
-    return attempts;
-}
-
-bool sameRate(double a, double b)
-{
-    return std::abs(a - b) <= 0.01 * std::max(std::abs(a), std::abs(b));
-}
-
 CardOutcome initialisation(const RunSummary& summary)
 {
     constexpr std::int64_t early = 500;

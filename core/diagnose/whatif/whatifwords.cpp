@@ -150,8 +150,11 @@ private:
         if (streak.ranks.empty()) {
             return streak.elsewhere ? ", on another rank" : "";
         }
-        return fmt::format(", rank{} {}{}", streak.ranks.size() > 1 ? "s" : "", fmt::join(streak.ranks, ", "),
-            streak.elsewhere ? " and another" : "");
+        constexpr std::size_t listed = 8;
+        const auto which = streak.ranks.size() > listed
+            ? fmt::format("{} ranks", streak.ranks.size())
+            : fmt::format("rank{} {}", streak.ranks.size() > 1 ? "s" : "", fmt::join(streak.ranks, ", "));
+        return fmt::format(", {}{}", which, streak.elsewhere ? " and another" : "");
     }
 
     static std::string rowText(const NanStreak& streak)

@@ -203,5 +203,16 @@ TEST(WarningOnce, IsALowerBound)
     EXPECT_EQ(stateOf({}, "log-warning-once"), FindingState::notCheckable);
 }
 
+TEST(LogScanGaps, FiresWhereTheScannerSaysWhatItLeftOut)
+{
+    const auto line = eventOf(EventKind::other, {},
+        "[hipBLASLt CHECK_NUMERICS] handle teardown: matmul calls [3..9] were NOT scanned (scan_every=10)", 5);
+    const auto finding = cardOf(runWith({}, {line}), "log-scan-gaps");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_EQ(finding.evidence.front().line, 5);
+    EXPECT_EQ(stateOf(runWith({seriesOf("loss", 1, {2, 1})}), "log-scan-gaps"), FindingState::clear);
+    EXPECT_EQ(stateOf({}, "log-scan-gaps"), FindingState::notCheckable);
+}
+
 } // namespace
 } // namespace nanscope

@@ -43,6 +43,24 @@ TEST(P8, KnowsTheCheckerOfJax)
     EXPECT_THAT(cardOf(run, "P8").reason, HasSubstr("logarithm"));
 }
 
+TEST(P8, NamesWhatAnInstrumentSawFirst)
+{
+    const auto reason = [](const std::string& line) {
+        return cardOf(runWith({}, {eventOf(EventKind::nanLoss, {}, line)}), "P8").reason;
+    };
+    EXPECT_EQ(
+        reason("[hipBLASLt CHECK_NUMERICS] host peek: first NaN observed at sampled matmul call #17, window [1..20]"),
+        "hipBLASLt's scanner of products saw the first bad value in matmul call #17");
+    EXPECT_EQ(
+        reason("#nixnan: error [NaN] detected in instruction HMMA.16816.F32 R0, R4 ; in function ns_step of type f16"),
+        "a checker of GPU instructions saw the first bad value in HMMA.16816.F32 R0, R4 in kernel ns_step");
+    EXPECT_EQ(reason("first bad value of the forward frames: layers.2.mlp Linear, output"),
+        "Hugging Face's overflow tracer saw the first bad value in layers.2.mlp Linear, output");
+    EXPECT_EQ(stateOf(runWith({}, {eventOf(EventKind::nanLoss, {}, "found NaN/Inf in local grad norm")}), "P8"),
+        FindingState::notCheckable)
+        << "it names no place";
+}
+
 RunData birthUpTo(double absmax)
 {
     RunData run;
@@ -96,14 +114,25 @@ TEST(P9, GivesTheLineOfTheForwardPass)
         "UserWarning: Error detected in MulBackward0. Traceback of forward call that "
         "caused the error:",
         60);
-    warning.detail = "  File \"train.py\", line 40, in <module>\n    main()\n  File \"model.py\", line 12, in "
-                     "forward\n    y = a * b";
+    auto& raised = run.events.front();
+    raised.detail = "  File \"train.py\", line 41, in <module>\n    loss.backward()\nthe forward call:\n"
+                    "  File \"train.py\", line 40, in <module>\n    main()\n  File \"model.py\", line 12, in "
+                    "forward\n    y = a * b";
+    raised.facts = logtext::factsIn(raised.text, raised.detail);
     run.events.insert(run.events.begin(), warning);
     const auto finding = cardOf(run, "P9");
     EXPECT_EQ(finding.state, FindingState::fired);
     EXPECT_THAT(finding.reason, HasSubstr("File \"model.py\", line 12, in forward"));
     EXPECT_EQ(finding.evidence.back().line, 60);
     EXPECT_THAT(finding.advice.front(), HasSubstr("neither Inf nor a NaN of the forward pass"));
+}
+
+TEST(P9, AFrameOfTheBackwardCallIsNotTheForwardLine)
+{
+    auto run = anomalyOf("MulBackward0");
+    run.events.front().detail = "  File \"train.py\", line 41, in <module>\n    loss.backward()";
+    run.events.front().facts = logtext::factsIn(run.events.front().text, run.events.front().detail);
+    EXPECT_THAT(cardOf(run, "P9").reason, testing::Not(HasSubstr("train.py")));
 }
 
 TEST(P9, FiresWithoutAForwardTracebackToo)

@@ -140,7 +140,7 @@ TEST(P12, AGradientNormThatRoseFirstIsEvidence)
     run.series.push_back(seriesOf("grad_norm", 1, norms));
     const auto finding = cardOf(run, "P12");
     ASSERT_EQ(finding.evidence.size(), 2U);
-    EXPECT_EQ(finding.evidence[1].text, "grad_norm is 30 at step 93, 8 steps before");
+    EXPECT_EQ(finding.evidence[1].text, "grad_norm is 30 at step 93, 8 steps before and 30 times the mean before it");
 }
 
 TEST(P12, BelievesTheTrainersOwnMonitor)
@@ -212,6 +212,41 @@ RunData leavingOut(const std::vector<std::int64_t>& steps)
         run.events.push_back(guarded(step));
     }
     return run;
+}
+
+TEST(P14, AColumnThatCountsFromTheStart)
+{
+    const auto run = [](const std::vector<double>& column) {
+        return runWith({seriesOf("loss", 1, constant(column.size(), 2)), seriesOf("skipped_steps", 1, column)});
+    };
+    const auto counter = joined(joined(constant(30, 0), {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), constant(20, 10));
+    EXPECT_EQ(cardOf(run(counter), "P14").reason, "10 steps were left out in a row, from step 31 to 40");
+    EXPECT_EQ(stateOf(run(joined(counter, constant(20, 0))), "P14"), FindingState::fired)
+        << "it falls once, where training began anew";
+}
+
+TEST(P14, AColumnThatSaysOfEachRowWhetherItWasSkipped)
+{
+    std::vector<double> flags;
+    for (int i = 0; i < 40; ++i) {
+        flags.push_back(i >= 20 && i % 3 != 2 ? 1 : 0);
+    }
+    const auto run = runWith({seriesOf("loss", 1, constant(40, 2)), seriesOf("skipped_steps", 1, flags)});
+    EXPECT_THAT(cardOf(run, "P14").reason, HasSubstr("0 steps left out up to step 20, 13 after it"));
+}
+
+TEST(P12, TheLeadIsTheRiseAndNotTheNoiseBefore)
+{
+    auto run = spiking(100, constant(5, 2.2));
+    auto norms = constant(115, 1);
+    norms[82] = 2.1;
+    std::fill(norms.begin() + 92, norms.begin() + 100, 30);
+    run.series.push_back(seriesOf("grad_norm", 1, norms));
+    EXPECT_THAT(cardOf(run, "P12").evidence[1].text, HasSubstr("grad_norm is 30 at step 93, 8 steps before"));
+    std::fill(norms.begin() + 92, norms.begin() + 100, 1);
+    norms[82] = 1.9;
+    run.series.back() = seriesOf("grad_norm", 1, norms);
+    EXPECT_EQ(cardOf(run, "P12").evidence.size(), 1U) << "1.9 times the mean is no rise";
 }
 
 TEST(P14, TenInARow)

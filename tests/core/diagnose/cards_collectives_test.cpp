@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that parted in a collective operation, and dumps that are named and not there.
+#include "tests/core/diagnose/cardmaker.h"
+
+namespace nanscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+Event waiting(int rank, int sequence, const std::string& operation, std::int64_t line, const std::string& group = {})
+{
+    auto event = eventOf(EventKind::collective, {},
+        "[" + (group.empty() ? "" : group + " ") + "Rank " + std::to_string(rank)
+            + "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" + std::to_string(sequence)
+            + ", OpType=" + operation + ", NumelIn=1",
+        line);
+    event.rank = rank;
+    return event;
+}
+
+Event leaving(int rank, std::int64_t line)
+{
+    auto event = eventOf(EventKind::traceback, {}, "ValueError: loss is not finite at step 13", line);
+    event.rank = rank;
+    return event;
+}
+
+TEST(Hang, SaysWhoWaitsWhere)
+{
+    const auto finding =
+        cardOf(runWith({}, {waiting(0, 811, "ALLTOALL", 10), waiting(1, 812, "ALLREDUCE", 11)}), "hang");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_EQ(finding.confidence, "medium");
+    EXPECT_THAT(finding.reason, HasSubstr("if these are of one process group"));
+    EXPECT_THAT(finding.reason, HasSubstr("rank 0 waits in collective 811 (ALLTOALL), rank 1 in 812 (ALLREDUCE)"));
+    EXPECT_THAT(finding.evidence, SizeIs(2));
+    EXPECT_FALSE(finding.rank) << "of two, neither is the odd one";
+}
+
+TEST(Hang, KnowsTheGroupWhereTheLinesNameIt)
+{
+    const std::string group = "PG ID 0 PG GUID 0(default_pg)";
+    const auto finding =
+        cardOf(runWith({}, {waiting(0, 8, "ALLTOALL", 10, group), waiting(1, 9, "ALLREDUCE", 11, group)}), "hang");
+    EXPECT_EQ(finding.confidence, "high");
+    EXPECT_THAT(finding.reason, Not(HasSubstr("if these")));
+    EXPECT_EQ(
+        cardOf(runWith(
+                   {}, {waiting(0, 8, "ALLTOALL", 10, group), waiting(1, 9, "ALLREDUCE", 11, "PG ID 1 PG GUID 1(tp)")}),
+            "hang")
+            .confidence,
+        "medium")
+        << "two groups count for themselves";
+}
+
+TEST(Hang, SixtyFourRanksAreSummedUp)
+{
+    std::vector<Event> events;
+    for (int rank = 0; rank < 64; ++rank) {
+        events.push_back(waiting(rank, rank == 17 ? 812 : 811, rank == 17 ? "ALLREDUCE" : "BROADCAST", 10 + rank));
+    }
+    const auto finding = cardOf(runWith({}, events), "hang");
+    EXPECT_THAT(finding.reason, HasSubstr("63 ranks wait in collective 811 (BROADCAST), rank 17 in 812 (ALLREDUCE)"));
+    EXPECT_THAT(finding.reason, HasSubstr("rank 17 stood apart"));
+    EXPECT_EQ(finding.rank, 17);
+    EXPECT_THAT(finding.evidence, SizeIs(2));
+}
+
+TEST(Hang, TheExceptionIsTheCause)
+{
+    const auto finding =
+        cardOf(runWith({}, {leaving(3, 9), waiting(0, 8, "ALLREDUCE", 10), waiting(1, 8, "ALLREDUCE", 11)}), "hang");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_THAT(
+        finding.reason, HasSubstr("rank 3 left first, with an exception; the watchdogs of 2 other ranks follow"));
+    EXPECT_EQ(finding.rank, 3);
+    EXPECT_EQ(finding.evidence.front().line, 9);
+}
+
+TEST(Hang, AnExceptionBehindTheWatchdogsIsNone)
+{
+    const auto events = [](const Event& exception) {
+        return runWith({}, {waiting(0, 8, "ALLREDUCE", 10), waiting(1, 8, "ALLREDUCE", 11), exception});
+    };
+    EXPECT_EQ(stateOf(events(leaving(3, 30)), "hang"), FindingState::notCheckable);
+    EXPECT_EQ(stateOf(events(leaving(1, 9)), "hang"), FindingState::notCheckable) << "that rank waits itself";
+    auto elsewhere = leaving(3, 30);
+    elsewhere.source = "rank_3.log";
+    EXPECT_EQ(stateOf(events(elsewhere), "hang"), FindingState::fired) << "another log has no order with this one";
+}
+
+TEST(Hang, ClearAndNotCheckable)
+{
+    EXPECT_EQ(stateOf(runWith({seriesOf("loss", 1, {2, 1})}), "hang"), FindingState::clear);
+    EXPECT_EQ(stateOf({}, "hang"), FindingState::notCheckable);
+}
+
+Event dumped(int rank, const std::string& file, std::int64_t line, const std::string& source = "train.log")
+{
+    auto event = eventOf(EventKind::captureDumped, {}, "[dion NaN capture] dumped to /x/" + file, line);
+    event.rank = rank;
+    event.capture = file;
+    event.source = source;
+    return event;
+}
+
+TEST(MissingDumps, AreCountedAndNamed)
+{
+    const auto finding =
+        cardOf(runWith({}, {dumped(1, "b1.pt", 12), dumped(0, "a1.pt", 10), dumped(0, "a2.pt", 11)}), "missing-dumps");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_EQ(finding.reason,
+        "3 dumps on 2 ranks that the logs name are not here, rank 0 was first; fetch these first: a1.pt, b1.pt");
+    EXPECT_EQ(finding.rank, 0);
+    EXPECT_THAT(finding.evidence, SizeIs(2)) << "the first of each rank";
+}
+
+TEST(MissingDumps, OneLineUnderATeeCountsOnce)
+{
+    const auto finding =
+        cardOf(runWith({}, {dumped(0, "a1.pt", 10), dumped(0, "a1.pt", 1, "stderr.log")}), "missing-dumps");
+    EXPECT_THAT(finding.reason, HasSubstr("1 dump on 1 rank that the logs name is not here"));
+}
+
+TEST(MissingDumps, LogsOfTheirOwnHaveNoOrder)
+{
+    const auto finding = cardOf(
+        runWith({}, {dumped(1, "b1.pt", 1, "rank_1.log"), dumped(0, "a1.pt", 10, "rank_0.log")}), "missing-dumps");
+    EXPECT_THAT(finding.reason, Not(HasSubstr("first;"))) << finding.reason;
+    EXPECT_THAT(finding.reason, HasSubstr("a1.pt, b1.pt"));
+}
+
+TEST(MissingDumps, ThoseThatAreThereAreNotMissing)
+{
+    auto run = runWith({}, {dumped(0, "a1.pt", 10), dumped(0, "a2.pt", 11)});
+    run.captures = {captureOf("dumps/a1.pt", 0, hundred(1))};
+    EXPECT_THAT(
+        cardOf(run, "missing-dumps").reason, HasSubstr("1 of 2 dumps that the logs name is not here, on 1 rank"));
+    run.rejected = {{"dumps/a2.pt", "cut off"}};
+    EXPECT_EQ(stateOf(run, "missing-dumps"), FindingState::clear) << "it is there, if not to be read";
+    run.events.back().capture = "a2.pt on node 7";
+    EXPECT_EQ(stateOf(run, "missing-dumps"), FindingState::clear) << "the line goes on behind the name";
+    EXPECT_EQ(stateOf(runWith({seriesOf("loss", 1, {2, 1})}), "missing-dumps"), FindingState::clear);
+    EXPECT_EQ(stateOf({}, "missing-dumps"), FindingState::notCheckable);
+}
+
+TEST(MissingDumps, OfManyRanksTheRestIsCounted)
+{
+    std::vector<Event> events;
+    for (int rank = 0; rank < 64; ++rank) {
+        events.push_back(dumped(rank, "r" + std::to_string(rank) + ".pt", 10 + rank));
+    }
+    EXPECT_THAT(cardOf(runWith({}, events), "missing-dumps").reason,
+        HasSubstr("r0.pt, r1.pt, r2.pt, r3.pt and the first of 60 more ranks"));
+}
+
+} // namespace
+} // namespace nanscope
