@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -19,6 +21,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/findings/acrossruns.h"
 #include "core/json/records.h"
 #include "core/model/model.h"
 #include "core/model/words.h"
@@ -123,16 +126,26 @@ bool explained(const CaptureVerdict& verdict)
 
 std::string othersText(const Diagnosis& diagnosis)
 {
-    std::map<std::pair<std::string_view, std::optional<int>>, std::int64_t> counts;
+    struct Others
+    {
+        std::int64_t count = 0;
+        std::set<int> ranks;
+    };
+    std::map<std::string_view, Others> roles;
     for (const auto& verdict : diagnosis.captures) {
         if (!explained(verdict)) {
-            ++counts[{roleText(verdict), verdict.rank}];
+            auto& others = roles[roleText(verdict)];
+            ++others.count;
+            others.ranks.insert(verdict.rank.value_or(-1));
         }
     }
     std::string text;
-    for (const auto& [key, count] : counts) {
-        const auto rank = key.second ? fmt::format(" on rank {}", *key.second) : std::string {};
-        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", countText(count), key.first, rank);
+    for (auto& [role, others] : roles) {
+        others.ranks.erase(-1);
+        const auto on = others.ranks.empty() ? std::string()
+            : others.ranks.size() == 1       ? fmt::format(" on rank {}", *others.ranks.begin())
+                                             : fmt::format(" on {} ranks", others.ranks.size());
+        text += fmt::format("{}{} {}{}", text.empty() ? "" : ", ", countText(others.count), role, on);
     }
     return text.empty() ? text : "\n" + text + "\n";
 }
@@ -198,6 +211,18 @@ std::string findingsText(const std::vector<Finding>& findings)
     return text.empty() ? text : "\nfindings\n" + text;
 }
 
+/// Where a folder holds logs of several runs, each has a row.
+std::string logsText(const std::vector<EvidenceLine>& logs)
+{
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, logs.size()); ++i) {
+        text += fact(i == 0 ? "logs" : "", fmt::format("{}: {}", logs[i].source, logs[i].text));
+    }
+    return logs.size() > most ? text + fact("", fmt::format("and {} more (--json has them all)", logs.size() - most))
+                              : text;
+}
+
 std::string checkpointText(const CheckpointAdvice& advice)
 {
     auto text = fmt::format("step {}: {}, {}", advice.step, name(advice.status), advice.reason);
@@ -259,7 +284,7 @@ std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
 std::string diagnosisText(const Diagnosis& diagnosis)
 {
     constexpr std::size_t most = 10;
-    auto text = printable(diagnosis.headline) + "\n" + clustersText(diagnosis.clusters);
+    auto text = printable(diagnosis.headline) + "\n" + logsText(diagnosis.logs) + clustersText(diagnosis.clusters);
     std::size_t shown = 0;
     for (const auto& verdict : diagnosis.captures) {
         if (explained(verdict) && ++shown <= most) {
@@ -279,7 +304,9 @@ public:
     explicit Diagnose(CLI::App& root)
         : Command(root, "diagnose", "What happened first, and whose fault it is")
     {
-        options().add("source", m_path, "A capture, a folder or a session").required();
+        options()
+            .add("source", m_paths, "A capture, a folder or a session; of several, what they show together, too")
+            .required();
         options().add("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated").oneEach();
         options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
         addVariantFileOption();
@@ -297,7 +324,27 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    std::string m_path;
+    struct Judged
+    {
+        std::string path;
+        Source source;
+        Diagnosis diagnosis;
+    };
+
+    /// What holds for every run.
+    struct Question
+    {
+        diagnose::DiagnoseOptions options;
+        workflow::UserFiles files;
+        workflow::UserFacts facts;
+        Observations said;
+        std::optional<ingest::ColumnMap> columns;
+    };
+
+    Result<Question> question(Terminal& terminal);
+    Result<Judged> judgeRun(const std::string& path, const Question& question, Terminal& terminal) const;
+
+    std::vector<std::string> m_paths;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
     diagnose::FindingChoices m_cards;
@@ -361,17 +408,15 @@ private:
     Clock::time_point m_since;
 };
 
-Result<int> Diagnose::run(Terminal& terminal)
+Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
 {
-    const auto stop = failOn(m_failOn);
-    if (!stop) {
-        return tl::make_unexpected(stop.error());
-    }
     const auto said = parseObserved(m_observed);
     if (!said) {
         return tl::make_unexpected(said.error());
     }
-    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
+    auto places = m_paths;
+    places.push_back(m_session);
+    if (const auto taken = takeVariantsOf(places, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
     auto choices = chosen(m_cards);
@@ -381,51 +426,131 @@ Result<int> Diagnose::run(Terminal& terminal)
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
     options.timeLimit = m_timeLimit;
     auto files = m_files;
-    const auto facts = workflow::requireUserFiles(files, catalogue());
+    auto facts = workflow::requireUserFiles(files, catalogue());
     if (!facts) {
         return tl::make_unexpected(facts.error());
     }
     files.variants = variantFiles();
-    const auto columns = columnsFor({m_path}, m_columns, terminal);
+    const auto columns = columnsFor({m_paths.begin(), m_paths.end()}, m_columns, terminal);
     if (!columns) {
         return tl::make_unexpected(columns.error());
     }
+    return Question {std::move(options), std::move(files), std::move(*facts), *said, *columns};
+}
+
+Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Question& question, Terminal& terminal) const
+{
     auto source = openSource(
-        m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
+        path, m_session, terminal, question.columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
     if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
         return tl::make_unexpected(kept.error());
     }
-    const auto observed = observedOf(*source, *said);
+    const auto observed = observedOf(*source, question.said);
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
     EarlyNews news(terminal);
+    auto options = question.options;
     options.arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
-    auto diagnosis = judge(*source, *facts, files, options, news.job(), terminal);
+    auto diagnosis = judge(*source, question.facts, question.files, options, news.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
-    diagnosis = workflow::weighed(std::move(*diagnosis), *observed, source->run, files, false);
-    if (terminal.json()) {
-        auto answer = diagnosisAnswer(*diagnosis);
-        if (const auto newest = workflow::newestJudgingPoints(source->run)) {
-            answer.add("newest_points", *newest);
-        }
-        answer.add("rejected", report::rejectedJson(source->run.rejected));
-        terminal.printAnswer(answer);
-    } else {
-        terminal.print(diagnosisText(*diagnosis));
+    auto weighed = workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, false);
+    return Judged {path, std::move(*source), std::move(weighed)};
+}
+
+JsonAnswer answerOf(const Source& source, const Diagnosis& diagnosis)
+{
+    auto answer = diagnosisAnswer(diagnosis);
+    if (const auto newest = workflow::newestJudgingPoints(source.run)) {
+        answer.add("newest_points", *newest);
     }
-    const auto met = [&stop](const CaptureVerdict& verdict) { return *stop && verdict.blame == **stop; };
-    const auto& verdicts = diagnosis->captures;
-    if (std::any_of(verdicts.begin(), verdicts.end(), met)) {
+    answer.add("rejected", report::rejectedJson(source.run.rejected));
+    return answer;
+}
+
+/// "runs/a" and "other/a" keep their folders, "a" and "b" need none.
+std::vector<std::string> shortNames(const std::vector<std::string>& paths)
+{
+    std::vector<std::string> names;
+    std::set<std::string> seen;
+    for (const auto& path : paths) {
+        auto name = std::filesystem::path(path).lexically_normal();
+        name = name.has_filename() ? name.filename() : name.parent_path().filename();
+        names.push_back(name.string());
+        seen.insert(names.back());
+    }
+    return seen.size() == paths.size() ? names : paths;
+}
+
+ExitStatus exitOf(const Source& source, const Diagnosis& diagnosis, const std::optional<Blame>& stop)
+{
+    const auto met = [&stop](const CaptureVerdict& verdict) { return stop && verdict.blame == *stop; };
+    if (std::ranges::any_of(diagnosis.captures, met)) {
         return exitFailOn;
     }
-    return diagnosis->stopped.empty() ? statusOf(*source) : exitCancelled;
+    return diagnosis.stopped.empty() ? statusOf(source) : exitCancelled;
+}
+
+std::string acrossText(const std::vector<Finding>& across, std::size_t runs)
+{
+    auto text = findingsText(across);
+    const auto heading = text.find("findings");
+    return text.replace(heading, std::string_view("findings").size(), fmt::format("over the {} runs", runs));
+}
+
+Result<int> Diagnose::run(Terminal& terminal)
+{
+    const auto stop = failOn(m_failOn);
+    if (!stop) {
+        return tl::make_unexpected(stop.error());
+    }
+    if (m_paths.size() > 1 && !m_session.empty()) {
+        return failure(ErrorKind::usage, "--session keeps one run, and several are named; leave it out");
+    }
+    const auto asked = question(terminal);
+    if (!asked) {
+        return tl::make_unexpected(asked.error());
+    }
+    std::vector<Judged> all;
+    for (const auto& path : m_paths) {
+        auto judged = judgeRun(path, *asked, terminal);
+        if (!judged) {
+            return tl::make_unexpected(judged.error());
+        }
+        all.push_back(std::move(*judged));
+    }
+    const auto names = shortNames(m_paths);
+    std::vector<diagnose::NamedRun> runs;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        runs.push_back({names[i], &all[i].source.run});
+    }
+    const auto across = all.size() > 1 ? diagnose::findingsAcross(runs) : std::vector<Finding>();
+    if (terminal.json() && all.size() > 1) {
+        JsonAnswer answer;
+        answer.add("schema", "nanscope.diagnoses/1");
+        answer.addEach("runs", all, [](const Judged& one) { return answerOf(one.source, one.diagnosis).whole(); });
+        answer.addEach("across", across, [](const Finding& finding) { return toJson(finding); });
+        terminal.printAnswer(answer);
+    } else if (terminal.json()) {
+        terminal.printAnswer(answerOf(all.front().source, all.front().diagnosis));
+    } else {
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            terminal.print((all.size() > 1 ? fmt::format("{}{}: ", i > 0 ? "\n" : "", printable(names[i])) : "")
+                + diagnosisText(all[i].diagnosis));
+        }
+        terminal.print(all.size() > 1 ? acrossText(across, all.size()) : "");
+    }
+    int status = exitDone;
+    for (const auto& one : all) {
+        status = std::max<int>(status, exitOf(one.source, one.diagnosis, *stop));
+    }
+    return status;
 }
 
 } // namespace

@@ -64,3 +64,62 @@ TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
     EXPECT_THAT(silenced.out, HasSubstr("  silenced      P12\n"));
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--silence", "P12"}), "P12"), "silenced");
 }
+
+namespace {
+
+std::string badFrom(int bad)
+{
+    std::string text;
+    for (int step = 1; step <= bad + 3; ++step) {
+        text += "[rank 0] INFO     [step " + std::to_string(step) + "] loss=" + (step < bad ? "2.0000" : "nan")
+            + " | lr=1.00e-04 | grad_norm=1.000 | tok/s=1,000 | mfu=40.0% | mem=7.1/80GB | step_time=1.25s\n";
+    }
+    return text;
+}
+
+} // namespace
+
+TEST(Findings, SeveralRunsShowTogetherWhatNoneDoesAlone)
+{
+    const WorkFolder folder;
+    std::filesystem::create_directories(folder / "one");
+    std::filesystem::create_directories(folder / "two");
+    writeText(folder / "one/train.log", badFrom(55));
+    writeText(folder / "two/train.log", badFrom(55));
+    const auto one = folder / "one";
+    const auto two = folder / "two";
+    const auto done = run({"diagnose", one, two});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("one: no captures; loss is NaN at step 55 (train.log:55), and no number after it"));
+    EXPECT_THAT(done.out, HasSubstr("two: no captures; loss is NaN at step 55 (train.log:55), and no number after it"));
+    EXPECT_THAT(done.out, HasSubstr("over the 2 runs"));
+    EXPECT_THAT(done.out, HasSubstr("2 runs have the same first bad step, 55"));
+    EXPECT_THAT(done.out, HasSubstr("one/train.log:55"));
+    const auto json = run({"diagnose", one, two, "--json"}).json();
+    EXPECT_EQ(json["schema"], "nanscope.diagnoses/1");
+    EXPECT_EQ(json["runs"].size(), 2U);
+    EXPECT_EQ(json["across"][0]["id"], "P11");
+    EXPECT_EQ(json["across"][0]["state"], "fired");
+    EXPECT_EQ(run({"diagnose", one, "--json"}).json()["schema"], "nanscope.diagnosis/1") << "one run is as before";
+}
+
+TEST(Findings, ASessionKeepsOneRun)
+{
+    const WorkFolder folder;
+    writeText(folder / "a.log", badFrom(5));
+    const auto path = folder / "a.log";
+    const auto done = run({"diagnose", path, path, "--session", folder / "x.nanscope"});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_THAT(done.err, HasSubstr("--session keeps one run"));
+}
+
+TEST(Findings, LogsOfSeveralRunsHaveARowEach)
+{
+    const WorkFolder folder;
+    writeText(folder / "alpha.log", badFrom(55));
+    writeText(folder / "beta.log", badFrom(70));
+    const auto done = run({"diagnose", folder.path().string()});
+    EXPECT_THAT(done.out, HasSubstr("alpha.log: loss is NaN at step 55 (alpha.log:55), and no number after it"));
+    EXPECT_THAT(done.out, HasSubstr("beta.log: loss is NaN at step 70 (beta.log:70), and no number after it"));
+    EXPECT_EQ(run({"diagnose", folder.path().string(), "--json"}).json()["logs"].size(), 2U);
+}
