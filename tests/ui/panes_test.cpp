@@ -36,6 +36,7 @@
 #include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"
+#include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
@@ -200,6 +201,8 @@ TEST(VerdictPane, ShowsCountsAndOpensLists)
     const auto diagnosis = test::makeDiagnosis();
     pane.showVerdict(run->captures[2], diagnosis->captures[0]);
     EXPECT_EQ(pane.headline(), QStringLiteral("Implementation: kernel or launch order"));
+    EXPECT_TRUE(pane.listText().isEmpty()) << "the answer comes first";
+    chip(pane, "for 2")->click();
     EXPECT_TRUE(pane.listText().contains(QStringLiteral("console.log:21")));
     EXPECT_TRUE(pane.listText().contains(QStringLiteral("<calm>"))) << "log text is never taken for HTML";
     ASSERT_NE(chip(pane, "for 2"), nullptr);
@@ -225,6 +228,49 @@ TEST(VerdictPane, SayingWhatRanAsksForANewVerdict)
     EXPECT_EQ(told, QStringList {QStringLiteral("keller-jordan")});
 }
 
+TEST(VerdictPane, SaysWhatWentWrongFirstAndWhatFollows)
+{
+    VerdictPane pane;
+    const auto run = test::makeRun();
+    const auto diagnosis = test::makeDiagnosis();
+    CaptureVerdict birth = diagnosis->captures[0];
+    birth.facts.damage.count = 6;
+    birth.facts.damage.nan = 6;
+    pane.setConsequences(true, 2, 3);
+    pane.showVerdict(run->captures[2], birth);
+    EXPECT_TRUE(pane.place().startsWith(QStringLiteral("First NaN: rank 0"))) << pane.place().toStdString();
+    EXPECT_TRUE(pane.place().endsWith(QStringLiteral("2 of the 3 captures follow from it.")))
+        << pane.place().toStdString();
+    birth.facts.damage.nan = 0;
+    pane.setConsequences(false, 0, 3);
+    pane.showVerdict(run->captures[2], birth);
+    EXPECT_TRUE(pane.place().startsWith(QStringLiteral("Inf: rank 0"))) << "of two births only one is the first";
+    EXPECT_FALSE(pane.place().contains(QStringLiteral("follow")));
+}
+
+TEST(VerdictPane, SaysWhatToDoNowAndCopiesIt)
+{
+    VerdictPane pane;
+    pane.show();
+    CaptureVerdict birth = test::makeDiagnosis()->captures[0];
+    birth.next = {{"kernels-off", "use_triton=False", "gone: a kernel", {Seen::gone}, {}}};
+    pane.showVerdict(test::makeRun()->captures[2], birth);
+    EXPECT_EQ(pane.now()->text(), QStringLiteral("Next test: use_triton=False"));
+    Rollback rollback;
+    rollback.tonight = "use_triton=False, resume from checkpoint 4";
+    pane.setRollback(rollback);
+    EXPECT_TRUE(pane.now()->isVisible());
+    QSignalSpy copied(&pane, &VerdictPane::nowCopied);
+    pane.now()->copyButton()->click();
+    const QString lines =
+        QStringLiteral("Tonight: use_triton=False, resume from checkpoint 4\nNext test: use_triton=False");
+    ASSERT_EQ(copied.size(), 1);
+    EXPECT_EQ(copied.first().first().toString(), lines);
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), lines);
+    pane.showMessage(QStringLiteral("Judging…"), {});
+    EXPECT_FALSE(pane.now()->isVisible()) << "nothing is advised before anything is known";
+}
+
 TEST(TensorsPane, TellsTheExactValuesUnderTheCursor)
 {
     TensorsPane pane;
@@ -241,9 +287,9 @@ TEST(TensorsPane, TellsTheExactValuesUnderTheCursor)
     ASSERT_EQ(readout.size(), 1);
     const QString text = readout.first().first().toString();
     const QString exact = QString::number(static_cast<double>(1.5e-5F), 'g', 17);
-    EXPECT_TRUE(text.contains(QStringLiteral("Input [3, 2] = ")));
+    EXPECT_TRUE(text.contains(QStringLiteral("captured input [3, 2] = ")));
     EXPECT_EQ(text.section(QStringLiteral("= "), 1).section(QLatin1Char(','), 0, 0).toDouble(), exact.toDouble());
-    EXPECT_TRUE(text.contains(QStringLiteral("Output [3, 2] = NaN")));
+    EXPECT_TRUE(text.contains(QStringLiteral("captured output [3, 2] = NaN")));
     pane.view()->clearCursor();
     EXPECT_EQ(readout.last().first().toString(), QString());
 }

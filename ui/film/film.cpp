@@ -73,7 +73,7 @@ std::vector<OpName> opsOfStep(const Film& film, int iteration)
 {
     std::vector<OpName> ops;
     for (const FilmFrame& frame : film.frames) {
-        if (frame.iteration == iteration) {
+        if (frame.iteration == iteration && !frame.captured) {
             ops.push_back(frame.name);
         }
     }
@@ -136,11 +136,38 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
     return film;
 }
 
+Film withCapturedOutput(Film film, std::shared_ptr<const MatrixPicture> output)
+{
+    const int last = film.frames.empty() ? 0 : film.frames.back().iteration;
+    film.frames.push_back({-1, last, OpName::output, std::move(output), {}, true});
+    return film;
+}
+
+int capturedFrame(const Film& film)
+{
+    const bool has = !film.frames.empty() && film.frames.back().captured;
+    return has ? static_cast<int>(film.frames.size()) - 1 : -1;
+}
+
+const FilmFrame& lastReplayed(const Film& film)
+{
+    return film.frames[film.frames.size() - (film.frames.back().captured ? 2 : 1)];
+}
+
 int frameOf(const Film& film, int iteration, OpName op)
 {
-    const auto found = std::ranges::find_if(
-        film.frames, [&](const FilmFrame& frame) { return frame.iteration == iteration && frame.name == op; });
+    const auto found = std::ranges::find_if(film.frames,
+        [&](const FilmFrame& frame) { return frame.iteration == iteration && frame.name == op && !frame.captured; });
     return found == film.frames.end() ? -1 : static_cast<int>(found - film.frames.begin());
+}
+
+int counterpartOf(const FilmFrame& frame, const Film& film)
+{
+    const int captured = capturedFrame(film);
+    if (!frame.captured || film.frames.empty()) {
+        return frameOf(film, frame.iteration, frame.name);
+    }
+    return captured >= 0 ? captured : frameOf(film, film.frames.back().iteration, OpName::output);
 }
 
 replay::CellRequest requestOf(const Cell& cell)
@@ -170,9 +197,12 @@ FilmGrid gridOf(const Film& film)
     for (int iteration = 1; iteration < grid.columns; ++iteration) {
         mergeRows(grid.rows, opsOfStep(film, iteration));
     }
+    grid.captured = capturedFrame(film) >= 0;
     for (const FilmFrame& frame : film.frames) {
-        const int row = frame.iteration == 0 ? grid.prologue++ : rowOf(grid.rows, frame.name);
-        grid.places.push_back({frame.iteration, row});
+        const int row = frame.captured ? static_cast<int>(grid.rows.size())
+            : frame.iteration == 0     ? grid.prologue++
+                                       : rowOf(grid.rows, frame.name);
+        grid.places.push_back({frame.captured ? grid.columns - 1 : frame.iteration, row});
     }
     return grid;
 }

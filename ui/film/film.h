@@ -15,7 +15,8 @@
 
 namespace nanscope {
 
-/// One op of a replay as a picture. `op` counts the ops of the cell in the order they ran.
+/// One op of a replay as a picture, or the output that was captured. `op` counts the ops of the cell in the order they
+/// ran; it is -1 for the captured output.
 struct FilmFrame
 {
     int op = 0;
@@ -23,6 +24,7 @@ struct FilmFrame
     OpName name = OpName::input;
     std::shared_ptr<const MatrixPicture> picture;
     std::optional<double> distance; ///< relative, over what is finite on both sides; films of differences only
+    bool captured = false; ///< read from the file, not replayed
 };
 
 /// What the frames of a film show: results, or what is left of them without those of something else.
@@ -38,15 +40,28 @@ struct Film
     int batch = 0;
     int batches = 1;
     int uncompared = 0; ///< matrices without a counterpart; films of differences only
-    std::vector<FilmFrame> frames; ///< in the order they ran
+    std::vector<FilmFrame> frames; ///< in the order they ran; the captured output last, where it is shown
     int birth = -1; ///< frame in which values first went non-finite; -1 where none did, or the input was
     int firstNonFinite = -1; ///< the same, the input included
 };
 
 Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode = FilmMode::values);
 
-/// The frame of an op; -1 where the film has none.
+/// The same film with the captured output of its matrix as the last frame.
+Film withCapturedOutput(Film film, std::shared_ptr<const MatrixPicture> output);
+
+/// Index of the captured output; -1 where the film shows none.
+int capturedFrame(const Film& film);
+
+/// The last frame that was replayed. The film has one.
+const FilmFrame& lastReplayed(const Film& film);
+
+/// Index of the replayed frame of an op; -1 where the film has none.
 int frameOf(const Film& film, int iteration, OpName op);
+
+/// Index of the frame of `film` that shows what `frame` does in another film; -1 where it has none. A captured output
+/// is held against the replayed one where that film has no other.
+int counterpartOf(const FilmFrame& frame, const Film& film);
 
 /// What a service is asked for to replay a cell again.
 replay::CellRequest requestOf(const Cell& cell);
@@ -55,7 +70,8 @@ replay::CellRequest requestOf(const Cell& cell);
 QString cellName(const replay::CellRequest& cell);
 
 /// Where the frames lie on a grid of iterations (columns) and ops (rows, in the order a step runs them). Frames of
-/// iteration 0 come before the first step and share the first column, `row` counting them.
+/// iteration 0 come before the first step and share the first column, `row` counting them. The captured output is below
+/// the ops of the last step.
 struct FilmGrid
 {
     struct Place
@@ -65,10 +81,12 @@ struct FilmGrid
     };
 
     std::vector<OpName> rows; ///< of the steps
+    bool captured = false; ///< one row more, with the captured output
     int columns = 1; ///< 1 for what comes before the first step, and one per step
     int prologue = 0; ///< frames in the first column
     std::vector<Place> places; ///< one per frame
 
+    int rowCount() const { return static_cast<int>(rows.size()) + (captured ? 1 : 0); }
     /// The frame at a place, or the one nearest to it in the same column; -1 in an empty column.
     int frameNear(int column, int row) const;
 };

@@ -244,9 +244,9 @@ QString FilmPane::differenceNote(const Film& film) const
         note += tr(" minus %1").arg(cellName(film.request.against.cell));
     }
     if (film.mode == FilmMode::againstOutput && film.request.plant) {
-        return note + endNote(film.frames.back().picture->scan);
+        return note + endNote(lastReplayed(film).picture->scan);
     }
-    if (const auto& last = film.frames.back().distance) {
+    if (const auto& last = lastReplayed(film).distance) {
         note += tr(" · relative difference at the end %1").arg(roundNumber(*last));
     }
     if (film.mode == FilmMode::againstCell && film.uncompared > 0) {

@@ -97,6 +97,9 @@ QString opFormula(OpName op)
 
 QString frameLabel(const FilmFrame& frame)
 {
+    if (frame.captured) {
+        return FilmStrip::tr("captured output");
+    }
     const QString op = qstr(name(frame.name));
     return frame.iteration == 0 ? op : FilmStrip::tr("step %1 %2").arg(frame.iteration).arg(op);
 }
@@ -118,15 +121,26 @@ void FilmStrip::setFilm(std::shared_ptr<const Film> film)
     m_grid = m_film ? gridOf(*m_film) : FilmGrid {};
     m_ownScales = m_film ? scalesOf(*m_film) : FilmScales {};
     m_shared.reset();
-    const int frames = m_film ? static_cast<int>(m_film->frames.size()) : 0;
-    const int first = m_film && m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : plantedFrame();
-    m_current = first >= 0 ? first : frames - 1;
+    m_current = m_film ? firstToShow() : -1;
     placeFrames();
     updateGeometry();
     updateAccessibleText();
     update();
     Q_EMIT currentChanged(m_current);
     Q_EMIT filmChanged();
+}
+
+/// The frame that answers most: where values first went wrong in the replay, else what was captured.
+int FilmStrip::firstToShow() const
+{
+    const int first = m_film->firstNonFinite >= 0 ? m_film->firstNonFinite : plantedFrame();
+    return first >= 0 ? first : static_cast<int>(m_film->frames.size()) - 1;
+}
+
+void FilmStrip::setCapturedNote(const QString& note)
+{
+    m_capturedNote = note;
+    update();
 }
 
 void FilmStrip::setShared(const std::optional<FilmScales>& scales)
@@ -181,7 +195,7 @@ QSize FilmStrip::sizeHint() const
 
 QSize FilmStrip::minimumSizeHint() const
 {
-    const int rows = std::max({static_cast<int>(m_grid.rows.size()), m_grid.prologue, 2});
+    const int rows = std::max({m_grid.rowCount(), m_grid.prologue, 2});
     return {labelWidth + m_grid.columns * (smallestFrame + gap), headerHeight + rows * (smallestFrame + gap)};
 }
 
@@ -191,7 +205,7 @@ QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
     const int wide = (width() - labelWidth) / columns;
     // The steps are labelled on their left, so the prologue stands before the labels.
     const int left = place.column == 0 ? 0 : labelWidth + place.column * wide;
-    const int rows = std::max(1, place.column == 0 ? m_grid.prologue : static_cast<int>(m_grid.rows.size()));
+    const int rows = std::max(1, place.column == 0 ? m_grid.prologue : m_grid.rowCount());
     const int tall = (height() - headerHeight) / rows;
     return {left, headerHeight + place.row * tall, wide - gap, tall - gap};
 }
@@ -405,10 +419,7 @@ void FilmStrip::drawLabels(QPainter& painter) const
         header.setWidth(std::max(header.width(), metrics.horizontalAdvance(text)));
         painter.drawText(header, Qt::AlignCenter, text);
     }
-    for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
-        const QString formula = opFormula(m_grid.rows[static_cast<std::size_t>(row)]);
-        painter.drawText(rowLabelRect(row), Qt::AlignVCenter | Qt::AlignRight | Qt::TextWordWrap, formula);
-    }
+    drawRowLabels(painter);
     for (std::size_t i = 0; i < m_grid.places.size(); ++i) {
         if (m_grid.places[i].column == 0) {
             const QRect slot = slotRect(m_grid.places[i]);
@@ -423,6 +434,26 @@ void FilmStrip::drawLabels(QPainter& painter) const
             metrics.elidedText(tr("one scale for both"), Qt::ElideRight, note.width()));
     }
     painter.setFont(font());
+}
+
+void FilmStrip::drawRowLabels(QPainter& painter) const
+{
+    constexpr auto beside = Qt::AlignVCenter | Qt::AlignRight | Qt::TextWordWrap;
+    for (int row = 0; row < static_cast<int>(m_grid.rows.size()); ++row) {
+        painter.drawText(rowLabelRect(row), beside, opFormula(m_grid.rows[static_cast<std::size_t>(row)]));
+    }
+    if (!m_grid.captured) {
+        return;
+    }
+    const int row = static_cast<int>(m_grid.rows.size());
+    const QRect frame = frameRect(capturedFrame(*m_film));
+    QRect note = rowLabelRect(row);
+    note.setLeft(note.right() + gap);
+    note.setRight(frame.left() - 2 * gap);
+    painter.drawText(note, beside, m_capturedNote);
+    painter.setPen(theme().text);
+    painter.drawText(rowLabelRect(row), beside, tr("captured output"));
+    painter.setPen(theme().muted);
 }
 
 void FilmStrip::paintEvent(QPaintEvent* /*event*/)

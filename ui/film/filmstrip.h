@@ -18,9 +18,10 @@ namespace nanscope {
 
 class HeatView;
 
-/// One column per step, one row per op: every intermediate matrix of a replay as a small heat map. The frame in which
-/// values first went non-finite is framed in the colour of a birth. Arrows move between frames, Home and End to the
-/// first and last, B to the birth; the cursor of the large view is echoed in every frame of its shape.
+/// One column per step, one row per op: every intermediate matrix of a replay as a small heat map, and below them the
+/// output that was captured. The frame in which values first went non-finite is framed in the colour of a birth. Arrows
+/// move between frames, Home and End to the first and last, B to the birth; the cursor of the large view is echoed in
+/// every frame of its shape.
 class FilmStrip : public QWidget, public KeyUser
 {
     Q_OBJECT
@@ -31,6 +32,9 @@ public:
     void setFilm(std::shared_ptr<const Film> film);
     const Film* film() const { return m_film.get(); }
     const FilmGrid& frameGrid() const { return m_grid; }
+    /// What is said beside the captured output, for example where its damage can have begun.
+    void setCapturedNote(const QString& note);
+    QString capturedNote() const { return m_capturedNote; }
     void setMessage(const QString& message);
 
     const FilmScales& ownScales() const { return m_ownScales; }
@@ -81,6 +85,7 @@ protected:
     bool event(QEvent* event) override;
 
 private:
+    int firstToShow() const;
     int frameAt(QPoint position) const;
     void placeFrames();
     QRect slotRect(const FilmGrid::Place& place) const;
@@ -91,6 +96,7 @@ private:
     const QImage& thumbnail(int frame);
     void drawFrame(QPainter& painter, int frame, const QImage& image) const;
     void drawLabels(QPainter& painter) const;
+    void drawRowLabels(QPainter& painter) const;
     void drawCursor(QPainter& painter, int frame) const;
     void drawPlanted(QPainter& painter) const;
     void drawCurrent(QPainter& painter) const;
@@ -100,6 +106,7 @@ private:
     std::shared_ptr<const Film> m_film;
     FilmGrid m_grid;
     QString m_message;
+    QString m_capturedNote;
     int m_current = -1;
     std::vector<QRect> m_rects;
     std::vector<QImage> m_thumbnails;

@@ -75,7 +75,7 @@ bool FrameMap::lacks(const replay::Region& inSight) const
 void FrameMap::onVisible()
 {
     const auto inSight = visibleRegion();
-    if (!inSight || m_film->request.capture.empty()) {
+    if (!inSight || frame()->captured || m_film->request.capture.empty()) {
         m_rest.stop();
     } else if (lacks(*inSight)) {
         m_rest.start();
@@ -88,7 +88,7 @@ void FrameMap::onVisible()
 void FrameMap::look()
 {
     const auto inSight = visibleRegion();
-    if (!inSight || !lacks(*inSight)) {
+    if (!inSight || frame()->captured || !lacks(*inSight)) {
         return;
     }
     const replay::Region wanted = widened(*inSight, picture()->tiles);

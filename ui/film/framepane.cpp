@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include <QCoreApplication>
@@ -38,11 +39,21 @@ QString countsText(const Scan& scan)
     return QStringLiteral("%1 · %2 · %3").arg(countLabel(scan.nan), countLabel(scan.posInf), countLabel(scan.negInf));
 }
 
-/// "58,208 = 0.89 × the largest fp16".
-QString largestText(const Scan& scan, Precision precision)
+/// Magnitudes and norms are of the finite values; of none there is nothing to say.
+QString finiteText(const Scan& scan, const QString& text)
 {
-    const double share = scan.absmax / largestFinite(precision);
+    return scan.nonFinite() < scan.count ? text : Words::tr("no finite value");
+}
+
+/// "58,208 = 0.89 × the largest fp16". What was captured has gone through no format of a replay.
+QString largestText(const Scan& scan, const std::optional<Precision>& format)
+{
     QString text = exactNumber(scan.absmax);
+    if (!format) {
+        return text;
+    }
+    const Precision precision = *format;
+    const double share = scan.absmax / largestFinite(precision);
     if (share > 1e-3) {
         text += Words::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
     }
@@ -59,6 +70,27 @@ QString firstText(const MatrixPicture& picture)
         .arg(scan.firstNonFinite / picture.tiles.cols)
         .arg(scan.firstNonFinite % picture.tiles.cols)
         .arg(classWord(scan.firstClass));
+}
+
+QString capturedText(const Scan& scan)
+{
+    return scan.finite() ? Words::tr("all finite") : Words::tr("%1 not finite").arg(countLabel(scan.nonFinite()));
+}
+
+/// The element of the replayed output at the place where the captured one is first not finite.
+QString replayedText(const Film& film, const MatrixPicture& captured)
+{
+    const Scan& scan = captured.scan;
+    if (scan.firstNonFinite < 0 || film.frames.size() < 2) {
+        return unknown;
+    }
+    const MatrixPicture& replayed = *lastReplayed(film).picture;
+    if (captured.tiles.cols != replayed.tiles.cols) {
+        return unknown;
+    }
+    const auto value =
+        replayed.elementAt(scan.firstNonFinite / captured.tiles.cols, scan.firstNonFinite % captured.tiles.cols);
+    return value ? exactNumber(*value) : unknown;
 }
 
 QString spectralText(const Gauge& gauge)
@@ -149,6 +181,8 @@ QString factName(FrameFact fact)
         return Words::tr("NaN · +Inf · −Inf");
     case FrameFact::first:
         return Words::tr("First non-finite");
+    case FrameFact::replayed:
+        return Words::tr("Replay there");
     case FrameFact::largest:
         return Words::tr("Largest |x|");
     case FrameFact::smallest:
@@ -170,25 +204,30 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
     const MatrixPicture& picture = *frame.picture;
     switch (fact) {
     case FrameFact::variant:
-        return qstr(film.cell.variant);
+        return frame.captured ? frameLabel(frame) : qstr(film.cell.variant);
     case FrameFact::format:
-        return QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
+        return frame.captured
+            ? qstr(shortName(picture.dtype))
+            : QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
     case FrameFact::outcome:
-        return outcomeText(film);
+        return frame.captured ? capturedText(picture.scan) : outcomeText(film);
     case FrameFact::formula:
-        return opFormula(frame.name);
+        return frame.captured ? frameLabel(frame) : opFormula(frame.name);
     case FrameFact::size:
         return QStringLiteral("%1 × %2").arg(picture.tiles.rows).arg(picture.tiles.cols);
     case FrameFact::counts:
         return countsText(picture.scan);
     case FrameFact::first:
         return firstText(picture);
+    case FrameFact::replayed:
+        return frame.captured ? replayedText(film, picture) : unknown;
     case FrameFact::largest:
-        return largestText(picture.scan, film.cell.precision);
+        return finiteText(picture.scan,
+            largestText(picture.scan, frame.captured ? std::nullopt : std::optional(film.cell.precision)));
     case FrameFact::smallest:
-        return roundNumber(picture.scan.minNonzero, 5);
+        return finiteText(picture.scan, roundNumber(picture.scan.minNonzero, 5));
     case FrameFact::norm:
-        return roundNumber(std::sqrt(picture.scan.sumSquares), 6);
+        return finiteText(picture.scan, roundNumber(std::sqrt(picture.scan.sumSquares), 6));
     case FrameFact::spectralNorm:
         return gaugeText(film.cell, frame.iteration, spectralText);
     case FrameFact::largestQ:
@@ -240,8 +279,9 @@ void FramePane::describe(FrameMap& map)
             return PictureCaption {tr("Frame")};
         }
         const QString doubt = map.hint().isEmpty() ? QString() : QStringLiteral(" · ") + map.hint();
-        return PictureCaption {frameLabel(*map.frame()), cellLabel(film->cell) + doubt, heatLegendText(map.scale()),
-            qstr(film->cell.capture)};
+        const QString cell = map.frame()->captured ? QString() : cellLabel(film->cell);
+        return PictureCaption {
+            frameLabel(*map.frame()), cell + doubt, heatLegendText(map.scale()), qstr(film->cell.capture)};
     });
 }
 
@@ -280,6 +320,8 @@ ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
 /// Two columns leave room for what tells two cells apart.
 bool FramePane::isShown(FrameFact fact) const
 {
+    const FilmFrame* frame = m_sides[0].map->frame();
+    const bool isCaptured = frame && frame->captured;
     switch (fact) {
     case FrameFact::variant:
     case FrameFact::format:
@@ -293,6 +335,11 @@ bool FramePane::isShown(FrameFact fact) const
         const Film* film = m_sides[0].map->film();
         return m_comparing || (film && film->mode != FilmMode::values);
     }
+    case FrameFact::replayed:
+        return !m_comparing && isCaptured;
+    case FrameFact::spectralNorm:
+    case FrameFact::largestQ:
+        return !m_comparing && !isCaptured;
     default:
         return !m_comparing;
     }

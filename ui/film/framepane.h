@@ -20,7 +20,7 @@ class FrameMap;
 class HeatView;
 class ScaleBar;
 
-/// What is told of a frame beside its picture, in the order it is told.
+/// What stands beside the picture of a frame, in this order.
 enum class FrameFact {
     variant,
     format,
@@ -29,6 +29,7 @@ enum class FrameFact {
     size,
     counts,
     first,
+    replayed, ///< what the replay has where the captured output first went wrong
     largest,
     smallest,
     norm,

@@ -101,7 +101,7 @@ PlantDialog::PlantDialog(const Film& film, int frame, const std::optional<QPoint
     fillOps(film);
     fillValues();
     buildLayout();
-    m_op->setCurrentIndex(std::max(0, frame));
+    m_op->setCurrentIndex(std::clamp(frame, 0, m_op->count() - 1));
     onOp();
     const Place& at = place();
     const int rows = std::min(usualTile, (at.rows + 1) / 2);
@@ -124,6 +124,9 @@ void PlantDialog::fillOps(const Film& film)
 {
     m_op->setAccessibleName(tr("Op"));
     for (const FilmFrame& frame : film.frames) {
+        if (frame.captured) {
+            continue;
+        }
         const TileMap& tiles = frame.picture->tiles;
         m_places.push_back({frame.name, frame.iteration, static_cast<int>(tiles.rows), static_cast<int>(tiles.cols)});
         m_op->addItem(QStringLiteral("%1: %2").arg(frameLabel(frame), opFormula(frame.name)));

@@ -346,6 +346,7 @@ Picture HeatMap::toPicture() const
                 canvas.painter().drawImage(QPointF(0, 0), sharp);
                 canvas.painter().translate(-shown.topLeft());
                 drawDamage(canvas.painter());
+                drawFirst(canvas.painter());
             }};
 }
 
@@ -360,6 +361,7 @@ void HeatMap::paintEvent(QPaintEvent* event)
     }
     painter.drawImage(QPointF(0, 0), image());
     drawDamage(painter);
+    drawFirst(painter);
     drawCursor(painter);
     drawBox(painter);
     drawHint(painter);
@@ -390,6 +392,35 @@ void HeatMap::drawDamage(QPainter& painter) const
     painter.drawRect(outer);
     painter.setPen(QPen(theme().birth, 2));
     painter.drawRect(outer);
+}
+
+QRectF HeatMap::firstRing() const
+{
+    constexpr double least = 14; // pixels across: three elements among 15,360 have to be found
+    if (!m_picture || m_picture->scan.firstNonFinite < 0 || m_picture->scan.nonFinite() == m_picture->scan.count) {
+        return {};
+    }
+    const std::int64_t first = m_picture->scan.firstNonFinite;
+    const QRectF element = elementRect(first / m_picture->tiles.cols, first % m_picture->tiles.cols);
+    const double across = std::max(least, 1.6 * std::max(element.width(), element.height()));
+    QRectF ring(0, 0, across, across);
+    ring.moveCenter(element.center());
+    return ring.intersects(QRectF(rect())) ? ring : QRectF();
+}
+
+void HeatMap::drawFirst(QPainter& painter) const
+{
+    const QRectF ring = firstRing();
+    if (ring.isEmpty()) {
+        return;
+    }
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(Qt::black, 4));
+    painter.drawEllipse(ring);
+    painter.setPen(QPen(Qt::white, 2));
+    painter.drawEllipse(ring);
+    painter.setRenderHint(QPainter::Antialiasing, false);
 }
 
 void HeatMap::drawCursor(QPainter& painter) const

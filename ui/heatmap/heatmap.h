@@ -58,6 +58,8 @@ public:
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
     QRectF damageRect() const;
+    /// Around the first element that is not finite, in widget coordinates; empty where all or none are finite.
+    QRectF firstRing() const;
     /// What is in sight, without cursor and hint.
     Picture toPicture() const;
     /// What stands above a picture of it.
@@ -118,6 +120,7 @@ private:
     PlotCopies copies();
     const QImage& image();
     void drawDamage(QPainter& painter) const;
+    void drawFirst(QPainter& painter) const;
     void drawCursor(QPainter& painter) const;
     void drawBox(QPainter& painter) const;
     void drawHint(QPainter& painter) const;

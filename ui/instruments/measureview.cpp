@@ -39,8 +39,8 @@ MeasureView::MeasureView(QWidget* parent)
     m_pictures->hide();
     addWidget(m_pictures);
     addWidget(m_text);
-    setStretchFactor(0, 3);
-    setStretchFactor(1, 2);
+    setStretchFactor(0, 5);
+    setStretchFactor(1, 1);
     setCollapsible(0, false);
 }
 

@@ -3,6 +3,7 @@
 #include "ui/jobs/cellchoice.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/model/verdict.h"
 #include "ui/shared/text.h"
@@ -74,31 +75,57 @@ std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& 
     return own;
 }
 
-const Cell* firstToSee(
-    const std::vector<const Cell*>& cells, const VariantOrder& order, const replay::Catalogue& catalogue)
+std::optional<ReplayChoice> explainingReplay(const CaptureVerdict* judged)
 {
-    for (const QString& name : order.names) {
-        const auto variant = catalogue.find(name.toStdString());
+    if (!judged || judged->blame != Blame::numerics) {
+        return std::nullopt;
+    }
+    const auto shows = [](const MemberResult& member) {
+        return std::pair {member.reproducing, member.roundings - member.finite};
+    };
+    const auto best = std::ranges::max_element(judged->members, {}, shows);
+    if (best == judged->members.end() || shows(*best) == std::pair {0, 0}) {
+        return std::nullopt;
+    }
+    const auto precision = parsePrecision(best->precision);
+    return precision ? std::optional(ReplayChoice {best->variant, *precision}) : std::nullopt;
+}
+
+const Cell* firstToSee(
+    const std::vector<const Cell*>& cells, const CaptureVerdict* judged, const replay::Catalogue& catalogue)
+{
+    const auto newestOf = [&](const ReplayChoice& choice) -> const Cell* {
         const auto found = std::find_if(cells.rbegin(), cells.rend(), [&](const Cell* cell) {
-            return variant && cell->error.empty() && cell->variant == (*variant)->name
-                && cell->precision == (*variant)->precision;
+            return cell->error.empty() && cell->variant == choice.variant && cell->precision == choice.precision;
         });
-        if (found != cells.rend()) {
-            return *found;
+        return found == cells.rend() ? nullptr : *found;
+    };
+    // Any other cell would show something else than the verdict says.
+    if (const auto explains = explainingReplay(judged)) {
+        return newestOf(*explains);
+    }
+    for (const QString& name : variantOrder(judged, catalogue).names) {
+        const auto variant = catalogue.find(name.toStdString());
+        const Cell* found = variant ? newestOf({std::string((*variant)->name), (*variant)->precision}) : nullptr;
+        if (found) {
+            return found;
         }
     }
     return cells.empty() || !cells.back()->error.empty() ? nullptr : cells.back();
 }
 
-const replay::Variant* quickReplay(
+std::optional<ReplayChoice> quickReplay(
     const Capture& capture, const CaptureVerdict* judged, const replay::Catalogue& catalogue)
 {
     const VariantOrder order = variantOrder(judged, catalogue);
     if (order.identified == 0 || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
-        return nullptr;
+        return std::nullopt;
+    }
+    if (auto explains = explainingReplay(judged)) {
+        return explains;
     }
     const auto variant = catalogue.find(order.names.front().toStdString());
-    return variant ? *variant : nullptr;
+    return variant ? std::optional(ReplayChoice {std::string((*variant)->name), (*variant)->precision}) : std::nullopt;
 }
 
 } // namespace nanscope

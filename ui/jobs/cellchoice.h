@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include <QStringList>
@@ -31,13 +33,24 @@ QStringList worthSweeping(
 /// Oldest first.
 std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& capture);
 
-/// The cell most worth seeing first: what ran, as far as that is known, in its own precision. Null where there is none.
-const Cell* firstToSee(
-    const std::vector<const Cell*>& cells, const VariantOrder& order, const replay::Catalogue& catalogue);
+struct ReplayChoice
+{
+    std::string variant;
+    Precision precision = Precision::fp32;
+};
 
-/// The variant to replay without being asked: it is known to have run, its input is finite, and replaying it takes no
-/// longer than looking for the button. Null where there is none.
-const replay::Variant* quickReplay(
+/// The replay that shows a number fault: that of the plausible functions and formats which ended like the dump under
+/// most roundings, or else left the finite range under most. None for other verdicts; `judged` may be null.
+std::optional<ReplayChoice> explainingReplay(const CaptureVerdict* judged);
+
+/// The cell most worth seeing first: the one that explains the verdict, else what ran, as far as that is known, in its
+/// own precision. Null where there is none.
+const Cell* firstToSee(
+    const std::vector<const Cell*>& cells, const CaptureVerdict* judged, const replay::Catalogue& catalogue);
+
+/// What to replay without being asked: it explains the verdict or is known to have run, its input is finite, and
+/// replaying it takes no longer than looking for the button.
+std::optional<ReplayChoice> quickReplay(
     const Capture& capture, const CaptureVerdict* judged, const replay::Catalogue& catalogue);
 
 } // namespace nanscope

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "core/diagnose/rejudge.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/report/report.h"
@@ -191,6 +192,19 @@ const CaptureVerdict* Workspace::verdict() const
     return shown && m_loaded.known() ? verdictOf(*m_loaded.known(), *shown) : nullptr;
 }
 
+std::optional<CaptureVerdict> Workspace::tickedVerdict() const
+{
+    const CaptureVerdict* judged = verdict();
+    if (!judged) {
+        return std::nullopt;
+    }
+    const auto kept = m_loaded.ticks.find(capture()->file);
+    if (kept == m_loaded.ticks.end() || kept->second.empty()) {
+        return *judged;
+    }
+    return diagnose::rejudge(*judged, kept->second, m_loaded.catalogue).value_or(*judged);
+}
+
 int Workspace::causeOf(const CaptureVerdict& verdict) const
 {
     const auto& captures = m_loaded.run->captures;
@@ -331,6 +345,9 @@ void Workspace::setTicks(const QStringList& ticks)
         }
         m_reporter.subjectChanged();
         adviseAgain();
+        if (!showsExplanation()) {
+            showDefaultCell();
+        }
     }
 }
 
@@ -495,7 +512,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();
-    if (capture() && !m_film.showing()) {
+    if (capture() && (!m_film.showing() || !showsExplanation())) {
         showDefaultCell();
     }
 }
@@ -509,16 +526,27 @@ void Workspace::showDefaultCell()
     m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
     m_beside.clear(tr("The second cell follows the first"));
     m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
-    const CaptureVerdict* judged = verdict();
+    const auto ticked = tickedVerdict();
+    const CaptureVerdict* judged = ticked ? &*ticked : nullptr;
     const int batch = judged ? judged->facts.damage.batch : 0;
     const bool canReplay = shown && m_service.available() && !sweeping();
-    if (const Cell* cell = defaultCell()) {
+    const auto quick = canReplay ? quickReplay(*shown, judged, m_loaded.catalogue) : std::nullopt;
+    if (const Cell* cell = firstToSee(cells(), judged, m_loaded.catalogue)) {
         m_film.show(*cell, batch);
-    } else if (const replay::Variant* ran = canReplay ? quickReplay(*shown, judged, m_loaded.catalogue) : nullptr) {
-        m_film.replay(std::string(ran->name), ran->precision, batch);
+    } else if (quick) {
+        m_film.replay(quick->variant, quick->precision, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
+}
+
+/// Nothing else than what is shown would explain the verdict.
+bool Workspace::showsExplanation() const
+{
+    const auto ticked = tickedVerdict();
+    const auto explains = explainingReplay(ticked ? &*ticked : nullptr);
+    const auto& cell = m_film.cell();
+    return !explains || (cell && cell->variant == explains->variant && cell->precision == explains->precision);
 }
 
 void Workspace::showCell(const Cell& cell, int batch)
@@ -558,11 +586,6 @@ void Workspace::onCliff(const std::shared_ptr<const replay::ReplayedCliff>& repl
 void Workspace::dropCliff()
 {
     m_cliff.drop();
-}
-
-const Cell* Workspace::defaultCell() const
-{
-    return firstToSee(cells(), variantOrder(verdict(), m_loaded.catalogue), m_loaded.catalogue);
 }
 
 QStringList Workspace::variantsInOrder(int& identified) const

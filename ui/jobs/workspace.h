@@ -98,6 +98,8 @@ public:
     int selected() const { return m_selected; }
     const Capture* capture() const;
     const CaptureVerdict* verdict() const;
+    /// The same over what is ticked of it; none where it is not judged.
+    std::optional<CaptureVerdict> tickedVerdict() const;
     /// Index of the capture a verdict names as its cause, or -1.
     int causeOf(const CaptureVerdict& verdict) const;
     QStringList ran() const { return m_ran; }
@@ -107,9 +109,6 @@ public:
     QStringList variantsToSweep(int& identified) const;
     /// Stored and fresh cells of the selected capture, oldest first.
     std::vector<const Cell*> cells() const;
-
-    /// The stored cell most worth seeing first: what ran, as far as that is known, in its own precision.
-    const Cell* defaultCell() const;
 
     /// The cell that is looked at, whether or not there is a film of it; and its matrix.
     const std::optional<Cell>& shownCell() const { return m_film.cell(); }
@@ -182,6 +181,7 @@ private:
     void onDeep(Cell cell);
     void onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed);
     void showDefaultCell();
+    bool showsExplanation() const;
     ReportSubject reportSubject() const;
 
     std::optional<session::NoLockWait>

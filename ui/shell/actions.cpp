@@ -90,7 +90,7 @@ void makeViewActions(Actions& a, QMainWindow& window)
         Words::tr("Where the heat maps or timelines that were last moved looked before"));
     a.nextView = make(window, Words::tr("&Next view"), Qt::ALT | Qt::Key_Right, Words::tr("Undo going back"));
     a.compare = make(window, Words::tr("&Compare two cells"), Qt::CTRL | Qt::Key_D,
-        Words::tr("Show a second cell below the first, step by step; a low window hides the verdict meanwhile"));
+        Words::tr("Show a second cell below the first, step by step"));
     a.compare->setCheckable(true);
     a.swapCells = make(window, Words::tr("S&wap the two cells"), Qt::Key_X,
         Words::tr("The first cell becomes the second and the reverse"));

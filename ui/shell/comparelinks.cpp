@@ -180,7 +180,7 @@ void CompareLinks::swap()
     m_panes.film->showMode(m_workspace.film().mode(), m_workspace.film().other());
     m_panes.beside->showMode(m_workspace.beside().mode(), m_workspace.beside().other());
     const Film* shown = m_panes.film->strip()->film();
-    const int same = shown ? frameOf(*shown, looked.iteration, looked.name) : -1;
+    const int same = shown ? counterpartOf(looked, *shown) : -1;
     if (current >= 0 && same >= 0) {
         m_panes.film->strip()->setCurrent(same);
     }
@@ -219,8 +219,7 @@ void CompareLinks::follow(FilmPane& leader, FilmPane& follower)
         return;
     }
     const QScopedValueRollback quietly(m_following, true);
-    const FilmFrame& op = led->frames[static_cast<std::size_t>(frame)];
-    follower.strip()->setCurrent(frameOf(*other, op.iteration, op.name));
+    follower.strip()->setCurrent(counterpartOf(led->frames[static_cast<std::size_t>(frame)], *other));
 }
 
 } // namespace nanscope

@@ -9,8 +9,6 @@
 #include <QBoxLayout>
 #include <QCoreApplication>
 #include <QDockWidget>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QMainWindow>
 #include <QMenu>
 #include <QTabBar>
@@ -71,20 +69,7 @@ void setDockBar(QDockWidget& dock, QWidget& heading)
     });
 }
 
-constexpr int layoutVersion = 2;
-
-/// For a pane whose contents have frames of their own.
-QWidget* plainHeading(const QString& title)
-{
-    auto* label = new QLabel(title);
-    label->setObjectName(QStringLiteral("paneTitle"));
-    label->setTextFormat(Qt::PlainText);
-    auto* heading = new QWidget;
-    auto* layout = new QHBoxLayout(heading);
-    layout->setContentsMargins(grid(1), grid(2), grid(1), grid(1));
-    layout->addWidget(label, 1);
-    return heading;
-}
+constexpr int layoutVersion = 3;
 
 } // namespace
 
@@ -97,14 +82,13 @@ Docks::Docks(QMainWindow& area)
     m_area.setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
 }
 
-QDockWidget* Docks::add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area)
+QDockWidget* Docks::add(const char* name, const QString& title, PaneFrame* pane, Qt::DockWidgetArea area)
 {
     auto* dock = new QDockWidget(title, &m_area);
     dock->setObjectName(QLatin1String(name));
     dock->setWidget(pane);
     // A pane's own heading is what one drags it by; a second line with the same words above it would be noise.
-    auto* frame = qobject_cast<PaneFrame*>(pane);
-    setDockBar(*dock, frame ? *frame->takeHeader() : *plainHeading(title));
+    setDockBar(*dock, *pane->takeHeader());
     m_area.addDockWidget(area, dock);
     m_docks.push_back({dock, area});
     return dock;
@@ -146,34 +130,13 @@ bool Docks::restore(const QByteArray& state)
 
 void Docks::share(Qt::DockWidgetArea area, double part)
 {
-    const bool beside = area != Qt::BottomDockWidgetArea;
-    const int whole = beside ? m_area.width() : m_area.height();
     QList<QDockWidget*> docks;
-    QList<int> sizes;
     for (const Dock& dock : m_docks) {
         if (dock.area == area) {
             docks << dock.widget;
-            sizes << static_cast<int>(whole * part);
         }
     }
-    m_area.resizeDocks(docks, sizes, beside ? Qt::Horizontal : Qt::Vertical);
-}
-
-// What came last below the centre is the widest: a timeline is read along its length.
-void Docks::shareRow()
-{
-    QList<QDockWidget*> docks;
-    QList<int> sizes;
-    for (const Dock& dock : m_docks) {
-        if (dock.area == Qt::BottomDockWidgetArea) {
-            docks << dock.widget;
-            sizes << 1;
-        }
-    }
-    if (!sizes.isEmpty()) {
-        sizes.back() = 2;
-        m_area.resizeDocks(docks, sizes, Qt::Horizontal);
-    }
+    m_area.resizeDocks(docks, QList<int>(docks.size(), static_cast<int>(m_area.width() * part)), Qt::Horizontal);
 }
 
 void Docks::takeAll()
@@ -191,26 +154,18 @@ void Docks::reset()
         m_area.addDockWidget(dock.area, dock.widget);
         dock.widget->show();
     }
-    share(Qt::LeftDockWidgetArea, 0.25);
-    share(Qt::RightDockWidgetArea, 0.26);
-    share(Qt::BottomDockWidgetArea, 0.26);
-    shareRow();
+    share(Qt::LeftDockWidgetArea, 0.22);
+    share(Qt::RightDockWidgetArea, 0.22);
 }
 
 void Docks::stack()
 {
     takeAll();
-    QDockWidget* side = nullptr;
-    QDockWidget* below = nullptr;
-    const bool low = m_area.height() < grid(150);
+    QDockWidget* side = m_docks.front().widget;
+    m_area.addDockWidget(Qt::LeftDockWidgetArea, side);
     for (const Dock& dock : m_docks) {
-        const bool isBelow = dock.area == Qt::BottomDockWidgetArea && !low;
-        QDockWidget*& first = isBelow ? below : side;
-        if (first) {
-            m_area.tabifyDockWidget(first, dock.widget);
-        } else {
-            first = dock.widget;
-            m_area.addDockWidget(isBelow ? Qt::BottomDockWidgetArea : Qt::LeftDockWidgetArea, first);
+        if (dock.widget != side) {
+            m_area.tabifyDockWidget(side, dock.widget);
         }
         dock.widget->show();
     }
@@ -222,24 +177,12 @@ void Docks::stack()
     }
     side->raise();
     m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);
-    if (below) {
-        below->raise();
-        m_area.resizeDocks({below}, {m_area.height() / 4}, Qt::Vertical);
-    }
 }
 
-void Docks::leaveOnly(const QWidget& pane, double part)
+void Docks::hideAll()
 {
     for (const Dock& dock : m_docks) {
-        if (dock.widget->widget() != &pane) {
-            dock.widget->hide();
-            continue;
-        }
-        dock.widget->setFloating(false);
-        m_area.removeDockWidget(dock.widget);
-        m_area.addDockWidget(Qt::BottomDockWidgetArea, dock.widget);
-        dock.widget->show();
-        m_area.resizeDocks({dock.widget}, {static_cast<int>(m_area.height() * part)}, Qt::Vertical);
+        dock.widget->hide();
     }
 }
 

@@ -10,9 +10,10 @@
 class QDockWidget;
 class QMainWindow;
 class QMenu;
-class QWidget;
 
 namespace nanscope {
+
+class PaneFrame;
 
 /// The panes around the centre of the window: they can be dragged, floated, stacked and closed. Their state is saved
 /// with a version, so that a layout of an older window is not forced onto a newer one.
@@ -22,7 +23,7 @@ public:
     /// `area` is a main window inside the window, so that panes keep a margin to its edges.
     explicit Docks(QMainWindow& area);
 
-    QDockWidget* add(const char* name, const QString& title, QWidget* pane, Qt::DockWidgetArea area);
+    QDockWidget* add(const char* name, const QString& title, PaneFrame* pane, Qt::DockWidgetArea area);
 
     /// In the order they were added.
     std::vector<QDockWidget*> all() const;
@@ -36,11 +37,9 @@ public:
     bool restore(const QByteArray& state);
     /// Every pane where it was made for, with its share of the area.
     void reset();
-    /// The panes at the sides behind one row of tabs and those below behind another, in a low area all behind one:
-    /// where there is no room for all of them side by side.
+    /// All behind one row of tabs on the left: where there is no room for them side by side.
     void stack();
-    /// Hides all but this one, which goes below the centre with its part of the height.
-    void leaveOnly(const QWidget& pane, double part);
+    void hideAll();
 
 private:
     struct Dock
@@ -51,7 +50,6 @@ private:
 
     void takeAll();
     void share(Qt::DockWidgetArea area, double part);
-    void shareRow();
 
     QMainWindow& m_area;
     std::vector<Dock> m_docks;

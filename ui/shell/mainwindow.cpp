@@ -307,7 +307,6 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setComparing(bool comparing)
 {
-    m_area->setComparing(comparing);
     m_compare->setComparing(comparing);
     m_actions.swapCells->setEnabled(comparing);
     m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());

@@ -9,12 +9,12 @@
 #include <QCoreApplication>
 #include <QDockWidget>
 #include <QEvent>
+#include <QHBoxLayout>
 #include <QMenu>
 #include <QSplitter>
 #include <QTabBar>
 #include <QTabWidget>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "core/model/verdict.h"
 #include "ui/captures/capturespane.h"
@@ -40,7 +40,23 @@ namespace nanscope {
 
 namespace {
 
-constexpr double timelineAlone = 0.45; ///< of the height, where only the tabs are above it
+constexpr double shareOfAnswer = 0.37; ///< of the height
+
+/// A tab names its pane.
+template <class Pane>
+Pane* untitled(Pane* pane)
+{
+    pane->setTitle({});
+    return pane;
+}
+
+QTabWidget* makeTabs(const QString& name)
+{
+    auto* tabs = new QTabWidget;
+    tabs->setDocumentMode(true);
+    tabs->tabBar()->setAccessibleName(name);
+    return tabs;
+}
 
 } // namespace
 
@@ -49,101 +65,108 @@ PaneArea::PaneArea(QWidget* parent)
     , m_docks(*this)
 {
     setWindowFlags(Qt::Widget);
+    buildPanes();
     setCentralWidget(buildCentre());
+    buildAnswer();
     buildDocks();
     namePanes();
 }
 
-QWidget* PaneArea::buildCentre()
+void PaneArea::buildPanes()
 {
     m_panes.frameView = new HeatView(this);
     m_panes.verdict = new VerdictPane;
-    m_panes.film = new FilmPane(m_panes.frameView);
-    m_panes.film->setTitle({});
-    m_panes.beside = new FilmPane(m_panes.frameView);
-    m_panes.beside->setTitle({});
+    m_panes.tensors = new TensorsPane;
+    m_panes.film = untitled(new FilmPane(m_panes.frameView));
+    m_panes.beside = untitled(new FilmPane(m_panes.frameView));
     m_panes.beside->setSecond();
+    m_panes.sweep = untitled(new SweepPane);
+    m_panes.timeline = new TimelinePane;
+    m_panes.findings = untitled(new FindingsPane);
+    m_panes.gauges = untitled(new GaugesPane);
+    m_panes.cliff = untitled(new CliffPane);
+    m_panes.instruments = untitled(new InstrumentsPane);
+    m_panes.whatIf = untitled(new WhatIfPane);
+    m_panes.rollback = untitled(new RollbackPane);
+    m_panes.report = untitled(new ReportPane);
+    m_panes.captures = new CapturesPane;
+    m_panes.faults = new FaultTreePane;
+    m_panes.frame = new FramePane(m_panes.frameView);
+}
+
+QTabWidget* PaneArea::buildTools()
+{
+    m_tools = makeTabs(tr("Tools"));
+    m_tools->addTab(m_panes.gauges, tr("Gauges"));
+    m_tools->addTab(m_panes.cliff, tr("Cliff"));
+    m_tools->addTab(m_panes.instruments, tr("Instruments"));
+    m_tools->addTab(m_panes.whatIf, tr("What if"));
+    m_tools->addTab(m_panes.rollback, tr("Rollback"));
+    return m_tools;
+}
+
+QWidget* PaneArea::buildCentre()
+{
     auto* films = new QSplitter(Qt::Vertical);
     films->setChildrenCollapsible(false);
     films->addWidget(m_panes.film);
     films->addWidget(m_panes.beside);
-    m_panes.tensors = new TensorsPane;
-    m_panes.tensors->setTitle({});
-    m_panes.cliff = new CliffPane;
-    m_panes.cliff->setTitle({});
-    m_panes.instruments = new InstrumentsPane;
-    m_panes.instruments->setTitle({});
-    m_panes.findings = new FindingsPane;
-    m_panes.findings->setTitle({});
-    m_panes.rollback = new RollbackPane;
-    m_panes.rollback->setTitle({});
-    m_panes.whatIf = new WhatIfPane;
-    m_panes.whatIf->setTitle({});
-    m_panes.report = new ReportPane;
-    m_panes.report->setTitle({});
-    m_tabs = new QTabWidget;
-    m_tabs->setDocumentMode(true);
-    m_tabs->tabBar()->setAccessibleName(tr("Pictures"));
+    m_tabs = makeTabs(tr("Pictures"));
     m_tabs->addTab(films, tr("Film"));
-    m_tabs->addTab(m_panes.tensors, tr("Tensors"));
-    m_tabs->addTab(m_panes.cliff, tr("Cliff"));
-    m_tabs->addTab(m_panes.instruments, tr("Instruments"));
+    m_tabs->addTab(m_panes.sweep, tr("Sweep"));
+    m_tabs->addTab(m_panes.timeline, tr("Timeline"));
     m_tabs->addTab(m_panes.findings, tr("Findings"));
-    m_tabs->addTab(m_panes.rollback, tr("Rollback"));
-    m_tabs->addTab(m_panes.whatIf, tr("What if"));
+    m_tabs->addTab(buildTools(), tr("Tools"));
     m_tabs->addTab(m_panes.report, tr("Report"));
     m_bringBack = buildBringBack();
     m_bringBack->setParent(m_tabs);
     m_tabs->installEventFilter(this);
-    connect(m_tabs, &QTabWidget::currentChanged, this, &PaneArea::shareCentre);
-    auto* centre = new QWidget;
-    auto* layout = new QVBoxLayout(centre);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
-    layout->addWidget(m_panes.verdict);
-    layout->addWidget(m_tabs, 1);
-    return centre;
+    m_centre = new QSplitter(Qt::Vertical);
+    m_centre->setChildrenCollapsible(false);
+    m_centre->addWidget(m_tabs);
+    return m_centre;
 }
 
-void PaneArea::setComparing(bool comparing)
+// A dock, so that its lower edge can be dragged; but nothing closes or moves it.
+void PaneArea::buildAnswer()
 {
-    m_comparing = comparing;
-    shareCentre();
+    auto* card = new QFrame;
+    card->setObjectName(QStringLiteral("pane"));
+    auto* layout = new QHBoxLayout(card);
+    layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
+    layout->setSpacing(grid(4));
+    layout->addWidget(m_panes.tensors, 1);
+    layout->addWidget(m_panes.verdict, 1);
+    m_answer = new QDockWidget(tr("Answer"), this);
+    m_answer->setObjectName(QStringLiteral("answer"));
+    m_answer->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    m_answer->setTitleBarWidget(new QWidget);
+    m_answer->setWidget(card);
+    setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
+    setCorner(Qt::TopRightCorner, Qt::TopDockWidgetArea);
+    addDockWidget(Qt::TopDockWidgetArea, m_answer);
 }
 
-void PaneArea::shareCentre()
+void PaneArea::shareHeight()
 {
-    constexpr int roomForBoth = grid(240);
-    // A report begins with the verdict, and wants to be read; a what-if has a table and what it rests on, a measurement
-    // settings and a text.
-    const QWidget* shown = m_tabs->currentWidget();
-    const bool wanted = m_comparing || shown == m_panes.report || shown == m_panes.instruments
-        || (shown == m_panes.whatIf && !m_logsOnly);
-    m_panes.verdict->setVisible(!wanted || height() >= roomForBoth);
+    resizeDocks({m_answer}, {static_cast<int>(height() * shareOfAnswer)}, Qt::Vertical);
 }
 
 void PaneArea::buildDocks()
 {
-    m_panes.captures = new CapturesPane;
-    m_panes.faults = new FaultTreePane;
-    m_panes.frame = new FramePane(m_panes.frameView);
-    m_panes.sweep = new SweepPane;
-    m_panes.gauges = new GaugesPane;
-    m_panes.timeline = new TimelinePane;
     m_docks.add("captures", tr("Captures"), m_panes.captures, Qt::LeftDockWidgetArea);
     m_docks.add("faults", tr("Fault tree"), m_panes.faults, Qt::LeftDockWidgetArea);
     m_docks.add("frame", tr("Frame"), m_panes.frame, Qt::RightDockWidgetArea);
-    m_docks.add("sweep", tr("Sweep"), m_panes.sweep, Qt::RightDockWidgetArea);
-    m_docks.add("gauges", tr("Gauges"), m_panes.gauges, Qt::BottomDockWidgetArea);
-    m_docks.add("timeline", tr("Timeline"), m_panes.timeline, Qt::BottomDockWidgetArea);
 }
 
 void PaneArea::showTabOf(const QWidget& pane)
 {
-    for (int tab = 0; tab < m_tabs->count(); ++tab) {
-        if (m_tabs->widget(tab) == &pane || m_tabs->widget(tab)->isAncestorOf(&pane)) {
-            m_tabs->setTabVisible(tab, true);
-            m_tabs->setCurrentIndex(tab);
+    for (QTabWidget* tabs : {m_tabs, m_tools}) {
+        for (int tab = 0; tab < tabs->count(); ++tab) {
+            if (tabs->widget(tab) == &pane || tabs->widget(tab)->isAncestorOf(&pane)) {
+                tabs->setTabVisible(tab, true);
+                tabs->setCurrentIndex(tab);
+            }
         }
     }
 }
@@ -155,13 +178,16 @@ void PaneArea::namePanes()
     }
     m_named.push_back({QStringLiteral("verdict"), tr("Verdict"), m_panes.verdict});
     m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
+    m_named.push_back({QStringLiteral("sweep"), tr("Sweep"), m_panes.sweep});
+    m_named.push_back({QStringLiteral("timeline"), tr("Timeline"), m_panes.timeline});
+    m_named.push_back({QStringLiteral("findings"), tr("Findings"), m_panes.findings});
+    m_named.push_back({QStringLiteral("report"), tr("Report"), m_panes.report});
     m_named.push_back({QStringLiteral("tensors"), tr("Input and output"), m_panes.tensors});
+    m_named.push_back({QStringLiteral("gauges"), tr("Gauges"), m_panes.gauges});
     m_named.push_back({QStringLiteral("cliff"), tr("Cliff"), m_panes.cliff});
     m_named.push_back({QStringLiteral("instruments"), tr("Instruments"), m_panes.instruments});
-    m_named.push_back({QStringLiteral("findings"), tr("Findings"), m_panes.findings});
-    m_named.push_back({QStringLiteral("rollback"), tr("Rollback"), m_panes.rollback});
     m_named.push_back({QStringLiteral("whatif"), tr("What if"), m_panes.whatIf});
-    m_named.push_back({QStringLiteral("report"), tr("Report"), m_panes.report});
+    m_named.push_back({QStringLiteral("rollback"), tr("Rollback"), m_panes.rollback});
 }
 
 QWidget* PaneArea::pane(const QString& name)
@@ -185,8 +211,6 @@ void PaneArea::goTo(const QString& name)
     if (!found) {
         return;
     }
-    // The verdict may have made room for something else; who asks for it wants it more.
-    found->show();
     if (found->isWindow()) {
         found->activateWindow();
     }
@@ -231,6 +255,7 @@ void PaneArea::layOut(const QByteArray& saved)
     }
     m_laidOut = true;
     m_docks.reset();
+    shareHeight();
     m_docks.restore(saved);
     remember();
     adapt();
@@ -290,7 +315,6 @@ bool PaneArea::event(QEvent* event)
 void PaneArea::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
-    shareCentre();
     QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
 }
 
@@ -326,9 +350,10 @@ void PaneArea::resetLayout()
 {
     m_wide.clear();
     m_docks.reset();
+    shareHeight();
     if (m_put) {
         m_before = m_docks.save();
-        m_docks.leaveOnly(*m_panes.timeline, timelineAlone);
+        m_docks.hideAll();
     }
     remember();
     adapt();
@@ -386,38 +411,53 @@ void PaneArea::putAwayOrBringBack()
         m_before = saveLayout();
         m_put = true;
         m_wide.clear();
-        m_docks.leaveOnly(*m_panes.timeline, timelineAlone);
-        showPictureTabs(false);
+        m_docks.hideAll();
+        showTabsOfCaptures(false);
+        placeTimeline(true);
+        resizeDocks({m_answer}, {1}, Qt::Vertical); // there are words alone
     } else {
         m_put = false;
-        showPictureTabs(true);
+        placeTimeline(false);
+        showTabsOfCaptures(true);
         m_docks.restore(std::exchange(m_before, {}));
         remember();
         adapt();
     }
 }
 
-/// What the logs tell is in their place meanwhile.
-void PaneArea::showPictureTabs(bool shown)
+void PaneArea::showTabsOfCaptures(bool shown)
 {
-    const auto holds = [this](int tab, const QWidget* pane) {
-        return m_tabs->widget(tab) == pane || m_tabs->widget(tab)->isAncestorOf(pane);
+    const auto isOfCaptures = [this](const QWidget* tab) {
+        return tab->isAncestorOf(m_panes.film) || tab == m_panes.sweep || tab == m_panes.gauges || tab == m_panes.cliff
+            || tab == m_panes.instruments;
     };
-    const auto isPicture = [&](int tab) {
-        return holds(tab, m_panes.film) || holds(tab, m_panes.tensors) || holds(tab, m_panes.cliff)
-            || holds(tab, m_panes.instruments);
-    };
-    if (!shown && isPicture(m_tabs->currentIndex())) {
+    if (!shown && isOfCaptures(m_tabs->currentWidget())) {
         m_tabBefore = m_tabs->currentWidget();
         m_tabs->setCurrentWidget(m_panes.findings);
     }
-    for (int tab = 0; tab < m_tabs->count(); ++tab) {
-        m_tabs->setTabVisible(tab, shown || !isPicture(tab));
+    for (QTabWidget* tabs : {m_tabs, m_tools}) {
+        for (int tab = 0; tab < tabs->count(); ++tab) {
+            tabs->setTabVisible(tab, shown || !isOfCaptures(tabs->widget(tab)));
+        }
     }
+    m_panes.tensors->setVisible(shown);
     if (shown && m_tabBefore && m_tabs->currentWidget() == m_panes.findings) {
         m_tabs->setCurrentWidget(m_tabBefore);
     }
     m_tabBefore = shown ? nullptr : m_tabBefore;
+}
+
+/// What the logs hold is all there is to see then: the curves stay in sight below whatever is read.
+void PaneArea::placeTimeline(bool below)
+{
+    if (below) {
+        m_centre->addWidget(m_panes.timeline);
+        m_centre->setSizes({1, 1});
+        m_panes.timeline->show();
+    } else {
+        m_panes.timeline->hide();
+        m_tabs->insertTab(m_tabs->indexOf(m_panes.findings), m_panes.timeline, tr("Timeline"));
+    }
 }
 
 } // namespace nanscope

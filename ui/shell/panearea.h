@@ -8,7 +8,9 @@
 
 #include "ui/shell/docks.h"
 
+class QDockWidget;
 class QMenu;
+class QSplitter;
 class QTabWidget;
 class QToolButton;
 
@@ -60,8 +62,8 @@ struct NamedPane
     QWidget* pane = nullptr; ///< the dock it is in, where it is in one
 };
 
-/// What an open run is seen in: the verdict and the pictures in the middle, docks around them. A main window inside
-/// the window, so that docks keep a margin to its edges.
+/// What an open run is seen in: the answer above, which no tab and no layout hides, tabs in the middle and docks around
+/// them. A main window inside the window, so that docks keep a margin to its edges.
 class PaneArea : public QMainWindow
 {
     Q_OBJECT
@@ -70,9 +72,9 @@ public:
     explicit PaneArea(QWidget* parent = nullptr);
 
     const Panes& panes() const { return m_panes; }
-    /// A dock by its name, or verdict, film, tensors, cliff, instruments, findings, rollback, whatif,
-    /// report; shown if it was behind
-    /// a tab. Null where there is none of this name.
+    /// The card with what was captured and the verdict on it.
+    QDockWidget* answer() const { return m_answer; }
+    /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
     void fillMenu(QMenu& menu);
@@ -80,8 +82,8 @@ public:
     const std::vector<NamedPane>& named() const { return m_named; }
     /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
     void goTo(const QString& name);
-    /// In a run of logs alone, what only captures fill is put away. A button beside the tabs brings it back, and so
-    /// does a run that has captures: as it lay before.
+    /// In a run of logs alone, what only captures fill is put away, and the timeline lies below the tabs. A button
+    /// beside the tabs brings it back, and so does a run that has captures: as it lay before.
     void setLogsOnly(bool logsOnly);
     bool showsCapturePanes() const { return !m_put; }
     QToolButton* capturePanesButton() { return m_bringBack; }
@@ -97,8 +99,6 @@ public:
     bool isStacked() const { return !m_wide.isEmpty(); }
 
     QSize minimumSizeHint() const override;
-    /// Two film strips take the room of the verdict, where the area is too low for both.
-    void setComparing(bool comparing);
 
 protected:
     bool event(QEvent* event) override;
@@ -106,33 +106,39 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    void shareCentre();
     QSize leastSize();
     void showTabOf(const QWidget& pane);
+    void buildPanes();
+    QTabWidget* buildTools();
     QWidget* buildCentre();
+    void buildAnswer();
     void buildDocks();
+    void shareHeight();
     void namePanes();
     void adapt();
     void remember();
     QToolButton* buildBringBack();
     void placeBringBack();
     void putAwayOrBringBack();
-    void showPictureTabs(bool shown);
+    void showTabsOfCaptures(bool shown);
+    void placeTimeline(bool below);
 
     Panes m_panes;
     std::vector<NamedPane> m_named;
     QTabWidget* m_tabs = nullptr;
+    QTabWidget* m_tools = nullptr; ///< one of the tabs
+    QSplitter* m_centre = nullptr; ///< the tabs, and in a run of logs alone the timeline below them
+    QDockWidget* m_answer = nullptr;
     Docks m_docks;
     bool m_laidOut = false;
     QByteArray m_wide; ///< while stacked: the layout to go back to
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
-    bool m_comparing = false;
     QToolButton* m_bringBack = nullptr;
     bool m_logsOnly = false;
     bool m_put = false; ///< away, while a run has no captures
     QByteArray m_before; ///< the layout meanwhile
-    QWidget* m_tabBefore = nullptr;
+    QWidget* m_tabBefore = nullptr; ///< the one shown then
 };
 
 } // namespace nanscope

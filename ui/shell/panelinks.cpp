@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 #include "core/replay/variants/catalogue.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
 #include "ui/faulttree/faulttreepane.h"
 #include "ui/film/cellchooser.h"
 #include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
 #include "ui/film/framemap.h"
 #include "ui/film/framepane.h"
 #include "ui/findings/findingspane.h"
@@ -39,6 +41,36 @@ QStringList namesIn(const replay::Catalogue& catalogue)
     return names;
 }
 
+struct Consequences
+{
+    bool first = false; ///< no capture is known to have gone wrong before it
+    int downstream = 0; ///< captures that descend from it
+    int captures = 0;
+};
+
+Consequences consequencesOf(const Diagnosis& diagnosis, const CaptureVerdict& verdict)
+{
+    const auto isBirth = [](const CaptureVerdict& each) { return each.role == Role::birth; };
+    const auto first = std::ranges::find_if(diagnosis.captures, isBirth);
+    const bool ordered = verdict.step || std::ranges::count_if(diagnosis.captures, isBirth) == 1;
+    Consequences result;
+    result.first = ordered && first != diagnosis.captures.end() && first->captureId == verdict.captureId
+        && first->capture == verdict.capture;
+    result.downstream =
+        static_cast<int>(std::ranges::count(diagnosis.captures, verdict.capture, &CaptureVerdict::causedBy));
+    result.captures = static_cast<int>(diagnosis.captures.size());
+    return result;
+}
+
+/// Where the replay says that the damage can have begun.
+QString originsNote(const CaptureVerdict& verdict)
+{
+    if (verdict.originsTried == 0) {
+        return {};
+    }
+    return PaneLinks::tr("%1 (simulated)").arg(qstr(originsText(verdict)));
+}
+
 } // namespace
 
 PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
@@ -62,8 +94,9 @@ void PaneLinks::connectPanes()
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
     connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
+    connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
+    connect(&m_workspace, &Workspace::advised, m_panes.verdict, &VerdictPane::setRollback);
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
-    connect(m_panes.verdict, &VerdictPane::copyRequested, &m_workspace.reporter(), &Reporter::copyIssueText);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
     connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
@@ -161,7 +194,10 @@ void PaneLinks::connectWorkspace()
     connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
     connect(&m_workspace, &Workspace::userFilesChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
-    connect(&m_workspace, &Workspace::picturesMissing, m_panes.tensors, &TensorsPane::showMessage);
+    connect(&m_workspace, &Workspace::picturesMissing, this, [this](const QString& sentence) {
+        onPictures({});
+        m_panes.tensors->showMessage(sentence);
+    });
     connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
         if (const Capture* shown = m_workspace.capture(); shown && shown->file == cell.capture) {
             m_panes.sweep->putCell(cell);
@@ -180,6 +216,7 @@ void PaneLinks::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.verdict->setObserved(loaded.observed);
+    m_panes.verdict->setRollback(loaded.known()->rollback);
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, loaded.known());
@@ -248,18 +285,24 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
     } else {
+        const Consequences follow = consequencesOf(*m_workspace.loaded().known(), *verdict);
+        m_panes.verdict->setConsequences(follow.first, follow.downstream, follow.captures);
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
+    m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());
     m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
-    fillDamage(true);
+    fillDamage();
 }
 
 /// Marks the damage the verdict speaks of, where the pictures shown are of its matrix.
-void PaneLinks::fillDamage(bool shown)
+void PaneLinks::fillDamage()
 {
     const CaptureVerdict* verdict = m_workspace.verdict();
-    const bool damaged = shown && verdict && verdict->facts.damage.rowEnd > verdict->facts.damage.rowBegin;
-    m_panes.tensors->setDamage(damaged ? std::optional<DamagePattern>(verdict->facts.damage) : std::nullopt);
+    const bool damaged = verdict && verdict->facts.damage.rowEnd > verdict->facts.damage.rowBegin
+        && verdict->facts.damage.batch == m_outputBatch;
+    m_damage = damaged ? std::optional(verdict->facts.damage) : std::nullopt;
+    m_panes.tensors->setDamage(m_damage);
+    onFrame(m_panes.film->strip()->current());
 }
 
 void PaneLinks::fillSweep()
@@ -282,8 +325,10 @@ void PaneLinks::fillSweep()
 void PaneLinks::onPictures(const TensorPictures& pictures)
 {
     m_panes.tensors->setPictures(pictures);
-    const CaptureVerdict* verdict = m_workspace.verdict();
-    fillDamage(verdict && verdict->facts.damage.batch == pictures.batch);
+    m_output = pictures.output;
+    m_outputBatch = static_cast<int>(pictures.batch);
+    fillDamage();
+    showFilm();
 }
 
 void PaneLinks::chooseOther()
@@ -307,7 +352,26 @@ void PaneLinks::onFilm(std::shared_ptr<const Film> film)
     m_film = std::move(film);
     showGauges(m_film->cell);
     fillCliff({});
-    m_panes.film->setFilm(m_film);
+    showFilm();
+}
+
+/// What was captured stands below what was replayed of the same matrix; a difference has nothing to stand below.
+void PaneLinks::showFilm()
+{
+    if (!m_film) {
+        showCaptureAlone();
+        return;
+    }
+    const bool comparable = m_output && m_film->mode == FilmMode::values && m_film->batch == m_outputBatch;
+    m_shown = comparable ? std::make_shared<const Film>(withCapturedOutput(*m_film, m_output)) : m_film;
+    m_panes.film->setFilm(m_shown);
+}
+
+/// Until there is a replay, the frame shows the captured output.
+void PaneLinks::showCaptureAlone()
+{
+    m_shown = m_output ? std::make_shared<const Film>(withCapturedOutput({}, m_output)) : nullptr;
+    onFrame(m_shown ? 0 : -1);
 }
 
 void PaneLinks::showGauges(const Cell& cell)
@@ -340,6 +404,7 @@ void PaneLinks::onFilmMissing(const QString& sentence)
     m_film = nullptr;
     m_panes.gauges->setCell(nullptr);
     m_panes.film->showMessage(sentence);
+    showCaptureAlone();
     fillCliff(sentence);
 }
 
@@ -356,9 +421,11 @@ void PaneLinks::fillCliff(const QString& missing)
 
 void PaneLinks::onFrame(int frame)
 {
-    m_panes.frame->setFrame(m_film, frame);
-    const bool there = m_film && frame >= 0 && frame < static_cast<int>(m_film->frames.size());
-    m_panes.gauges->setIteration(there ? m_film->frames[static_cast<std::size_t>(frame)].iteration : -1);
+    const bool there = m_shown && frame >= 0 && frame < static_cast<int>(m_shown->frames.size());
+    const bool captured = there && m_shown->frames[static_cast<std::size_t>(frame)].captured;
+    m_panes.frame->setFrame(m_shown, frame);
+    m_panes.frame->map()->setDamage(captured ? m_damage : std::nullopt, false);
+    m_panes.gauges->setIteration(there ? m_shown->frames[static_cast<std::size_t>(frame)].iteration : -1);
 }
 
 void PaneLinks::onTimelineEvent(const TimelineEvent& event)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include <QObject>
 
@@ -52,14 +53,20 @@ private:
     void onTimelineEvent(const TimelineEvent& event);
     void showLogVerdict();
     void fillVerdict();
-    void fillDamage(bool shown);
+    void fillDamage();
+    void showFilm();
+    void showCaptureAlone();
     void fillSweep();
     void fillCliff(const QString& missing);
     void selectCause();
 
     Panes m_panes;
     Workspace& m_workspace;
-    std::shared_ptr<const Film> m_film;
+    std::shared_ptr<const Film> m_film; ///< as it was replayed
+    std::shared_ptr<const Film> m_shown; ///< the same with the captured output
+    std::shared_ptr<const MatrixPicture> m_output; ///< captured; of m_outputBatch
+    int m_outputBatch = 0;
+    std::optional<DamagePattern> m_damage; ///< of that output
     std::string m_capture; ///< path of the one selected last
 };
 

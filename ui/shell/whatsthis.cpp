@@ -8,6 +8,7 @@
 
 #include <QAction>
 #include <QCoreApplication>
+#include <QDockWidget>
 
 #include "ui/film/filmpane.h"
 #include "ui/shell/actions.h"
@@ -142,6 +143,10 @@ void explainPanes(const PaneArea& area)
             named.pane->setWhatsThis(Words::tr(text->second));
         }
     }
+    area.answer()->setWhatsThis(
+        Words::tr("The answer: on the left what was captured, the output large with its damage framed and the first "
+                  "element that is not finite ringed, the input beside it; on the right what went wrong first, whose "
+                  "fault it is and what to do now. It stays in sight whatever tab is open."));
     area.panes().beside->setWhatsThis(
         Words::tr("The film of a second cell of the same capture, frame by frame below the first. Both move together: "
                   "look for the first step at which they part. The list above it chooses the cell, X swaps the two."));

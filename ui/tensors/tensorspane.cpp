@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/tensors/tensorspane.h"
 
+#include <algorithm>
+
 #include <QFileInfo>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QSpinBox>
 #include <QVBoxLayout>
 
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatmap.h"
 #include "ui/heatmap/heatview.h"
-#include "ui/heatmap/matrixpicture.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -20,10 +22,9 @@ namespace nanscope {
 
 namespace {
 
-QString factsText(const MatrixPicture& picture)
+QString countsText(const Scan& scan)
 {
     QStringList parts;
-    const Scan& scan = picture.scan;
     const std::pair<std::int64_t, ValueClass> counts[] = {
         {scan.nan, ValueClass::nan}, {scan.posInf, ValueClass::posInf}, {scan.negInf, ValueClass::negInf}};
     for (const auto& [count, value] : counts) {
@@ -34,68 +35,66 @@ QString factsText(const MatrixPicture& picture)
     if (scan.count > 0 && scan.finite()) {
         parts << (scan.allZero() ? TensorsPane::tr("all zero") : TensorsPane::tr("all finite"));
     }
-    if (scan.absmax > 0) {
-        parts << TensorsPane::tr("|x| ≤ %1").arg(roundNumber(scan.absmax));
-    }
-    parts << qstr(shortName(picture.dtype));
     return parts.join(QStringLiteral(" · "));
+}
+
+/// "32–63", counted from zero as numpy does.
+QString rangeText(std::int64_t begin, std::int64_t end)
+{
+    return end - begin == 1 ? QString::number(begin) : QStringLiteral("%1–%2").arg(begin).arg(end - 1);
 }
 
 } // namespace
 
 TensorsPane::TensorsPane(QWidget* parent)
-    : PaneFrame(tr("Input and output"), parent)
+    : QWidget(parent)
     , m_view(new HeatView(this))
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
 {
+    setAccessibleName(tr("Input and output"));
+    m_output = buildSide(tr("captured output"));
+    m_input = buildSide(tr("captured input"));
     m_batch->setAccessibleName(tr("Matrix of the batch"));
     m_batchLabel->setBuddy(m_batch);
     m_batchLabel->hide();
     m_batch->hide();
-    header()->addWidget(m_batchLabel);
-    header()->addWidget(m_batch);
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(grid(3), 0, grid(3), grid(1));
-    row->setSpacing(grid(4));
-    row->addLayout(buildSide(m_sides[0], tr("Input")), 1);
-    row->addLayout(buildSide(m_sides[1], tr("Output")), 1);
-    body()->addLayout(row, 1);
-    auto* legendRow = new QHBoxLayout;
-    legendRow->setContentsMargins(grid(3), 0, grid(3), grid(2));
-    legendRow->setSpacing(grid(4));
-    legendRow->addWidget(new ClassLegend(this));
-    auto* hint = new ElidedLabel(this);
-    hint->setObjectName(QStringLiteral("muted"));
-    hint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    hint->setFullText(tr("wheel zooms, drag moves, Shift+drag zooms to a box, double click fits, Backspace goes back"));
-    legendRow->addWidget(hint, 1);
-    body()->addLayout(legendRow);
+    auto* batchRow = new QHBoxLayout;
+    batchRow->addWidget(m_batchLabel);
+    batchRow->addWidget(m_batch, 1);
+    auto* beside = new QVBoxLayout;
+    beside->setSpacing(grid(1));
+    m_input.caption->setLines(3);
+    m_input.box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+    beside->addWidget(m_input.box);
+    beside->addLayout(batchRow);
+    beside->addStretch(1);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(grid(3));
+    row->addWidget(m_output.box, 3);
+    row->addLayout(beside, 1);
     connect(m_view, &HeatView::cursorChanged, this, &TensorsPane::updateReadout);
     connect(m_batch, &QSpinBox::valueChanged, this, [this](int number) { Q_EMIT batchRequested(number - 1); });
 }
 
-QLayout* TensorsPane::buildSide(Side& side, const QString& name)
+TensorsPane::Side TensorsPane::buildSide(const QString& name)
 {
+    Side side;
     side.name = name;
-    side.caption = new ElidedLabel(this);
-    side.map = new HeatMap(m_view, this);
-    side.map->setAccessibleName(name);
-    side.scale = new ScaleBar(this);
-    describe(side);
-    auto* column = new QVBoxLayout;
-    column->setSpacing(grid(1));
-    column->addWidget(side.caption);
-    column->addWidget(side.map, 1);
-    column->addWidget(side.scale);
-    return column;
-}
-
-void TensorsPane::describe(const Side& side)
-{
-    side.map->setCaption([this, map = side.map, title = side.name] {
-        return PictureCaption {title, note(), heatLegendText(map->scale()), QFileInfo(m_file).fileName()};
+    side.box = new QWidget(this);
+    side.map = new HeatMap(m_view, side.box);
+    side.map->setAccessibleName(sentenceCase(name));
+    side.caption = new ElidedLabel(side.box);
+    side.map->setCaption([this, map = side.map, name] {
+        return PictureCaption {sentenceCase(name), m_note, heatLegendText(map->scale()), QFileInfo(m_file).fileName()};
     });
+    auto* column = new QVBoxLayout(side.box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(grid(1));
+    column->addWidget(side.map, 1);
+    column->addWidget(side.caption);
+    return side;
 }
 
 void TensorsPane::setCapture(const Capture* capture)
@@ -107,31 +106,57 @@ void TensorsPane::setCapture(const Capture* capture)
         m_view->clearCursor();
     }
     if (!capture) {
-        setNote({});
+        m_note.clear();
         return;
     }
-    QStringList parts {qstr(capture->file)};
+    QStringList parts {shapeLabel(capture->input.shape)};
     if (capture->epsilon) {
-        parts.prepend(tr("ε %1").arg(roundNumber(*capture->epsilon)));
+        parts << tr("ε %1").arg(roundNumber(*capture->epsilon));
     }
-    parts.prepend(shapeLabel(capture->input.shape));
-    setNote(parts.join(QStringLiteral(" · ")));
+    parts << qstr(capture->file);
+    m_note = parts.join(QStringLiteral(" · "));
+}
+
+QString TensorsPane::damagePlace() const
+{
+    return tr("rows %1 × columns %2")
+        .arg(rangeText(m_damage->rowBegin, m_damage->rowEnd), rangeText(m_damage->colBegin, m_damage->colEnd));
+}
+
+/// The output has the width for one line; the input beside it has three.
+QString TensorsPane::factsOf(const Side& side, const MatrixPicture& picture) const
+{
+    const bool output = &side == &m_output;
+    QStringList parts {countsText(picture.scan)};
+    if (output && m_damage) {
+        parts << damagePlace();
+    }
+    parts << QStringLiteral("%1, %2").arg(side.name, qstr(shortName(picture.dtype)));
+    if (picture.scan.absmax > 0) {
+        parts << tr("|x| ≤ %1").arg(roundNumber(picture.scan.absmax));
+    }
+    return parts.join(output ? QStringLiteral(" · ") : QString(QChar::LineSeparator));
 }
 
 void TensorsPane::setSide(Side& side, const std::shared_ptr<const MatrixPicture>& picture, const QString& missing)
 {
-    side.facts = picture ? QStringLiteral("%1 · %2").arg(side.name, factsText(*picture)) : side.name;
-    side.caption->setFullText(side.facts);
     side.map->setMessage(missing);
     side.map->setPicture(picture);
-    side.scale->setScale(side.map->scale());
-    side.scale->setVisible(picture != nullptr);
+}
+
+void TensorsPane::updateFacts()
+{
+    for (Side* side : {&m_output, &m_input}) {
+        const MatrixPicture* picture = side->map->picture();
+        side->facts = picture ? factsOf(*side, *picture) : side->name;
+    }
+    updateReadout();
 }
 
 void TensorsPane::setPictures(const TensorPictures& pictures)
 {
-    setSide(m_sides[0], pictures.input, pictures.inputMissing);
-    setSide(m_sides[1], pictures.output, pictures.outputMissing);
+    setSide(m_input, pictures.input, pictures.inputMissing);
+    setSide(m_output, pictures.output, pictures.outputMissing);
     const bool several = pictures.batches > 1;
     const QSignalBlocker quietly(m_batch);
     m_batch->setRange(1, static_cast<int>(std::max<std::int64_t>(1, pictures.batches)));
@@ -139,20 +164,35 @@ void TensorsPane::setPictures(const TensorPictures& pictures)
     m_batch->setSuffix(tr(" of %1").arg(pictures.batches));
     m_batch->setVisible(several);
     m_batchLabel->setVisible(several);
-    updateReadout();
+    fitInput();
+    updateFacts();
+}
+
+/// As high as the matrix is at this width, so that its caption stands right below it.
+void TensorsPane::fitInput()
+{
+    constexpr int least = grid(12);
+    const MatrixPicture* picture = m_input.map->picture();
+    const int wide = m_input.box->width();
+    const double shape = picture && picture->tiles.cols > 0
+        ? static_cast<double>(picture->tiles.rows) / static_cast<double>(picture->tiles.cols)
+        : 1;
+    m_input.map->setFixedHeight(std::clamp(static_cast<int>(wide * shape), least, std::max(least, height() / 2)));
 }
 
 void TensorsPane::showMessage(const QString& message)
 {
-    for (Side& side : m_sides) {
-        setSide(side, nullptr, message);
-    }
+    setSide(m_input, nullptr, {});
+    setSide(m_output, nullptr, message);
+    updateFacts();
 }
 
 void TensorsPane::setDamage(const std::optional<DamagePattern>& damage)
 {
-    m_sides[0].map->setDamage(damage, true);
-    m_sides[1].map->setDamage(damage, false);
+    m_damage = damage;
+    m_input.map->setDamage(damage, true);
+    m_output.map->setDamage(damage, false);
+    updateFacts();
 }
 
 QString TensorsPane::valueText(const Side& side) const
@@ -164,15 +204,32 @@ QString TensorsPane::valueText(const Side& side) const
 void TensorsPane::updateReadout()
 {
     QStringList both;
-    for (Side& side : m_sides) {
-        const QString text = valueText(side);
-        const QString value = QStringLiteral("%1 %2").arg(side.name, text);
-        side.caption->setFullText(text.isEmpty() ? side.facts : value);
+    for (Side* side : {&m_input, &m_output}) {
+        const QString text = valueText(*side);
+        side->caption->setFullText(text.isEmpty() ? side->facts : text);
         if (!text.isEmpty()) {
-            both << value;
+            both << QStringLiteral("%1 %2").arg(side->name, text);
         }
     }
     Q_EMIT readoutChanged(both.join(QStringLiteral(" · ")));
+}
+
+QString TensorsPane::outputCaption() const
+{
+    return m_output.caption->fullText();
+}
+
+QSize TensorsPane::minimumSizeHint() const
+{
+    return {grid(24), grid(24)};
+}
+
+// In a narrow window the picture that has the damage keeps its size.
+void TensorsPane::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    m_input.box->setVisible(width() >= grid(72));
+    fitInput();
 }
 
 } // namespace nanscope

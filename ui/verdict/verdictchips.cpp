@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include <QHBoxLayout>
-#include <QPushButton>
 #include <QToolButton>
 
 #include "core/model/verdict.h"
@@ -60,26 +58,16 @@ bool hasNext(const CaptureVerdict& verdict)
 VerdictChips::VerdictChips(QWidget* parent)
     : QWidget(parent)
 {
-    auto* layout = new QHBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
-    auto* chips = new QWidget(this);
-    auto* flow = new VerdictFlow(chips);
+    auto* flow = new VerdictFlow(this);
     flow->setSpacing(grid(1) + 2);
     QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     policy.setHeightForWidth(true);
-    chips->setSizePolicy(policy);
     setSizePolicy(policy);
-    layout->addWidget(chips, 1);
     addChip(*flow, VerdictList::place, tr("What the damage looks like, which layer it is in and where it can begin"));
     addChip(*flow, VerdictList::speaksFor, tr("What speaks for this verdict"));
     addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
     addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
     addChip(*flow, VerdictList::next, tr("Experiments that would tell most, and what came of those you tried"));
-    auto* copy = new QPushButton(tr("Copy for issue"), this);
-    copy->setToolTip(tr("Put the report into the clipboard, ready for an issue (Ctrl+Shift+C)"));
-    layout->addWidget(copy, 0, Qt::AlignTop);
-    connect(copy, &QPushButton::clicked, this, &VerdictChips::copyRequested);
     style();
 }
 

@@ -39,7 +39,6 @@ public:
 
 Q_SIGNALS:
     void opened(nanscope::VerdictList list);
-    void copyRequested();
 
 protected:
     void changeEvent(QEvent* event) override;

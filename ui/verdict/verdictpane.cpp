@@ -12,7 +12,6 @@
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/workflow/userfiles.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -20,6 +19,7 @@
 #include "ui/verdict/partsscroll.h"
 #include "ui/verdict/verdictchips.h"
 #include "ui/verdict/verdictexperiments.h"
+#include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictquestion.h"
 #include "ui/verdict/verdictticks.h"
 
@@ -59,7 +59,6 @@ VerdictPane::VerdictPane(QWidget* parent)
     : QFrame(parent)
     , m_parts(new PartsScroll(this))
 {
-    setObjectName(QStringLiteral("pane"));
     setAccessibleName(tr("Verdict"));
     m_summary = wrappedLabel(this, "summary");
     m_question = new VerdictQuestion(this);
@@ -67,19 +66,20 @@ VerdictPane::VerdictPane(QWidget* parent)
     m_chips = new VerdictChips(this);
     m_experiments = new VerdictExperiments(this);
     m_list = new EvidenceList(this);
-    m_place = new ElidedLabel(this);
-    m_place->setObjectName(QStringLiteral("muted"));
+    m_place = wrappedLabel(this, "muted");
+    m_now = new VerdictNow(this);
     auto* frame = new QVBoxLayout(this);
     frame->setContentsMargins(0, 0, 0, 0);
     frame->addWidget(m_parts);
     QVBoxLayout* layout = m_parts->parts();
-    layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
+    layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(1) + 2);
-    layout->addWidget(buildHeader());
     layout->addWidget(m_place);
+    layout->addWidget(buildHeader());
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
     layout->addWidget(m_ticks);
+    layout->addWidget(m_now);
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
     layout->addWidget(m_experiments);
@@ -95,7 +95,7 @@ void VerdictPane::connectParts()
     connect(m_ticks, &VerdictTicks::replayRequested, this, &VerdictPane::ranChanged);
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
-    connect(m_chips, &VerdictChips::copyRequested, this, &VerdictPane::copyRequested);
+    connect(m_now, &VerdictNow::copied, this, &VerdictPane::nowCopied);
     connect(m_experiments, &VerdictExperiments::resized, this, &VerdictPane::fitList);
     connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
     connect(m_experiments, &VerdictExperiments::observedChanged, this, [this](const Observations& observed) {
@@ -182,16 +182,45 @@ void VerdictPane::changeTicks(const QStringList& ticked)
     }
 }
 
+void VerdictPane::setConsequences(bool first, int downstream, int captures)
+{
+    m_first = first;
+    m_downstream = downstream;
+    m_captures = captures;
+}
+
+void VerdictPane::setRollback(const std::optional<Rollback>& rollback)
+{
+    m_now->setRollback(rollback);
+}
+
+/// What went wrong where, and how much follows from it.
+QString VerdictPane::placeText(const CaptureVerdict& verdict) const
+{
+    const QString place = placeSentence(m_capture, verdict);
+    if (verdict.role == Role::downstream) {
+        return place;
+    }
+    const DamagePattern& damage = verdict.facts.damage;
+    const QString what = damage.count == 0 ? QString() : damage.nan > 0 ? tr("NaN") : tr("Inf");
+    const QString named = what.isEmpty() ? place : tr("%1: %2").arg(m_first ? tr("First %1").arg(what) : what, place);
+    if (m_downstream == 0) {
+        return named;
+    }
+    return tr("%1. %2 of the %3 captures follow from it.").arg(named).arg(m_downstream).arg(m_captures);
+}
+
 void VerdictPane::showShown()
 {
     const CaptureVerdict& verdict = *m_verdict;
     m_mark->setRole(static_cast<int>(verdict.role));
     m_headline->setText(blameHeadline(verdict));
     const bool follows = verdict.role == Role::downstream;
-    const QString place = placeSentence(m_capture, verdict);
-    m_place->setFullText(
-        follows ? place : QStringLiteral("%1 · %2").arg(place, identificationSentence(verdict.variant)));
+    m_place->setText(placeText(verdict));
+    m_place->setToolTip(plainTip(identificationSentence(verdict.variant)));
     m_place->show();
+    m_now->setVerdict(&verdict);
+    m_now->setVisible(!follows && !m_now->text().isEmpty());
     m_summary->setText(sentenceCase(qstr(verdict.summary)));
     m_summary->setVisible(!verdict.summary.empty());
     m_question->ask(verdict, m_catalogue);
@@ -218,6 +247,8 @@ void VerdictPane::showMessage(const QString& headline, const QString& text)
     m_mark->setRole(-1);
     m_headline->setText(headline);
     m_place->hide();
+    m_now->setVerdict(nullptr);
+    m_now->hide();
     m_summary->setText(text);
     m_summary->setVisible(!text.isEmpty());
     m_question->ask({}, {});
@@ -234,20 +265,13 @@ void VerdictPane::setOpenList(List list)
     fillList();
 }
 
-// In a low window the sentence and what it quantifies over come first; its evidence is one click away.
-VerdictPane::List VerdictPane::openList() const
-{
-    constexpr int low = 640;
-    return m_open.value_or(window()->height() < low ? List::none : List::speaksFor);
-}
-
 /// Those of the list that is open.
 std::vector<EvidenceLine> VerdictPane::evidence() const
 {
     if (!m_verdict) {
         return {};
     }
-    switch (openList()) {
+    switch (m_open) {
     case List::place:
         return placeLines(*m_verdict);
     case List::speaksFor:
@@ -266,8 +290,8 @@ std::vector<EvidenceLine> VerdictPane::evidence() const
 void VerdictPane::fillList()
 {
     const std::vector<EvidenceLine> lines = evidence();
-    const bool experiments = m_verdict && openList() == List::next && hasNext(*m_verdict);
-    m_chips->setOpen(experiments || !lines.empty() ? openList() : List::none);
+    const bool experiments = m_verdict && m_open == List::next && hasNext(*m_verdict);
+    m_chips->setOpen(experiments || !lines.empty() ? m_open : List::none);
     m_list->setLines(lines);
     if (experiments) {
         m_experiments->setVerdict(*m_verdict, m_observed);
@@ -282,7 +306,7 @@ void VerdictPane::fitList()
     const int line = fontMetrics().height() + 2;
     const int taken = m_question->isHidden() ? 0 : 3;
     const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
-    const int room = m_parts->viewport()->width() - grid(6) - 4;
+    const int room = m_parts->viewport()->width() - 4;
     m_spare = 0;
     const auto fit = [&](QWidget& list, int wanted, int extra = 0) {
         const int height = std::min((most + extra) * line + 4, wanted);
@@ -323,6 +347,11 @@ QStringList VerdictPane::ticked() const
     return m_ticks->ticked();
 }
 
+QString VerdictPane::place() const
+{
+    return m_place->isHidden() ? QString() : m_place->text();
+}
+
 QString VerdictPane::headline() const
 {
     return m_headline->text();
@@ -344,9 +373,6 @@ void VerdictPane::changeEvent(QEvent* event)
 void VerdictPane::resizeEvent(QResizeEvent* event)
 {
     QFrame::resizeEvent(event);
-    if (m_list->isHidden() != (openList() == List::none)) {
-        fillList();
-    }
     fitList();
 }
 

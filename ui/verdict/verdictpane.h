@@ -19,16 +19,16 @@ class QPushButton;
 
 namespace nanscope {
 
-class ElidedLabel;
 class EvidenceList;
 class MarkLabel;
 class PartsScroll;
 class VerdictExperiments;
+class VerdictNow;
 class VerdictQuestion;
 class VerdictTicks;
 
-/// Why: the verdict as a sentence, what it quantifies over as ticks, the deciding question as buttons, its counted
-/// evidence as chips that open into lists, and the next experiments.
+/// The answer in three parts: what went wrong where, whose fault it is, what to do now. The verdict is a sentence, what
+/// it quantifies over are ticks, the deciding question has buttons, and the counts of its evidence open into lists.
 class VerdictPane : public QFrame
 {
     Q_OBJECT
@@ -50,12 +50,16 @@ public:
     void setObserved(const Observations& observed);
     /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
     /// verdict.
+    /// Of the capture that is shown next: whether it is known to be the first of the run that went wrong, and how many
+    /// of the captures descend from it.
+    void setConsequences(bool first, int downstream, int captures);
+    void setRollback(const std::optional<Rollback>& rollback);
     void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
     void setOpenList(List list);
-    List openList() const;
+    List openList() const { return m_open; }
 
     /// Variants the user may say ran, and which of them are ticked.
     void setRan(const QStringList& variants, const QStringList& ticked);
@@ -67,13 +71,15 @@ public:
 
     QString headline() const;
     QString listText() const;
+    QString place() const;
+    VerdictNow* now() { return m_now; }
     VerdictTicks* ticks() { return m_ticks; }
     VerdictQuestion* question() { return m_question; }
     VerdictExperiments* experiments() { return m_experiments; }
 
 Q_SIGNALS:
-    void copyRequested();
     void causeRequested();
+    void nowCopied(const QString& text);
     /// These ran, says the user, and some of them must be replayed first.
     void ranChanged(const QStringList& ticked);
     /// The verdict over these is shown already; an empty list is "all of them".
@@ -87,6 +93,7 @@ protected:
 
 private:
     QWidget* buildHeader();
+    QString placeText(const CaptureVerdict& verdict) const;
     void connectParts();
     void changeTicks(const QStringList& ticked);
     void showOver(const QStringList& ticked, CaptureVerdict verdict);
@@ -99,8 +106,12 @@ private:
     PartsScroll* m_parts;
     MarkLabel* m_mark = nullptr;
     QLabel* m_headline = nullptr;
-    ElidedLabel* m_place = nullptr;
+    QLabel* m_place = nullptr;
     QLabel* m_summary = nullptr;
+    VerdictNow* m_now = nullptr;
+    bool m_first = false;
+    int m_downstream = 0;
+    int m_captures = 0;
     VerdictQuestion* m_question = nullptr;
     VerdictTicks* m_ticks = nullptr;
     QPushButton* m_cause = nullptr;
@@ -109,7 +120,7 @@ private:
     VerdictExperiments* m_experiments = nullptr;
     bool m_insisting = true;
     int m_spare = 0; ///< height that the open list can do without
-    std::optional<List> m_open; ///< none until the user opened or closed one
+    List m_open = List::none; ///< evidence is one click away: the answer comes first
     Capture m_capture;
     std::unique_ptr<const CaptureVerdict> m_judged; ///< over all that was replayed
     std::unique_ptr<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed

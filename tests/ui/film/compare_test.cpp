@@ -73,8 +73,8 @@ protected:
     void expectOutput(const Film& film, const replay::CellRequest& cell)
     {
         const std::vector<double> expected = replayedOutput(cell);
-        const MatrixPicture& picture = *film.frames.back().picture;
-        ASSERT_EQ(film.frames.back().name, OpName::output);
+        const MatrixPicture& picture = *lastReplayed(film).picture;
+        ASSERT_EQ(lastReplayed(film).name, OpName::output);
         ASSERT_EQ(picture.tiles.max.size(), expected.size());
         for (std::size_t i = 0; i < expected.size(); ++i) {
             EXPECT_EQ(picture.tiles.max[i], static_cast<float>(expected[i])) << i;

@@ -80,6 +80,16 @@ Cell cell()
     return made;
 }
 
+std::shared_ptr<const MatrixPicture> elementsPicture(
+    const std::vector<float>& values, std::int64_t rows, std::int64_t cols)
+{
+    MatrixPicture picture;
+    picture.tiles = tensorfile::tileMatrix(values, rows, cols, false, 0x1p-126);
+    picture.scan = tensorfile::scanMatrix(values, rows, cols, false, 0x1p-126);
+    picture.floats = values;
+    return std::make_shared<const MatrixPicture>(std::move(picture));
+}
+
 std::shared_ptr<const Film> film()
 {
     return std::make_shared<const Film>(makeFilm(cell(), ops(), 0));
@@ -129,6 +139,66 @@ TEST(FilmTest, RowsKeepTheOrderInWhichAStepRunsItsOps)
     EXPECT_EQ(places.rows, expected);
     EXPECT_EQ(places.frameNear(1, 0), 2) << "gram of step 1 is nearest to where step 2 has its restart";
     EXPECT_EQ(places.frameNear(7, 0), -1);
+}
+
+TEST(FilmTest, TheCapturedOutputIsBelowTheLastStepAndNoOpOfTheReplay)
+{
+    auto output = filled(12, 1);
+    output[7] = nan;
+    const auto picture = elementsPicture(output, 3, 4);
+    const Film made = withCapturedOutput(*film(), picture);
+    ASSERT_EQ(made.frames.size(), film()->frames.size() + 1);
+    EXPECT_EQ(capturedFrame(made), static_cast<int>(film()->frames.size()));
+    EXPECT_EQ(capturedFrame(*film()), -1);
+    EXPECT_EQ(&lastReplayed(made), &made.frames[film()->frames.size() - 1]);
+    EXPECT_EQ(frameOf(made, 2, OpName::output), static_cast<int>(film()->frames.size()) - 1);
+    EXPECT_EQ(counterpartOf(made.frames.back(), made), capturedFrame(made));
+    EXPECT_EQ(counterpartOf(made.frames.back(), *film()), frameOf(*film(), 2, OpName::output))
+        << "what is replayed elsewhere is held against what was captured";
+    const FilmGrid grid = gridOf(made);
+    EXPECT_EQ(grid.rows, gridOf(*film()).rows);
+    EXPECT_EQ(grid.rowCount(), static_cast<int>(grid.rows.size()) + 1);
+    EXPECT_EQ(grid.places.back().row, static_cast<int>(grid.rows.size()));
+    EXPECT_EQ(grid.places.back().column, 2);
+}
+
+TEST(FilmStripTest, OpensOnTheCapturedOutputWhereTheReplayStaysFinite)
+{
+    HeatView view;
+    FilmStrip strip(&view);
+    auto output = filled(12, 1);
+    output[7] = nan;
+    auto finite = ops();
+    finite.resize(7);
+    const Film replayed = makeFilm(cell(), finite, 0);
+    strip.setFilm(std::make_shared<const Film>(withCapturedOutput(replayed, elementsPicture(output, 3, 4))));
+    EXPECT_EQ(strip.current(), capturedFrame(*strip.film()));
+    EXPECT_EQ(frameLabel(strip.film()->frames.back()), QStringLiteral("captured output"));
+    strip.setFilm(std::make_shared<const Film>(withCapturedOutput(*film(), elementsPicture(output, 3, 4))));
+    EXPECT_EQ(strip.current(), film()->birth) << "a replay that goes wrong says more";
+}
+
+TEST(FramePaneTest, OfTheCapturedOutputTheReplayedElementIsSaid)
+{
+    HeatView view;
+    FramePane pane(&view);
+    auto output = filled(12, 1);
+    output[7] = nan;
+    auto healthy = ops();
+    healthy.resize(7);
+    healthy.push_back(trace(2, OpName::output, 3, 4, filled(12, 0.75F)));
+    const auto made =
+        std::make_shared<const Film>(withCapturedOutput(makeFilm(cell(), healthy, 0), elementsPicture(output, 3, 4)));
+    pane.setFrame(made, capturedFrame(*made));
+    const QString facts = pane.factsText();
+    EXPECT_TRUE(facts.contains(QStringLiteral("First non-finite: [1, 3] NaN"))) << facts.toStdString();
+    EXPECT_TRUE(facts.contains(QStringLiteral("Replay there: 0.75"))) << facts.toStdString();
+    EXPECT_FALSE(facts.contains(QStringLiteral("the largest fp16"))) << "nothing of it was computed in fp16 here";
+    EXPECT_FALSE(facts.contains(QStringLiteral("max |Q|"))) << "a gauge is of a replay";
+    const auto all = std::make_shared<const Film>(withCapturedOutput({}, elementsPicture(filled(12, nan), 3, 4)));
+    pane.setFrame(all, 0);
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Largest |x|: no finite value")));
+    EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Replay there: –"))) << "there is no replay";
 }
 
 TEST(FilmStripTest, ArrowsMoveBetweenStepsAndOps)

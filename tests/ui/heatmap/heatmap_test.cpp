@@ -134,6 +134,29 @@ TEST_F(HeatMapTest, DamageIsFramedInTheBirthColour)
     EXPECT_NE(image.pixel(box.center().toPoint()), theme().birth.rgb());
 }
 
+TEST_F(HeatMapTest, TheFirstNonFiniteElementIsRinged)
+{
+    HeatView view;
+    HeatMap map(&view);
+    map.resize(320, 192);
+    MatrixPicture picture = test::makePicture(96, 160);
+    picture.scan.count = 96 * 160;
+    map.setPicture(std::make_shared<const MatrixPicture>(picture));
+    EXPECT_TRUE(map.firstRing().isEmpty()) << "all are finite";
+    picture.scan.nan = 2;
+    picture.scan.firstNonFinite = 40 * 160 + 100;
+    map.setPicture(std::make_shared<const MatrixPicture>(picture));
+    const QRectF ring = map.firstRing();
+    EXPECT_EQ(ring.center(), map.elementRect(40, 100).center());
+    EXPECT_GE(ring.width(), 14) << "one element among 15,360 has to be found";
+    const QImage image = map.grab().toImage();
+    const QPoint top(qRound(ring.center().x()), qRound(ring.top()));
+    EXPECT_GT(qGray(image.pixel(top)), 200);
+    picture.scan.nan = picture.scan.count;
+    map.setPicture(std::make_shared<const MatrixPicture>(picture));
+    EXPECT_TRUE(map.firstRing().isEmpty()) << "where all are bad, the first is none to look for";
+}
+
 TEST_F(HeatMapTest, FrameOfOneElementInALargeMatrixIsLargeEnoughToSee)
 {
     show(test::makePicture(1000, 1000));

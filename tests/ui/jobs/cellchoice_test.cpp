@@ -19,6 +19,18 @@ const std::vector<replay::Coefficients>& scheduleOf(const QString& name)
     return replay::builtInVariant(name.toStdString())->steps;
 }
 
+/// Of eight roundings.
+MemberResult member(const char* variant, const char* precision, int finite, int reproducing)
+{
+    MemberResult result;
+    result.variant = variant;
+    result.precision = precision;
+    result.roundings = 8;
+    result.finite = finite;
+    result.reproducing = reproducing;
+    return result;
+}
+
 CaptureVerdict identifiedAs(std::vector<std::string> names)
 {
     CaptureVerdict verdict;
@@ -57,6 +69,44 @@ TEST(WorthSweeping, AnOwnVariantIsShownBesideOneOfTheSameSchedule)
     EXPECT_EQ(order.names.count(QStringLiteral("own-gram")), 1);
     EXPECT_TRUE(worthSweeping(order, {}, catalogue).contains(QStringLiteral("own-gram")));
     EXPECT_FALSE(variantOrder(nullptr, {}).names.contains(QStringLiteral("own-gram")));
+}
+
+TEST(FirstToSee, OfANumberFaultIsTheReplayThatEndsLikeTheDump)
+{
+    auto verdict = identifiedAs({"gns-gram", "gns-standard"});
+    verdict.blame = Blame::numerics;
+    verdict.members = {
+        member("gns-gram", "bf16", 8, 0), member("gns-gram", "fp16", 0, 8), member("gns-standard", "fp16", 0, 3)};
+    const auto explains = explainingReplay(&verdict);
+    ASSERT_TRUE(explains);
+    EXPECT_EQ(explains->variant, "gns-gram");
+    EXPECT_EQ(explains->precision, Precision::fp16);
+    const Cell finite = test::makeCell("gns-gram", Precision::bf16, Outcome::finite);
+    const Cell failing = test::makeCell("gns-gram", Precision::fp16, Outcome::nan);
+    EXPECT_EQ(firstToSee({&failing, &finite}, &verdict, {}), &failing);
+    EXPECT_EQ(firstToSee({&finite}, &verdict, {}), nullptr) << "a finite one would contradict the verdict";
+    Capture capture;
+    capture.input.shape = {1, 96, 160};
+    capture.input.batches.resize(1);
+    const auto quick = quickReplay(capture, &verdict, {});
+    ASSERT_TRUE(quick);
+    EXPECT_EQ(quick->precision, Precision::fp16);
+}
+
+TEST(FirstToSee, OfAnotherVerdictIsWhatRanInItsOwnFormat)
+{
+    auto verdict = identifiedAs({"gns-gram"});
+    verdict.blame = Blame::implementation;
+    verdict.members = {member("gns-gram", "fp16", 0, 8)};
+    EXPECT_FALSE(explainingReplay(&verdict));
+    EXPECT_FALSE(explainingReplay(nullptr));
+    const Precision own = replay::builtInVariant("gns-gram")->precision;
+    const Cell ran = test::makeCell("gns-gram", own, Outcome::finite);
+    const Cell other = test::makeCell("gns-gram", Precision::fp64, Outcome::finite);
+    EXPECT_EQ(firstToSee({&ran, &other}, &verdict, {}), &ran);
+    verdict.blame = Blame::numerics;
+    verdict.members = {member("gns-gram", "fp16", 8, 0)};
+    EXPECT_FALSE(explainingReplay(&verdict)) << "no replay of it went wrong";
 }
 
 TEST(WorthSweeping, WhatHasCellsStaysInSight)

@@ -410,19 +410,6 @@ TEST(ReportChoices, CanBeReadInAThemeChosenLater)
     applyTheme(ThemeChoice::light);
 }
 
-TEST(PaneArea, AReportTakesThePlaceOfTheVerdictThatItBeginsWith)
-{
-    PaneArea area;
-    area.resize(1000, 700);
-    area.pane(QStringLiteral("report"));
-    EXPECT_FALSE(area.panes().verdict->isVisibleTo(&area));
-    area.pane(QStringLiteral("film"));
-    EXPECT_TRUE(area.panes().verdict->isVisibleTo(&area));
-    area.resize(1000, 1200);
-    area.pane(QStringLiteral("report"));
-    EXPECT_TRUE(area.panes().verdict->isVisibleTo(&area));
-}
-
 TEST(ReportChoices, OfAnotherVersionAreForgotten)
 {
     for (const char* state : {"", "{", R"({"version":2,"without":["claim"]})", R"({"without":["claim"]})", "[1]"}) {

@@ -8,12 +8,10 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QInputDialog>
-#include <QLayout>
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QSettings>
-#include <QTabWidget>
 #include <QTableView>
 #include <QToolButton>
 
@@ -24,6 +22,8 @@
 #include "ui/findings/findingspane.h"
 #include "ui/report/reportpane.h"
 #include "ui/shell/layoutdialog.h"
+#include "ui/tensors/tensorspane.h"
+#include "ui/timeline/timelinepane.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
@@ -85,22 +85,22 @@ TEST_F(Layouts, ComeBackByTheirName)
     openSample();
     EXPECT_TRUE(saved().isEmpty());
     EXPECT_FALSE(window->actions().manageLayouts->isEnabled());
-    dock("sweep")->hide();
+    dock("faults")->hide();
     saveAs(QStringLiteral(" film & frame "));
     EXPECT_EQ(saved(), QStringList(QStringLiteral("film && frame")));
     window->actions().resetLayout->trigger();
-    EXPECT_TRUE(dock("sweep")->isVisible());
+    EXPECT_TRUE(dock("faults")->isVisible());
     QAction* action = entry(window->actions().layouts, QStringLiteral("film && frame"));
     ASSERT_NE(action, nullptr);
     action->trigger();
-    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_FALSE(dock("faults")->isVisible());
     EXPECT_TRUE(dock("frame")->isVisible());
 }
 
 TEST_F(Layouts, InASmallWindowIsWhatALargeOneGoesBackTo)
 {
     openSample();
-    dock("sweep")->hide();
+    dock("faults")->hide();
     saveAs(QStringLiteral("narrow"));
     window->actions().resetLayout->trigger();
     window->resize(800, 600);
@@ -109,7 +109,7 @@ TEST_F(Layouts, InASmallWindowIsWhatALargeOneGoesBackTo)
     EXPECT_TRUE(area()->isStacked());
     window->resize(1440, 900);
     ASSERT_TRUE(waitUntil([this] { return !area()->isStacked(); }));
-    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_FALSE(dock("faults")->isVisible());
 }
 
 TEST_F(Layouts, OfAnotherVersionIsASentenceAndChangesNothing)
@@ -117,10 +117,10 @@ TEST_F(Layouts, OfAnotherVersionIsASentenceAndChangesNothing)
     openSample();
     WindowSettings(true).setLayout(QStringLiteral("old"), "not a layout");
     saveAs(QStringLiteral("new"));
-    dock("sweep")->hide();
+    dock("faults")->hide();
     entry(window->actions().layouts, QStringLiteral("old"))->trigger();
     EXPECT_TRUE(sentence().contains(QStringLiteral("another version"))) << sentence().toStdString();
-    EXPECT_FALSE(dock("sweep")->isVisible());
+    EXPECT_FALSE(dock("faults")->isVisible());
     EXPECT_TRUE(dock("frame")->isVisible());
 }
 
@@ -149,24 +149,24 @@ TEST_F(Layouts, AreRenamedAndDeleted)
 TEST_F(Layouts, StartWithTheOneAskedForOrWithNone)
 {
     openSample();
-    dock("sweep")->hide();
+    dock("faults")->hide();
     saveAs(QStringLiteral("plain"));
     window->actions().resetLayout->trigger();
-    dock("gauges")->hide();
+    dock("captures")->hide();
     window->close();
     WindowOptions asked;
     asked.layout = WindowSettings(true).layout(QStringLiteral("plain"));
     openSample(asked);
-    EXPECT_FALSE(dock("sweep")->isVisible());
-    EXPECT_TRUE(dock("gauges")->isVisible());
+    EXPECT_FALSE(dock("faults")->isVisible());
+    EXPECT_TRUE(dock("captures")->isVisible());
     window->close();
     openSample();
-    EXPECT_FALSE(dock("sweep")->isVisible()) << "what one leaves is what one comes back to";
+    EXPECT_FALSE(dock("faults")->isVisible()) << "what one leaves is what one comes back to";
     window->close();
     WindowOptions fresh;
     fresh.resetLayout = true;
     openSample(fresh);
-    EXPECT_TRUE(dock("sweep")->isVisible());
+    EXPECT_TRUE(dock("faults")->isVisible());
     EXPECT_EQ(saved(), QStringList(QStringLiteral("plain"))) << "what was saved under a name stays";
 }
 
@@ -185,7 +185,7 @@ TEST_F(Layouts, KeysGoToThePanesInTheOrderOfTheMenu)
     openSample();
     window->activateWindow();
     ASSERT_TRUE(QTest::qWaitForWindowActive(window.get()));
-    dock("timeline")->hide();
+    dock("frame")->hide();
     const auto& named = area()->named();
     ASSERT_GE(named.size(), 9U);
     const auto entries = window->actions().panes->actions();
@@ -200,20 +200,27 @@ TEST_F(Layouts, KeysGoToThePanesInTheOrderOfTheMenu)
             << pane.name.toStdString() << " has not got the focus, but " << focused->metaObject()->className();
         EXPECT_TRUE(focused->isVisible());
     }
-    EXPECT_TRUE(dock("timeline")->isVisible()) << "what was hidden is shown";
+    EXPECT_TRUE(dock("frame")->isVisible()) << "what was hidden is shown";
     QTest::keyClick(window.get(), Qt::Key_1, Qt::ControlModifier);
     EXPECT_TRUE(window->panes().captures->view()->hasFocus()) << "in the list rather than in its filter";
 }
 
-TEST_F(Layouts, VerdictThatMadeRoomForAReportComesBack)
+TEST_F(Layouts, AnswerStaysInSightAndTheTabsInTheirPlaceWhateverIsShown)
 {
     openSample();
-    area()->goTo(QStringLiteral("report"));
-    EXPECT_TRUE(window->panes().report->isVisible());
-    EXPECT_FALSE(window->panes().verdict->isVisible());
-    area()->goTo(QStringLiteral("verdict"));
-    EXPECT_TRUE(window->panes().verdict->isVisible());
-    EXPECT_TRUE(window->panes().verdict->isAncestorOf(window->focusWidget()));
+    for (const QSize size : {QSize(1440, 900), QSize(1280, 800), QSize(800, 600)}) {
+        window->resize(size);
+        ASSERT_TRUE(waitUntil([&] { return area()->isStacked() == (size.width() == 800); }));
+        const QWidget* tabs = area()->centralWidget();
+        QCoreApplication::sendPostedEvents();
+        const int height = tabs->y();
+        for (const NamedPane& pane : area()->named()) {
+            area()->goTo(pane.name);
+            EXPECT_TRUE(window->panes().verdict->isVisible()) << pane.name.toStdString();
+            EXPECT_TRUE(window->panes().tensors->isVisible()) << pane.name.toStdString();
+            EXPECT_EQ(tabs->y(), height) << pane.name.toStdString() << " at " << size.width();
+        }
+    }
 }
 
 TEST_F(Layouts, VerdictWithMuchToSayStaysAboveTheTabsAndMovesNoPane)
@@ -222,14 +229,14 @@ TEST_F(Layouts, VerdictWithMuchToSayStaysAboveTheTabsAndMovesNoPane)
     window->resize(1280, 800);
     window->messageBar()->showMessage(QStringLiteral("1 file could not be used; everything else is open"), {});
     const VerdictPane& pane = *window->panes().verdict;
-    const QWidget& tabs = *area()->centralWidget()->layout()->itemAt(1)->widget();
+    const QWidget& tabs = *area()->centralWidget();
     auto verdict = *window->workspace().verdict();
     for (int lines = 2; lines < 16; lines += 2) {
         verdict.summary +=
             " and of 4 plausible variants each stays finite under 8 roundings, none of which ends like this";
         window->panes().verdict->showVerdict(*window->workspace().capture(), verdict);
-        const auto apart = [&] { return pane.geometry().bottom() < tabs.y(); };
-        EXPECT_TRUE(QTest::qWaitFor(apart, 5000)) << pane.geometry().bottom() - tabs.y() + 1 << " over the tabs";
+        const auto bottom = [&] { return pane.mapTo(area(), QPoint(0, pane.height())).y(); };
+        EXPECT_TRUE(QTest::qWaitFor([&] { return bottom() <= tabs.y(); }, 5000)) << bottom() - tabs.y();
         window->resize(1280, 800 - lines);
         QCoreApplication::processEvents();
         EXPECT_FALSE(area()->isStacked()) << "at " << window->height();
@@ -267,27 +274,32 @@ TEST_F(Layouts, FloatingPaneIsDockedAgainByItsButtonItsMenuAndTheViewMenu)
 TEST_F(Layouts, RunOfLogsAlonePutsAwayWhatOnlyCapturesFill)
 {
     openSample();
-    dock("gauges")->hide();
+    dock("faults")->hide();
     window->resize(1440, 900);
     const int captures = dock("captures")->width();
+    const int answer = area()->answer()->height();
     const std::filesystem::path logs = folder / "logs";
     std::filesystem::create_directory(logs);
     std::filesystem::copy_file(folder / "sample" / "console.log", logs / "console.log");
     ASSERT_TRUE(open(logs));
-    for (const char* name : {"captures", "faults", "frame", "sweep", "gauges"}) {
+    for (const char* name : {"captures", "faults", "frame"}) {
         EXPECT_FALSE(dock(name)->isVisible()) << name;
     }
-    EXPECT_TRUE(dock("timeline")->isVisible());
-    EXPECT_GT(dock("timeline")->width(), area()->width() * 9 / 10);
-    EXPECT_TRUE(window->panes().findings->isVisible());
+    const Panes& panes = window->panes();
+    EXPECT_FALSE(panes.tensors->isVisible());
+    EXPECT_LT(area()->answer()->height(), answer / 2) << "nothing was captured that could be shown";
+    EXPECT_TRUE(panes.timeline->isVisible()) << "below the tabs";
+    EXPECT_TRUE(panes.findings->isVisible());
+    EXPECT_GT(panes.timeline->width(), area()->width() * 9 / 10);
     EXPECT_TRUE(area()->capturePanesButton()->isVisible());
-    const QByteArray meanwhile = area()->saveLayout();
     ASSERT_TRUE(open(folder / "sample"));
-    EXPECT_EQ(area()->saveLayout(), meanwhile) << "what would have been remembered is what the user had";
+    EXPECT_EQ(area()->answer()->height(), answer);
     EXPECT_TRUE(dock("captures")->isVisible());
     EXPECT_EQ(dock("captures")->width(), captures);
-    EXPECT_FALSE(dock("gauges")->isVisible()) << "as the user left it";
-    EXPECT_TRUE(window->panes().film->isVisible());
+    EXPECT_FALSE(dock("faults")->isVisible()) << "as the user left it";
+    EXPECT_TRUE(panes.film->isVisible());
+    EXPECT_TRUE(panes.tensors->isVisible());
+    EXPECT_FALSE(panes.timeline->isVisible()) << "behind its tab again";
     EXPECT_FALSE(area()->capturePanesButton()->isVisible());
 }
 

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/verdictnow.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+
+#include "core/model/verdict.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+VerdictNow::VerdictNow(QWidget* parent)
+    : QWidget(parent)
+    , m_text(new QLabel(this))
+    , m_copy(new QToolButton(this))
+{
+    setAccessibleName(tr("What to do now"));
+    m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    m_text->setSizePolicy(policy);
+    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
+    m_text->setMinimumSize(1, m_text->fontMetrics().height());
+    m_copy->setObjectName(QStringLiteral("quiet"));
+    m_copy->setText(tr("Copy"));
+    m_copy->setToolTip(tr("Copy what to do now"));
+    m_copy->setFocusPolicy(Qt::StrongFocus);
+    auto* layout = new QHBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(2));
+    layout->addWidget(m_text, 1);
+    layout->addWidget(m_copy, 0, Qt::AlignTop);
+    connect(m_copy, &QToolButton::clicked, this, [this] {
+        QApplication::clipboard()->setText(text());
+        Q_EMIT copied(text());
+    });
+    showLines();
+}
+
+void VerdictNow::setRollback(const std::optional<Rollback>& rollback)
+{
+    m_tonight = rollback && !rollback->tonight.empty() ? tr("Tonight: %1").arg(qstr(rollback->tonight)) : QString();
+    showLines();
+}
+
+void VerdictNow::setVerdict(const CaptureVerdict* verdict)
+{
+    m_next = verdict && !verdict->next.empty() ? tr("Next test: %1").arg(qstr(verdict->next.front().what)) : QString();
+    showLines();
+}
+
+QString VerdictNow::text() const
+{
+    QStringList lines {m_tonight, m_next};
+    lines.removeAll(QString());
+    return lines.join(QLatin1Char('\n'));
+}
+
+void VerdictNow::showLines()
+{
+    m_text->setText(text());
+    m_copy->setAccessibleName(tr("Copy: %1").arg(text()));
+}
+
+} // namespace nanscope

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <optional>
+
+#include <QWidget>
+
+#include "core/model/fwd.h"
+
+class QLabel;
+class QToolButton;
+
+namespace nanscope {
+
+/// What to do now: the setting and the checkpoint to go on with, and the experiment that would tell most. Hides itself
+/// where there is neither.
+class VerdictNow : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit VerdictNow(QWidget* parent = nullptr);
+
+    void setRollback(const std::optional<Rollback>& rollback);
+    /// Null while nothing is judged.
+    void setVerdict(const CaptureVerdict* verdict);
+
+    /// Both lines, as they are copied.
+    QString text() const;
+    QToolButton* copyButton() { return m_copy; }
+
+Q_SIGNALS:
+    void copied(const QString& text);
+
+private:
+    void showLines();
+
+    QLabel* m_text;
+    QToolButton* m_copy;
+    QString m_tonight;
+    QString m_next;
+};
+
+} // namespace nanscope
