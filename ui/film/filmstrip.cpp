@@ -450,7 +450,10 @@ void FilmStrip::drawRowLabels(QPainter& painter) const
     QRect note = rowLabelRect(row);
     note.setLeft(note.right() + gap);
     note.setRight(frame.left() - 2 * gap);
-    painter.drawText(note, beside, m_capturedNote);
+    const QFontMetrics metrics(painter.font());
+    painter.drawText(note, beside,
+        note.height() < 2 * metrics.height() ? metrics.elidedText(m_capturedNote, Qt::ElideRight, note.width())
+                                             : m_capturedNote);
     painter.setPen(theme().text);
     painter.drawText(rowLabelRect(row), beside, tr("captured output"));
     painter.setPen(theme().muted);

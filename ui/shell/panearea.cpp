@@ -261,17 +261,6 @@ void PaneArea::layOut(const QByteArray& saved)
     adapt();
 }
 
-// How the panes lie depends on the window, and not on how many words a verdict takes.
-QSize PaneArea::leastSize()
-{
-    m_panes.verdict->setInsisting(false);
-    centralWidget()->updateGeometry();
-    const QSize least = QMainWindow::minimumSizeHint();
-    m_panes.verdict->setInsisting(true);
-    centralWidget()->updateGeometry();
-    return least;
-}
-
 // A window that is made small stays usable: what does not fit side by side goes behind tabs, until there is room again.
 void PaneArea::adapt()
 {
@@ -279,7 +268,7 @@ void PaneArea::adapt()
         return;
     }
     const QSize least(grid(240), grid(130));
-    const QSize needed = isStacked() ? m_wideNeeds : leastSize().expandedTo(least);
+    const QSize needed = isStacked() ? m_wideNeeds : QMainWindow::minimumSizeHint().expandedTo(least);
     const bool fits = width() >= needed.width() && height() >= needed.height();
     if (!m_laidOut || fits != isStacked()) {
         remember();
@@ -452,11 +441,11 @@ void PaneArea::placeTimeline(bool below)
 {
     if (below) {
         m_centre->addWidget(m_panes.timeline);
-        m_centre->setSizes({1, 1});
+        m_centre->setSizes({height(), height()});
         m_panes.timeline->show();
     } else {
-        m_panes.timeline->hide();
         m_tabs->insertTab(m_tabs->indexOf(m_panes.findings), m_panes.timeline, tr("Timeline"));
+        m_panes.timeline->hide(); // it was visible elsewhere, and stays so behind the tab that is shown
     }
 }
 

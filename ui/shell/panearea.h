@@ -106,7 +106,6 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    QSize leastSize();
     void showTabOf(const QWidget& pane);
     void buildPanes();
     QTabWidget* buildTools();

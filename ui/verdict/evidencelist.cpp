@@ -2,12 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/verdict/evidencelist.h"
 
-#include <algorithm>
-
 #include <QScrollBar>
-#include <QTextBlock>
-#include <QTextCursor>
-#include <QTextLayout>
 
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -50,40 +45,12 @@ void EvidenceList::setLines(const std::vector<EvidenceLine>& lines)
     setHtml(tableHtml(lines));
     setVisible(!lines.empty());
     verticalScrollBar()->setValue(0);
-    hideCutLine();
 }
 
 int EvidenceList::heightOfAll(int width) const
 {
     document()->setTextWidth(width);
     return static_cast<int>(document()->size().height()) + 2;
-}
-
-int EvidenceList::wholeLines(int most) const
-{
-    int bottom = 0;
-    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
-        for (int i = 0; i < block.layout()->lineCount(); ++i) {
-            QTextCursor cursor(block);
-            cursor.setPosition(block.position() + block.layout()->lineAt(i).textStart());
-            const int end = cursorRect(cursor).bottom() + 1 + verticalScrollBar()->value();
-            bottom = end <= most ? std::max(bottom, end) : bottom;
-        }
-    }
-    return bottom;
-}
-
-void EvidenceList::hideCutLine()
-{
-    const int room = viewport()->height() + viewportMargins().bottom();
-    const int whole = wholeLines(room);
-    setViewportMargins(0, 0, 0, whole > 0 ? room - whole : 0);
-}
-
-void EvidenceList::resizeEvent(QResizeEvent* event)
-{
-    QTextBrowser::resizeEvent(event);
-    hideCutLine();
 }
 
 } // namespace nanscope

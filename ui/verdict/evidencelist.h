@@ -10,7 +10,7 @@
 
 namespace nanscope {
 
-/// Lines that speak for or against something, each with its source. No line is cut off at the lower edge.
+/// Lines that speak for or against something, each with its source.
 class EvidenceList : public QTextBrowser
 {
     Q_OBJECT
@@ -22,13 +22,6 @@ public:
     void setLines(const std::vector<EvidenceLine>& lines);
     /// All of it, at this width.
     int heightOfAll(int width) const;
-
-protected:
-    void resizeEvent(QResizeEvent* event) override;
-
-private:
-    int wholeLines(int most) const;
-    void hideCutLine();
 };
 
 } // namespace nanscope

@@ -27,8 +27,6 @@ namespace nanscope {
 
 namespace {
 
-constexpr int leastLines = 3;
-
 std::vector<std::string> names(const QStringList& texts)
 {
     std::vector<std::string> result;
@@ -78,11 +76,11 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(buildHeader());
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
-    layout->addWidget(m_ticks);
-    layout->addWidget(m_now);
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
     layout->addWidget(m_experiments);
+    layout->addWidget(m_now);
+    layout->addWidget(m_ticks);
     connectParts();
     showMessage(QString(), QString());
 }
@@ -300,41 +298,17 @@ void VerdictPane::fillList()
     fitList();
 }
 
+/// As high as what it holds: the parts scroll together.
 void VerdictPane::fitList()
 {
-    // Whole lines, and fewer in a low window or below a question: the panes below need the height more.
-    const int line = fontMetrics().height() + 2;
-    const int taken = m_question->isHidden() ? 0 : 3;
-    const int most = std::clamp((window()->height() - 620) / 36, leastLines + taken, 8) - taken;
     const int room = m_parts->viewport()->width() - 4;
-    m_spare = 0;
-    const auto fit = [&](QWidget& list, int wanted, int extra = 0) {
-        const int height = std::min((most + extra) * line + 4, wanted);
-        list.setMinimumHeight(std::min(line + 4, height));
-        list.setMaximumHeight(height);
-        m_spare = std::min(leastLines * line + 4, height) - list.minimumHeight();
-    };
-    if (m_list->isVisibleTo(this)) {
-        fit(*m_list, m_list->heightOfAll(room));
-    }
-    if (m_experiments->isVisibleTo(this)) {
-        // Rows with something to fill in are taller than lines.
-        fit(*m_experiments, m_experiments->wantedHeight(room), 3);
-    }
+    m_list->setFixedHeight(m_list->heightOfAll(room));
+    m_experiments->setFixedHeight(m_experiments->wantedHeight(room));
 }
 
-// A hint and no minimum: neighbours make room for it where they can, and where they cannot it is laid into less.
 QSize VerdictPane::minimumSizeHint() const
 {
-    const QSize least = QFrame::minimumSizeHint();
-    const int words = m_parts->leastHeight() - m_parts->minimumSizeHint().height();
-    return m_insisting ? QSize(least.width(), least.height() + words + m_spare) : least;
-}
-
-void VerdictPane::setInsisting(bool insisting)
-{
-    m_insisting = insisting;
-    updateGeometry();
+    return {grid(40), grid(24)};
 }
 
 void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)

@@ -50,11 +50,11 @@ public:
     void setObserved(const Observations& observed);
     /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
     /// verdict.
+    void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
     /// Of the capture that is shown next: whether it is known to be the first of the run that went wrong, and how many
     /// of the captures descend from it.
     void setConsequences(bool first, int downstream, int captures);
     void setRollback(const std::optional<Rollback>& rollback);
-    void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -66,8 +66,6 @@ public:
 
     PartsScroll* parts() { return m_parts; }
     QSize minimumSizeHint() const override;
-    /// On the height of all its words and a few lines of the open list; else it asks for a line of each.
-    void setInsisting(bool insisting);
 
     QString headline() const;
     QString listText() const;
@@ -118,8 +116,6 @@ private:
     VerdictChips* m_chips = nullptr;
     EvidenceList* m_list = nullptr;
     VerdictExperiments* m_experiments = nullptr;
-    bool m_insisting = true;
-    int m_spare = 0; ///< height that the open list can do without
     List m_open = List::none; ///< evidence is one click away: the answer comes first
     Capture m_capture;
     std::unique_ptr<const CaptureVerdict> m_judged; ///< over all that was replayed

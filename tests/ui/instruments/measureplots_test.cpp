@@ -428,7 +428,7 @@ TEST_F(MeasureTab, DrawsTheSpectrumOfTheSelectedCapture)
     EXPECT_GE(view.height(), 200);
     const auto* text = pane.answer()->findChild<QPlainTextEdit*>();
     ASSERT_NE(text, nullptr);
-    EXPECT_GE(text->height(), 80);
+    EXPECT_GE(text->height(), 50);
 }
 
 } // namespace nanscope
