@@ -22,6 +22,11 @@ case "$mode" in
     ;;
   mute) exec sleep 600 ;;
   rubbishhello) echo '{"id":1,"hello":5}' ;;
+  gpus)
+    gpu() { echo "{\"name\":\"$1\",\"hardware\":\"Fake GPU, 80 GB\"}"; }
+    read -r line
+    echo "{\"id\":1,\"hello\":{\"engine\":\"fake 1.0\",\"devices\":[{\"name\":\"cpu\",\"hardware\":\"none\"},$(gpu cuda:0),$(gpu cuda:1)],\"notes\":[]}}"
+    ;;
 esac
 while read -r line; do
   id=$(printf '%s' "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
@@ -42,6 +47,13 @@ while read -r line; do
     *'"sweep"'*)
       echo 'not json at all'
       case "$mode" in
+        gpus)
+          for device in $(printf '%s' "$line" | sed 's/.*"devices":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
+            echo "{\"id\":$id,\"cell\":$(printf '%s' "$cell" | sed "s/\"device\":\"cpu\",\"lowering\"/\"device\":\"$device\",\"lowering\"/")}"
+          done
+          echo "{\"id\":$id,\"done\":true}"
+          continue
+          ;;
         floods) yes ;;
         endless) exec tr '\0' x </dev/zero ;;
         complains)

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <vector>
 
 #include <QAction>
 #include <QClipboard>
@@ -303,6 +305,29 @@ TEST(TensorsPane, MissingOutputSaysWhy)
     pane.setPictures(pictures);
     EXPECT_EQ(pane.outputMap()->accessibleDescription(), pictures.outputMissing);
     EXPECT_EQ(pane.outputMap()->picture(), nullptr);
+}
+
+TEST(SweepPane, AClickOnAnEmptyCellAsksForItsReplay)
+{
+    SweepPane pane;
+    pane.setGrid({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, 1, {QStringLiteral("cuda:0")});
+    std::vector<std::tuple<QString, Precision, QString>> asked;
+    QObject::connect(&pane, &SweepPane::replayRequested, &pane,
+        [&](const QString& variant, Precision precision, const QString& device) {
+            asked.emplace_back(variant, precision, device);
+        });
+    const QModelIndex place = pane.model()->index(1, 4);
+    Q_EMIT pane.view()->clicked(place);
+    ASSERT_EQ(asked.size(), 1U);
+    EXPECT_EQ(asked[0], std::tuple(QStringLiteral("keller-jordan"), sweepPrecisions()[4], QStringLiteral("cuda:0")));
+    Cell cell = test::makeCell("keller-jordan", sweepPrecisions()[4], Outcome::finite);
+    cell.device = "cuda:0";
+    pane.putCell(cell);
+    Q_EMIT pane.view()->clicked(place);
+    EXPECT_EQ(asked.size(), 1U) << "it is there";
+    pane.setRunning(true);
+    Q_EMIT pane.view()->clicked(pane.model()->index(0, 0));
+    EXPECT_EQ(asked.size(), 1U) << "a sweep brings it";
 }
 
 TEST(SweepPane, FillsWhileRunningAndCanBeCancelled)

@@ -68,12 +68,13 @@ void CellFilm::showReplayed(const replay::CellRequest& cell, int batch)
     load();
 }
 
-void CellFilm::replay(const std::string& variant, Precision precision, int batch)
+void CellFilm::replay(const std::string& variant, Precision precision, const std::string& device, int batch)
 {
     m_subject.request.reset();
     m_subject.cell.emplace();
     m_subject.cell->variant = variant;
     m_subject.cell->precision = precision;
+    m_subject.cell->device = device;
     m_subject.batch = batch;
     m_tried = false;
     replayPictures();
@@ -277,6 +278,7 @@ void CellFilm::replayPictures()
     order.request.captures = {m_capture};
     order.request.variants = {m_subject.cell->variant};
     order.request.precisions = {m_subject.cell->precision};
+    order.request.devices = {m_subject.cell->device};
     order.request.catalogue = m_catalogue;
     order.kept = m_place;
     m_replaying = true;

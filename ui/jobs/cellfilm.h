@@ -30,8 +30,8 @@ public:
     /// replayed then.
     void setPlace(const rpc::KeptIn& place, const CaptureRef& capture);
     void show(const Cell& cell, int batch);
-    /// Of a cell that is not stored yet: a sweep of it alone, in the format given.
-    void replay(const std::string& variant, Precision precision, int batch);
+    /// Of a cell that is not stored yet: a sweep of it alone, in the format and on the device given.
+    void replay(const std::string& variant, Precision precision, const std::string& device, int batch);
     /// A cell that the session need not have; nothing of it is stored.
     void showReplayed(const replay::CellRequest& cell, int batch);
     void showBatch(int batch);

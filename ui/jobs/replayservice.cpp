@@ -49,6 +49,19 @@ QStringList textsOf(const Json& json)
     return texts;
 }
 
+std::vector<ReplayDevice> devicesOf(const Json& json)
+{
+    constexpr std::size_t most = 64;
+    std::vector<ReplayDevice> devices;
+    for (std::size_t i = 0; json.is_array() && i < std::min(json.size(), most); ++i) {
+        const QString name = textOf(rpc::member(json[i], "name"));
+        if (!name.isEmpty()) {
+            devices.push_back({name, textOf(rpc::member(json[i], "hardware"))});
+        }
+    }
+    return devices;
+}
+
 int idOf(const Json& answer)
 {
     std::int64_t id = 0;
@@ -237,6 +250,28 @@ QString ReplayService::description() const
     return m_engine.isEmpty() ? tr("Worker: starting") : tr("Worker: %1").arg(m_engine);
 }
 
+void ReplayService::chooseDevices(const QStringList& names)
+{
+    m_wantedDevices = names;
+    Q_EMIT stateChanged();
+}
+
+QStringList ReplayService::chosenDevices() const
+{
+    QStringList wanted;
+    QStringList gpus;
+    for (const ReplayDevice& device : m_devices) {
+        if (m_wantedDevices.contains(device.name)) {
+            wanted << device.name;
+        }
+        if (device.name != QLatin1String("cpu")) {
+            gpus << device.name;
+        }
+    }
+    const QStringList chosen = wanted.isEmpty() ? gpus : wanted;
+    return chosen.isEmpty() ? QStringList(QStringLiteral("cpu")) : chosen;
+}
+
 void ReplayService::send(const Json& request)
 {
     if (m_process) {
@@ -266,7 +301,8 @@ void ReplayService::sendOrder()
 {
     if (m_order && !std::exchange(m_orderSent, true)) {
         const replay::SweepRequest& request = m_order->request;
-        m_cellsLeft = std::ssize(request.captures) * std::ssize(request.variants) * std::ssize(request.precisions);
+        m_cellsLeft = std::ssize(request.captures) * std::ssize(request.variants) * std::ssize(request.precisions)
+            * std::ssize(request.devices);
         send(requestOf(*m_order, m_job));
     }
 }
@@ -437,9 +473,9 @@ void ReplayService::handleHello(const Json& hello)
     m_ready = true;
     m_helloTimer.stop();
     QStringList parts {textOf(rpc::member(hello, "engine"))};
-    const Json& devices = rpc::member(hello, "devices");
-    for (std::size_t i = 0; devices.is_array() && i < std::min<std::size_t>(devices.size(), 20); ++i) {
-        parts << textOf(rpc::member(devices[i], "name")).toUpper();
+    m_devices = devicesOf(rpc::member(hello, "devices"));
+    for (const ReplayDevice& device : m_devices) {
+        parts << device.name.toUpper();
     }
     m_engine = parts.join(QStringLiteral(" · "));
     m_notes = textsOf(rpc::member(hello, "notes"));

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include <QObject>
 #include <QProcess>
@@ -24,6 +25,13 @@ struct ServiceProgram
     QString program;
     QStringList arguments;
     bool worker = false; ///< nanscope-worker rather than the command line's own CPU device
+};
+
+/// Something the service replays on.
+struct ReplayDevice
+{
+    QString name; ///< "cpu", "cuda:0"
+    QString hardware; ///< "NVIDIA H100 80GB HBM3"
 };
 
 /// The worker named by NANSCOPE_WORKER, by the settings or beside this program; after it `nanscope serve`.
@@ -69,7 +77,14 @@ public:
     bool settled() const { return m_ready || !m_process; }
     /// "Worker: torch 2.11.0 · CPU", or that there is none.
     QString description() const;
+    /// As it says of itself: why there is no GPU, for example.
     QStringList notes() const { return m_notes; }
+    /// Empty until it has answered.
+    const std::vector<ReplayDevice>& devices() const { return m_devices; }
+    /// The user's choice; none: every GPU, and the CPU where there is none.
+    void chooseDevices(const QStringList& names);
+    /// What replays run on: of what was chosen that which is there. Never empty.
+    QStringList chosenDevices() const;
 
     /// Of lines that are no answer, and of one line.
     static constexpr qint64 mostRubbishBytes = qint64 {16} << 20;
@@ -118,6 +133,8 @@ private:
     bool m_ready = false;
     QString m_engine;
     QStringList m_notes;
+    std::vector<ReplayDevice> m_devices;
+    QStringList m_wantedDevices;
     QString m_errors; ///< end of the process's stderr
     std::optional<rpc::SweepOrder> m_order; ///< of the running sweep
     bool m_orderSent = false;

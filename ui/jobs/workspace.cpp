@@ -36,17 +36,22 @@ bool sameContents(const RunData& a, const RunData& b)
         && a.rejected.size() == b.rejected.size() && a.replaced.size() == b.replaced.size() && points(a) == points(b);
 }
 
-/// Those that lack a cell in some format.
-QStringList withoutCells(const QStringList& variants, const std::vector<const Cell*>& cells)
+/// Those that lack a cell in some format on some device.
+QStringList withoutCells(const QStringList& variants, const QStringList& devices, const std::vector<const Cell*>& cells)
 {
+    const auto hasCell = [&](const QString& variant, Precision precision, const QString& device) {
+        return std::ranges::any_of(cells, [&](const Cell* cell) {
+            return qstr(cell->variant) == variant && cell->precision == precision && qstr(cell->device) == device
+                && cell->error.empty();
+        });
+    };
     QStringList missing;
     for (const QString& variant : variants) {
-        const auto has = [&](Precision precision) {
-            return std::ranges::any_of(cells, [&](const Cell* cell) {
-                return qstr(cell->variant) == variant && cell->precision == precision && cell->error.empty();
-            });
-        };
-        if (!std::ranges::all_of(sweepPrecisions(), has)) {
+        const bool complete = std::ranges::all_of(devices, [&](const QString& device) {
+            return std::ranges::all_of(
+                sweepPrecisions(), [&](Precision precision) { return hasCell(variant, precision, device); });
+        });
+        if (!complete) {
             missing << variant;
         }
     }
@@ -534,7 +539,7 @@ void Workspace::showDefaultCell()
     if (const Cell* cell = firstToSee(cells(), judged, m_loaded.catalogue)) {
         m_film.show(*cell, batch);
     } else if (quick) {
-        m_film.replay(quick->variant, quick->precision, batch);
+        m_film.replay(quick->variant, quick->precision, m_service.chosenDevices().constFirst().toStdString(), batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
@@ -618,14 +623,28 @@ void Workspace::sweepSelected()
     rpc::SweepOrder order;
     order.request.captures = {*shown};
     const QStringList shownVariants = variantsToSweep(identified);
-    const QStringList missing = withoutCells(shownVariants, cells());
+    const QStringList devices = m_service.chosenDevices();
+    const QStringList missing = withoutCells(shownVariants, devices, cells());
     for (const QString& variant : missing.isEmpty() ? shownVariants : missing) {
         order.request.variants.push_back(variant.toStdString());
     }
     order.request.precisions = sweepPrecisions();
+    order.request.devices.clear();
+    for (const QString& device : devices) {
+        order.request.devices.push_back(device.toStdString());
+    }
     order.request.catalogue = m_loaded.catalogue;
     order.kept = m_loaded.place();
     m_service.sweep(order);
+}
+
+void Workspace::replayCell(const QString& variant, Precision precision, const QString& device)
+{
+    if (capture() && !sweeping()) {
+        const auto batch = m_film.batch();
+        m_film.replay(variant.toStdString(), precision, device.toStdString(), batch);
+        Q_EMIT stateChanged();
+    }
 }
 
 bool Workspace::sweepingSelected() const

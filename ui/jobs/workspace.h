@@ -69,6 +69,10 @@ public:
     void sweepSelected();
     /// Sweeps show every variant, not just one of each schedule.
     void setEveryVariant(bool every) { m_everyVariant = every; }
+    /// One cell of the selected capture that is not there yet, and its film.
+    void replayCell(const QString& variant, Precision precision, const QString& device);
+    /// What replays run on from now on; none: every GPU, and the CPU where there is none.
+    void chooseDevices(const QStringList& names) { m_service.chooseDevices(names); }
     /// Deep gauges of the cell that is shown; answered by deepMeasured() or deepEnded().
     void measureDeep();
     void cancelDeep() { m_deep.cancel(); }

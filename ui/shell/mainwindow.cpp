@@ -21,6 +21,7 @@
 #include <QMimeData>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QToolBar>
 #include <QVBoxLayout>
 
 #include "core/platform/platform.h"
@@ -34,6 +35,7 @@
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/comparelinks.h"
+#include "ui/shell/devicemenu.h"
 #include "ui/shell/findinglinks.h"
 #include "ui/shell/keylist.h"
 #include "ui/shell/layoutdialog.h"
@@ -184,6 +186,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     }
     setTheme(options.theme.value_or(m_settings.theme()));
     setCentralWidget(buildContents());
+    addDeviceMenu();
     connectActions();
     connectStart();
     connectWorkspace();
@@ -218,6 +221,19 @@ QWidget* MainWindow::buildContents()
     layout->addWidget(m_messages);
     layout->addWidget(m_stack, 1);
     return contents;
+}
+
+void MainWindow::addDeviceMenu()
+{
+    m_devices = new DeviceMenu(m_workspace.service(), this);
+    auto* bar = findChild<QToolBar*>(QStringLiteral("tools"));
+    bar->insertWidget(m_actions.compare, m_devices);
+    connect(m_devices, &DeviceMenu::devicesChosen, this, [this](const QStringList& names) {
+        m_settings.setState("devices", names.join(QLatin1Char('\n')).toUtf8());
+        m_workspace.chooseDevices(names);
+    });
+    m_workspace.chooseDevices(
+        QString::fromUtf8(m_settings.state("devices")).split(QLatin1Char('\n'), Qt::SkipEmptyParts));
 }
 
 void MainWindow::connectActions()
@@ -402,6 +418,7 @@ void MainWindow::onStateChanged()
     m_status.setWorker(service.available() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,
         service.notes().join(QLatin1Char('\n')));
     m_status.setBusy(m_workspace.busy());
+    m_devices->showChosen();
 }
 
 // What the window opens: by its dialogs, dropped on it, or again from the list of recent ones.

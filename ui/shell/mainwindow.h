@@ -20,6 +20,7 @@ class QStackedWidget;
 namespace nanscope {
 
 class CompareLinks;
+class DeviceMenu;
 class UserContextDialog;
 class MessageBar;
 class PaneLinks;
@@ -61,6 +62,7 @@ public:
     StartPage* startPage() { return m_start; }
     /// A dock by its name, or verdict, film, tensors; null where there is none of this name.
     QWidget* pane(const QString& name) { return m_area->pane(name); }
+    DeviceMenu* deviceMenu() { return m_devices; }
     const Actions& actions() const { return m_actions; }
 
 protected:
@@ -93,6 +95,7 @@ private:
     void connectReport();
     void connectWhatIf();
     void connectKnown();
+    void addDeviceMenu();
     void chooseKnown(workflow::UserFileKind kind);
     UserContextOf userContextOf(const workflow::UserFiles& first) const;
     void onUserFilesChanged();
@@ -116,6 +119,7 @@ private:
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
     MessageBar* m_messages = nullptr;
+    DeviceMenu* m_devices = nullptr;
     PaneArea* m_area = nullptr;
     PaneLinks* m_links = nullptr;
     CompareLinks* m_compare = nullptr;

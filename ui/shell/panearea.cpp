@@ -50,6 +50,15 @@ Pane* untitled(Pane* pane)
     return pane;
 }
 
+/// Qt 6 shows the page together with its tab, in front or not.
+void showTab(QTabWidget& tabs, int tab, bool shown)
+{
+    tabs.setTabVisible(tab, shown);
+    if (tab != tabs.currentIndex()) {
+        tabs.widget(tab)->hide();
+    }
+}
+
 QTabWidget* makeTabs(const QString& name)
 {
     auto* tabs = new QTabWidget;
@@ -114,7 +123,9 @@ QWidget* PaneArea::buildCentre()
     m_tabs = makeTabs(tr("Pictures"));
     m_tabs->addTab(films, tr("Film"));
     m_tabs->addTab(m_panes.sweep, tr("Sweep"));
-    m_tabs->addTab(m_panes.timeline, tr("Timeline"));
+    m_timelineTab = new QSplitter;
+    m_timelineTab->addWidget(m_panes.timeline);
+    m_tabs->addTab(m_timelineTab, tr("Timeline"));
     m_tabs->addTab(m_panes.findings, tr("Findings"));
     m_tabs->addTab(buildTools(), tr("Tools"));
     m_tabs->addTab(m_panes.report, tr("Report"));
@@ -417,8 +428,8 @@ void PaneArea::putAwayOrBringBack()
 void PaneArea::showTabsOfCaptures(bool shown)
 {
     const auto isOfCaptures = [this](const QWidget* tab) {
-        return tab->isAncestorOf(m_panes.film) || tab == m_panes.sweep || tab == m_panes.gauges || tab == m_panes.cliff
-            || tab == m_panes.instruments;
+        return tab->isAncestorOf(m_panes.film) || tab == m_panes.sweep || tab == m_timelineTab || tab == m_panes.gauges
+            || tab == m_panes.cliff || tab == m_panes.instruments;
     };
     if (!shown && isOfCaptures(m_tabs->currentWidget())) {
         m_tabBefore = m_tabs->currentWidget();
@@ -426,7 +437,7 @@ void PaneArea::showTabsOfCaptures(bool shown)
     }
     for (QTabWidget* tabs : {m_tabs, m_tools}) {
         for (int tab = 0; tab < tabs->count(); ++tab) {
-            tabs->setTabVisible(tab, shown || !isOfCaptures(tabs->widget(tab)));
+            showTab(*tabs, tab, shown || !isOfCaptures(tabs->widget(tab)));
         }
     }
     m_panes.tensors->setVisible(shown);
@@ -439,14 +450,8 @@ void PaneArea::showTabsOfCaptures(bool shown)
 /// What the logs hold is all there is to see then: the curves stay in sight below whatever is read.
 void PaneArea::placeTimeline(bool below)
 {
-    if (below) {
-        m_centre->addWidget(m_panes.timeline);
-        m_centre->setSizes({height(), height()});
-        m_panes.timeline->show();
-    } else {
-        m_tabs->insertTab(m_tabs->indexOf(m_panes.findings), m_panes.timeline, tr("Timeline"));
-        m_panes.timeline->hide(); // it was visible elsewhere, and stays so behind the tab that is shown
-    }
+    (below ? m_centre : m_timelineTab)->addWidget(m_panes.timeline);
+    m_centre->setSizes({height(), height()});
 }
 
 } // namespace nanscope

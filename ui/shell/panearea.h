@@ -126,6 +126,7 @@ private:
     std::vector<NamedPane> m_named;
     QTabWidget* m_tabs = nullptr;
     QTabWidget* m_tools = nullptr; ///< one of the tabs
+    QSplitter* m_timelineTab = nullptr; ///< holds the timeline, but for runs of logs alone
     QSplitter* m_centre = nullptr; ///< the tabs, and in a run of logs alone the timeline below them
     QDockWidget* m_answer = nullptr;
     Docks m_docks;

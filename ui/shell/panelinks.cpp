@@ -23,6 +23,7 @@
 #include "ui/report/reportpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/plantlinks.h"
+#include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
@@ -109,6 +110,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
         [this](const Cell& cell) { m_workspace.showCell(cell); });
+    connect(m_panes.sweep, &SweepPane::replayRequested, &m_workspace, &Workspace::replayCell);
 }
 
 void PaneLinks::connectFilm()
@@ -251,6 +253,9 @@ void PaneLinks::onStateChanged()
 {
     const bool sweepingSelected = m_workspace.sweepingSelected();
     m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
+    if (m_workspace.capture() && m_panes.sweep->model()->devices() != devicesToShow()) {
+        fillSweep();
+    }
     if (m_panes.sweep->isRunning() != sweepingSelected) {
         m_panes.sweep->setRunning(sweepingSelected);
     }
@@ -305,6 +310,18 @@ void PaneLinks::fillDamage()
     onFrame(m_panes.film->strip()->current());
 }
 
+/// Those that replays run on, and those that cells are of.
+QStringList PaneLinks::devicesToShow() const
+{
+    QStringList devices = m_workspace.service().chosenDevices();
+    for (const Cell* cell : m_workspace.cells()) {
+        if (!devices.contains(qstr(cell->device))) {
+            devices << qstr(cell->device);
+        }
+    }
+    return devices;
+}
+
 void PaneLinks::fillSweep()
 {
     int identified = 0;
@@ -315,7 +332,7 @@ void PaneLinks::fillSweep()
         m_panes.sweep->setGrid({}, 0);
         return;
     }
-    m_panes.sweep->setGrid(swept, identified);
+    m_panes.sweep->setGrid(swept, identified, devicesToShow());
     m_panes.sweep->setRunning(m_workspace.sweepingSelected());
     for (const Cell* cell : m_workspace.cells()) {
         m_panes.sweep->putCell(*cell);

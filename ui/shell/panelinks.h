@@ -57,6 +57,7 @@ private:
     void showFilm();
     void showCaptureAlone();
     void fillSweep();
+    QStringList devicesToShow() const;
     void fillCliff(const QString& missing);
     void selectCause();
 

@@ -66,23 +66,27 @@ const std::vector<Precision>& sweepPrecisions()
     return all;
 }
 
-void CellGridModel::setGrid(QStringList variants, int identified, std::vector<Precision> precisions)
+void CellGridModel::setGrid(
+    QStringList variants, int identified, std::vector<Precision> precisions, QStringList devices)
 {
     beginResetModel();
     m_variants = std::move(variants);
     m_identified = identified;
     m_precisions = std::move(precisions);
-    m_entries.assign(static_cast<std::size_t>(m_variants.size()) * m_precisions.size(), {});
+    m_devices = std::move(devices);
+    m_entries.assign(static_cast<std::size_t>(m_variants.size() * m_devices.size()) * m_precisions.size(), {});
     endResetModel();
 }
 
 void CellGridModel::putCell(const Cell& cell)
 {
-    const auto row = m_variants.indexOf(qstr(cell.variant));
+    const auto variant = m_variants.indexOf(qstr(cell.variant));
+    const auto device = m_devices.indexOf(qstr(cell.device));
     const auto column = std::ranges::find(m_precisions, cell.precision);
-    if (row < 0 || column == m_precisions.end()) {
+    if (variant < 0 || device < 0 || column == m_precisions.end()) {
         return;
     }
+    const auto row = variant * m_devices.size() + device;
     const QModelIndex at = index(static_cast<int>(row), static_cast<int>(column - m_precisions.begin()));
     m_entries[static_cast<std::size_t>(at.row()) * m_precisions.size() + static_cast<std::size_t>(at.column())] = {
         cell, false};
@@ -133,7 +137,7 @@ const Cell* CellGridModel::cellAt(const QModelIndex& index) const
 
 int CellGridModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_variants.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_variants.size() * m_devices.size());
 }
 
 int CellGridModel::columnCount(const QModelIndex& parent) const
@@ -189,18 +193,24 @@ QString CellGridModel::toolTip(const QModelIndex& index) const
 {
     const Entry& at = entry(index);
     const QString place =
-        tr("%1 in %2").arg(m_variants[index.row()], qstr(name(m_precisions[static_cast<std::size_t>(index.column())])));
+        tr("%1 in %2 on %3")
+            .arg(variantOf(index.row()), qstr(name(precisionOf(index.column()))), deviceOf(index.row()));
     switch (stateOf(at)) {
     case CellState::pending:
         return tr("%1: waiting for the replay").arg(place);
     case CellState::notRun:
-        return tr("%1: not replayed yet").arg(place);
+        return tr("%1: not replayed yet; click to replay it").arg(place);
     case CellState::failed:
         return tr("%1: %2").arg(place, qstr(at.cell->error));
     case CellState::done:
         break;
     }
     return detailText(*at.cell);
+}
+
+QString CellGridModel::rowName(int row) const
+{
+    return m_devices.size() == 1 ? variantOf(row) : tr("%1 · %2").arg(variantOf(row), deviceOf(row));
 }
 
 QVariant CellGridModel::data(const QModelIndex& index, int role) const
@@ -237,17 +247,17 @@ QVariant CellGridModel::headerData(int section, Qt::Orientation orientation, int
     if (orientation == Qt::Horizontal) {
         return role == Qt::DisplayRole ? qstr(name(m_precisions[static_cast<std::size_t>(section)])) : QVariant();
     }
+    const bool identified = section / m_devices.size() < m_identified;
     switch (role) {
     case Qt::DisplayRole:
-        return m_variants[section];
+        return rowName(section);
     case IdentifiedRole:
-        return section < m_identified;
+        return identified;
     case Qt::ToolTipRole:
-        return section < m_identified ? tr("%1: one of the variants that may have run").arg(m_variants[section])
-                                      : m_variants[section];
+        return identified ? tr("%1: one of the variants that may have run").arg(rowName(section)) : rowName(section);
     case Qt::FontRole: {
         QFont font;
-        font.setBold(section < m_identified);
+        font.setBold(identified);
         return font;
     }
     default:

@@ -230,6 +230,8 @@ SweepPane::SweepPane(QWidget* parent)
             Q_EMIT cellSelected(*cell);
         }
     });
+    connect(m_view, &QTableView::clicked, this, &SweepPane::requestReplay);
+    connect(m_view, &QTableView::activated, this, &SweepPane::requestReplay);
     updateState();
 }
 
@@ -241,9 +243,18 @@ void SweepPane::resizeEvent(QResizeEvent* event)
     m_view->verticalHeader()->setFixedWidth(std::clamp(width() - columns, grid(20), grid(40)));
 }
 
-void SweepPane::setGrid(const QStringList& variants, int identified)
+void SweepPane::requestReplay(const QModelIndex& index)
 {
-    m_model->setGrid(variants, identified, sweepPrecisions());
+    const Cell* cell = m_model->cellAt(index);
+    if (index.isValid() && !m_running && (!cell || !cell->error.empty())) {
+        Q_EMIT replayRequested(
+            m_model->variantOf(index.row()), m_model->precisionOf(index.column()), m_model->deviceOf(index.row()));
+    }
+}
+
+void SweepPane::setGrid(const QStringList& variants, int identified, const QStringList& devices)
+{
+    m_model->setGrid(variants, identified, sweepPrecisions(), devices);
     updateState();
 }
 
@@ -269,7 +280,8 @@ void SweepPane::updateState()
 {
     const int done = m_model->doneCount();
     const int all = m_model->cellCount();
-    setNote(all == 0 ? QString() : tr("%1 of %2 cells").arg(done).arg(all));
+    setNote(all == 0 ? QString()
+                     : tr("%1 of %2 cells · on %3").arg(done).arg(all).arg(m_model->devices().join(tr(" and "))));
     m_progress->setRange(0, std::max(all, 1));
     m_progress->setValue(done);
     m_progress->setVisible(m_running);
@@ -289,7 +301,7 @@ void SweepPane::showDetail(const QModelIndex& index)
     const Cell* cell = m_model->cellAt(index);
     m_detail->setFullText(cell
             ? m_model->data(index, Qt::ToolTipRole).toString().replace(QLatin1Char('\n'), QStringLiteral(" · "))
-            : tr("Bold variants may have run. Select a cell for its numbers."));
+            : tr("Bold variants may have run. Select a cell for its numbers and its film; an empty one is replayed."));
 }
 
 } // namespace nanscope

@@ -25,7 +25,7 @@ public:
     explicit SweepPane(QWidget* parent = nullptr);
 
     /// An empty grid; the first `identified` variants are those that may have run.
-    void setGrid(const QStringList& variants, int identified);
+    void setGrid(const QStringList& variants, int identified, const QStringList& devices = {QStringLiteral("cpu")});
     void putCell(const Cell& cell);
     void setRunning(bool running);
     void setSweepEnabled(bool enabled);
@@ -42,6 +42,8 @@ Q_SIGNALS:
     void cancelRequested();
     /// A computed cell was selected by the user.
     void cellSelected(const nanscope::Cell& cell);
+    /// One that is not computed yet was clicked.
+    void replayRequested(const QString& variant, nanscope::Precision precision, const QString& device);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -49,6 +51,7 @@ protected:
 private:
     void updateState();
     void showDetail(const QModelIndex& index);
+    void requestReplay(const QModelIndex& index);
 
     CellGridModel* m_model;
     QTableView* m_view;

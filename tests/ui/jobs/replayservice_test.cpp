@@ -46,6 +46,37 @@ TEST(ReplayService, SaysWhatItRunsOn)
     EXPECT_EQ(own.description(), QStringLiteral("No worker: replays run on the built-in CPU device"));
 }
 
+TEST(ReplayService, ReplaysOnEveryGpuUnlessAnotherDeviceIsChosen)
+{
+    ReplayService service({fake("gpus", true)});
+    EXPECT_EQ(service.chosenDevices(), QStringList(QStringLiteral("cpu"))) << "before it has answered";
+    service.start();
+    ASSERT_TRUE(waitFor(service, [](const ReplayService& s) { return s.settled(); }));
+    const QStringList gpus {QStringLiteral("cuda:0"), QStringLiteral("cuda:1")};
+    ASSERT_EQ(service.devices().size(), 3U);
+    EXPECT_EQ(service.devices()[1].hardware, QStringLiteral("Fake GPU, 80 GB"));
+    EXPECT_EQ(service.chosenDevices(), gpus);
+    service.chooseDevices({QStringLiteral("cuda:7"), QStringLiteral("cuda:1")});
+    EXPECT_EQ(service.chosenDevices(), QStringList(gpus[1])) << "one that is not there is passed over";
+    service.chooseDevices({QStringLiteral("cuda:7")});
+    EXPECT_EQ(service.chosenDevices(), gpus);
+    service.chooseDevices({QStringLiteral("cpu")});
+    EXPECT_EQ(service.chosenDevices(), QStringList(QStringLiteral("cpu")));
+}
+
+TEST(ReplayService, ASweepOnTwoDevicesBringsTheCellsOfBoth)
+{
+    ReplayService service({fake("gpus", true)});
+    QStringList devices;
+    QObject::connect(&service, &ReplayService::cellDone, &service,
+        [&](const Cell& cell) { devices << QString::fromStdString(cell.device); });
+    rpc::SweepOrder both = order();
+    both.request.devices = {"cuda:0", "cuda:1"};
+    service.sweep(both);
+    ASSERT_TRUE(waitFor(service, [](const ReplayService& s) { return !s.running(); }));
+    EXPECT_EQ(devices, (QStringList {QStringLiteral("cuda:0"), QStringLiteral("cuda:1")}));
+}
+
 TEST(ReplayService, DeathDuringASweepIsReportedAndItsCellsStay)
 {
     ReplayService service({fake("dies")});

@@ -248,7 +248,7 @@ TEST_F(Access, TabReadsAPaneToItsEndBeforeTheNext)
         }
         before = now;
     }
-    EXPECT_GE(panes.size(), 7U);
+    EXPECT_GE(panes.size(), 6U);
 }
 
 TEST_F(Access, WhatCanBeClickedCanBeReachedByTab)

@@ -299,8 +299,7 @@ TEST_F(Layouts, RunOfLogsAlonePutsAwayWhatOnlyCapturesFill)
     EXPECT_FALSE(dock("faults")->isVisible()) << "as the user left it";
     EXPECT_TRUE(panes.film->isVisible());
     EXPECT_TRUE(panes.tensors->isVisible());
-    EXPECT_FALSE(panes.timeline->isVisible())
-        << "behind its tab again";
+    EXPECT_FALSE(panes.timeline->isVisible()) << "behind its tab again";
     EXPECT_FALSE(area()->capturePanesButton()->isVisible());
 }
 

@@ -46,6 +46,26 @@ TEST_F(CellGridTest, KeepsTheRulesOfItemModels)
     EXPECT_EQ(model.rowCount(), 0);
 }
 
+TEST_F(CellGridTest, SeveralDevicesHaveARowEach)
+{
+    const QStringList devices {QStringLiteral("cuda:0"), QStringLiteral("cpu")};
+    model.setGrid({"gns-gram", "keller-jordan"}, 1, {Precision::fp64, Precision::fp16}, devices);
+    ASSERT_EQ(model.rowCount(), 4);
+    Cell cell = bornInGram();
+    cell.device = "cuda:0";
+    model.putCell(cell);
+    EXPECT_EQ(text(2, 1), "−Inf");
+    EXPECT_EQ(text(3, 1), "–") << "the CPU has not replayed it";
+    EXPECT_EQ(model.headerData(3, Qt::Vertical).toString(), "keller-jordan · cpu");
+    EXPECT_TRUE(model.headerData(1, Qt::Vertical, IdentifiedRole).toBool());
+    EXPECT_FALSE(model.headerData(2, Qt::Vertical, IdentifiedRole).toBool());
+    EXPECT_EQ(model.variantOf(3), "keller-jordan");
+    EXPECT_EQ(model.deviceOf(3), "cpu");
+    cell.device = "cuda:5";
+    model.putCell(cell);
+    EXPECT_EQ(model.doneCount(), 1) << "of a device that has no row";
+}
+
 TEST_F(CellGridTest, CellNamesOutcomeAndBirth)
 {
     QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
