@@ -253,6 +253,16 @@ Result<CaptureVerdict> rejudge(
     return again;
 }
 
+CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, const replay::Catalogue& catalogue)
+{
+    const auto said = std::ranges::find(observed.answers, judged.capture, &KeptAnswer::capture);
+    if (said == observed.answers.end() || said->ticks.empty()) {
+        return judged;
+    }
+    auto again = rejudge(judged, said->ticks, catalogue);
+    return again ? std::move(*again) : std::move(judged);
+}
+
 std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
     const auto ticks = ticksOf(judged, catalogue);

@@ -45,6 +45,10 @@ bool asksWhatElseIsTaken(const CaptureVerdict& judged);
 Result<CaptureVerdict> rejudge(
     const CaptureVerdict& judged, const std::vector<std::string>& ticked, const replay::Catalogue& catalogue);
 
+/// The verdict over what the user said ran of this capture. As it is where nothing was said, or where the replays that
+/// were done cannot tell it.
+CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, const replay::Catalogue& catalogue);
+
 /// One answer to the deciding question: the ticks that stay.
 struct Answer
 {

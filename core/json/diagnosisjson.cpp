@@ -180,6 +180,13 @@ void fields(Visit& visit, Of<TriedExperiment> auto& tried)
 }
 
 template <class Visit>
+void fields(Visit& visit, Of<KeptAnswer> auto& answer)
+{
+    visit("capture", answer.capture);
+    visit("ticks", answer.ticks);
+}
+
+template <class Visit>
 void fields(Visit& visit, Of<CallsAgain> auto& called)
 {
     visit("capture", called.capture);
@@ -244,6 +251,7 @@ void fields(Visit& visit, Of<Observations> auto& observed)
     visit("rate", observed.rate);
     visit("tried", observed.tried);
     visit("called", observed.called);
+    visit("answers", observed.answers);
 }
 
 template <class Visit>

@@ -63,12 +63,21 @@ struct CallsAgain
     std::string experiment {}; ///< id of what was changed; empty: as it ran
 };
 
-/// What the owner of a run saw besides its files. Belongs to the run, not to one capture.
+/// What the user says ran, of the functions that may have made a capture.
+struct KeptAnswer
+{
+    std::string capture; ///< its name
+    std::vector<std::string> ticks; ///< those that are left, in the names of diagnose::ticksOf()
+    bool operator==(const KeptAnswer&) const = default;
+};
+
+/// What the owner of a run saw and said besides its files. Belongs to the run, not to one capture.
 struct Observations
 {
     std::optional<FailureRate> rate;
     std::vector<TriedExperiment> tried; ///< at most one of an id
     std::vector<CallsAgain> called {}; ///< the function that was captured, called again
+    std::vector<KeptAnswer> answers {}; ///< at most one of a capture
 };
 
 } // namespace nanscope

@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/diagnose/recovery/rollback.h"
+#include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/jsonfields.h"
@@ -137,9 +138,12 @@ Result<void> storeObservations(session::Session& session, const Observations& ob
     return session.setObservations(jsonText(toJson(observed)));
 }
 
-Diagnosis weighed(
-    Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files, bool nameOnly)
+Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files,
+    const replay::Catalogue& catalogue, bool nameOnly)
 {
+    for (auto& verdict : diagnosis.captures) {
+        verdict = diagnose::withAnswers(std::move(verdict), observed, catalogue);
+    }
     diagnosis = diagnose::withObservations(std::move(diagnosis), observed);
     diagnose::adviseAgain(diagnosis, run);
     for (auto& verdict : diagnosis.captures) {
@@ -155,7 +159,8 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
-    auto shown = weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.namesOnly);
+    auto shown = weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue,
+        source.namesOnly);
     report::ReportInput input {
         std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
     input.about = std::move(source.about);

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "core/diagnose/rejudge.h"
 #include "core/model/verdict.h"
 #include "core/report/input/reportinput.h"
 #include "core/session/session.h"
@@ -90,6 +91,23 @@ TEST_F(TwoPrograms, WriteTheSameReportOfASession)
     std::ifstream stream(file.toStdString());
     const std::string theirs {std::istreambuf_iterator<char>(stream), {}};
     EXPECT_EQ(comparable(report::jsonReport(*input)), comparable(theirs));
+}
+
+TEST_F(TwoPrograms, WriteTheSameReportOverWhatTheUserSaysRan)
+{
+    auto loaded = judged(run);
+    const auto all = comparable(report::jsonReport(*reportInput({loaded, {}})));
+    const CaptureVerdict& birth = loaded.diagnosis->captures.front();
+    const auto ticks = diagnose::ticksOf(birth, loaded.catalogue);
+    ASSERT_GE(ticks.size(), 2U);
+    loaded.observed.answers = {{birth.capture, {ticks.front().name}}};
+    ASSERT_TRUE(storeObserved(loaded, loaded.observed));
+    const auto one = comparable(report::jsonReport(*reportInput({loaded, {}})));
+    EXPECT_NE(one, all);
+    const auto file = folder.filePath(QStringLiteral("report.json"));
+    answerOf({QStringLiteral("report"), qstr(loaded.session.string()), QStringLiteral("-o"), file});
+    std::ifstream stream(file.toStdString());
+    EXPECT_EQ(one, comparable(std::string(std::istreambuf_iterator<char>(stream), {})));
 }
 
 TEST_F(TwoPrograms, WriteTheSameReportByOtherFindings)

@@ -3,7 +3,6 @@
 #include "ui/jobs/reportjob.h"
 
 #include "core/base/utf8.h"
-#include "core/diagnose/rejudge.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/input/reportinput.h"
@@ -15,24 +14,11 @@ namespace nanscope {
 
 namespace {
 
-/// The verdict over what the user left ticked, where the replays that were done can tell it.
-void applyTicks(CaptureVerdict& verdict, const LoadedRun& loaded)
-{
-    const auto ticks = loaded.ticks.find(verdict.capture);
-    if (ticks == loaded.ticks.end() || ticks->second.empty()) {
-        return;
-    }
-    if (auto again = diagnose::rejudge(verdict, ticks->second, loaded.catalogue)) {
-        verdict = std::move(*again);
-    }
-}
-
 /// What is known now; a report written while the replays still run says which captures wait for them.
 Diagnosis diagnosisOf(const LoadedRun& loaded)
 {
     auto diagnosis = loaded.known() ? *loaded.known() : Diagnosis {};
     for (auto& verdict : diagnosis.captures) {
-        applyTicks(verdict, loaded);
         if (verdict.summary.empty()) {
             verdict.summary = "not judged yet: this was written before its replays were done";
         }
@@ -64,7 +50,7 @@ Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
     return runWithPoints(run).map([&](RunData whole) {
         workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles, run.kept));
-        return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, true).rollback;
+        return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, run.catalogue, true).rollback;
     });
 }
 

@@ -4,7 +4,6 @@
 
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +31,6 @@ struct LoadedRun
     std::optional<std::int64_t> newestPoints; ///< of each series that the diagnosis was read from; none for all
     /// The best that is known by now.
     const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }
-    std::map<std::string, std::vector<std::string>> ticks; ///< by capture: what the user left of the plausible set
     Observations observed; ///< what the owner of the run said they saw
     std::vector<Cell> cells;
     diagnose::FindingChoices choices; ///< what the user chose of findings

@@ -3,6 +3,7 @@
 #include "ui/jobs/workspace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -203,11 +204,20 @@ std::optional<CaptureVerdict> Workspace::tickedVerdict() const
     if (!judged) {
         return std::nullopt;
     }
-    const auto kept = m_loaded.ticks.find(capture()->file);
-    if (kept == m_loaded.ticks.end() || kept->second.empty()) {
-        return *judged;
+    return diagnose::withAnswers(*judged, m_loaded.observed, m_loaded.catalogue);
+}
+
+std::shared_ptr<const Diagnosis> Workspace::tickedDiagnosis() const
+{
+    const auto known = m_loaded.known();
+    if (!known || m_loaded.observed.answers.empty()) {
+        return known;
     }
-    return diagnose::rejudge(*judged, kept->second, m_loaded.catalogue).value_or(*judged);
+    auto ticked = std::make_shared<Diagnosis>(*known);
+    for (CaptureVerdict& verdict : ticked->captures) {
+        verdict = diagnose::withAnswers(std::move(verdict), m_loaded.observed, m_loaded.catalogue);
+    }
+    return ticked;
 }
 
 int Workspace::causeOf(const CaptureVerdict& verdict) const
@@ -317,6 +327,9 @@ void Workspace::setRan(const QStringList& ran)
         return;
     }
     m_ran = ran;
+    // What was ticked of another set says nothing of this one.
+    m_loaded.observed.answers.clear();
+    keepObserved();
     judgeAgain();
 }
 
@@ -333,26 +346,27 @@ void Workspace::judgeAgain()
     }
     m_judging = true;
     m_judgedBy = m_loaded.choices;
-    if (!m_loaded.diagnosis) {
-        m_loaded.ticks.clear();
-    }
     m_loader.judge(m_loaded, names);
     Q_EMIT stateChanged();
 }
 
 void Workspace::setTicks(const QStringList& ticks)
 {
-    if (const Capture* shown = capture()) {
-        std::vector<std::string>& kept = m_loaded.ticks[shown->file];
-        kept.clear();
-        for (const QString& tick : ticks) {
-            kept.push_back(tick.toStdString());
-        }
-        m_reporter.subjectChanged();
-        adviseAgain();
-        if (!showsExplanation()) {
-            showDefaultCell();
-        }
+    const Capture* shown = capture();
+    if (!shown) {
+        return;
+    }
+    std::vector<KeptAnswer>& answers = m_loaded.observed.answers;
+    std::erase_if(answers, [&](const KeptAnswer& answer) { return answer.capture == shown->file; });
+    if (!ticks.isEmpty()) {
+        KeptAnswer& answer = answers.emplace_back(KeptAnswer {shown->file, {}});
+        std::ranges::transform(ticks, std::back_inserter(answer.ticks), &QString::toStdString);
+    }
+    keepObserved();
+    m_reporter.subjectChanged();
+    adviseAgain();
+    if (!showsExplanation()) {
+        showDefaultCell();
     }
 }
 
@@ -380,14 +394,21 @@ void Workspace::adviseAgain()
 
 void Workspace::setObserved(const Observations& observed)
 {
+    auto answers = std::move(m_loaded.observed.answers);
     m_loaded.observed = observed;
+    m_loaded.observed.answers = std::move(answers);
     m_reporter.subjectChanged();
     adviseAgain();
+    keepObserved();
+}
+
+void Workspace::keepObserved()
+{
     if (m_loaded.session.empty()) {
         return;
     }
     background(
-        m_notes, this, [run = m_loaded, observed] { return storeObserved(run, observed); },
+        m_notes, this, [run = m_loaded] { return storeObserved(run, run.observed); },
         [this](const Result<void>& stored) {
             if (!stored) {
                 Q_EMIT problem(qstr(sentence(stored.error())), {});
@@ -399,11 +420,11 @@ QStringList Workspace::ticks() const
 {
     QStringList names;
     const Capture* shown = capture();
-    const auto kept = shown ? m_loaded.ticks.find(shown->file) : m_loaded.ticks.end();
-    if (kept != m_loaded.ticks.end()) {
-        for (const std::string& tick : kept->second) {
-            names << qstr(tick);
-        }
+    const auto& answers = m_loaded.observed.answers;
+    const auto kept = shown ? std::ranges::find(answers, shown->file, &KeptAnswer::capture) : answers.end();
+    if (kept != answers.end()) {
+        std::ranges::transform(
+            kept->ticks, std::back_inserter(names), [](const std::string& tick) { return qstr(tick); });
     }
     return names;
 }
@@ -413,7 +434,8 @@ void Workspace::adviseAsObserved()
 {
     m_advice.drop();
     m_advising = false;
-    if (!m_loaded.observed.tried.empty() || !m_loaded.observed.called.empty()) {
+    const Observations& observed = m_loaded.observed;
+    if (!observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
         adviseAgain();
     }
 }
@@ -502,10 +524,6 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     // Cancelled half-way it says less than the one that is there.
     if (!diagnosis->stopped.empty() && m_loaded.diagnosis) {
         return;
-    }
-    // Verdicts that arrived one by one are these, and may have been ticked since.
-    if (m_loaded.diagnosis) {
-        m_loaded.ticks.clear();
     }
     dropFindings();
     m_loaded.diagnosis = std::move(diagnosis);

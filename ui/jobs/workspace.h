@@ -50,7 +50,7 @@ public:
     bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
-    /// The variants ticked for the selected capture; empty for all. Reports follow them.
+    /// The variants ticked for the selected capture; empty for all. Remembered with the run; reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
     /// What the owner of the run saw; remembered with the run, and argued with in reports.
@@ -104,6 +104,8 @@ public:
     const CaptureVerdict* verdict() const;
     /// The same over what is ticked of it; none where it is not judged.
     std::optional<CaptureVerdict> tickedVerdict() const;
+    /// Every verdict over what is ticked of it; null while nothing is known.
+    std::shared_ptr<const Diagnosis> tickedDiagnosis() const;
     /// Index of the capture a verdict names as its cause, or -1.
     int causeOf(const CaptureVerdict& verdict) const;
     QStringList ran() const { return m_ran; }
@@ -177,6 +179,7 @@ private:
     void dropFindings();
     UserContext userContext() const;
     void adviseAgain();
+    void keepObserved();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);
     std::string sweptCapture() const;

@@ -93,7 +93,10 @@ void PaneLinks::connectPanes()
     connect(m_panes.captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
     connect(m_panes.captures, &CapturesPane::causeRequested, this, &PaneLinks::selectCause);
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
-    connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
+    connect(m_panes.verdict, &VerdictPane::ticksChanged, this, [this](const QStringList& ticks) {
+        m_workspace.setTicks(ticks);
+        m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
+    });
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
     connect(&m_workspace, &Workspace::advised, m_panes.verdict, &VerdictPane::setRollback);
@@ -221,7 +224,7 @@ void PaneLinks::onRunChanged()
     m_panes.verdict->setRollback(loaded.known()->rollback);
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
-    m_panes.captures->setRun(loaded.run, loaded.known());
+    m_panes.captures->setRun(loaded.run, m_workspace.tickedDiagnosis());
     if (loaded.run->captures.empty()) {
         onSelectionChanged();
     }
@@ -230,7 +233,7 @@ void PaneLinks::onRunChanged()
 
 void PaneLinks::onVerdictsArrived(bool ofSelected)
 {
-    m_panes.captures->setVerdicts(m_workspace.loaded().known());
+    m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
     if (ofSelected) {
         fillVerdict();
     }

@@ -220,6 +220,22 @@ TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
     expectLikeRan(open, {"keller-jordan", "dion-ns5", "gns-standard"});
 }
 
+TEST_F(Rejudging, AKeptAnswerHoldsForItsCaptureAlone)
+{
+    dump(waves(70000), Matrix(size, NAN));
+    const auto judged = storedAndRead(diagnosed());
+    const auto answers = diagnose::answersOf(judged, {});
+    ASSERT_FALSE(answers.empty());
+    Observations observed;
+    observed.answers = {{judged.capture, answers[0].ticks}};
+    EXPECT_EQ(textOf(diagnose::withAnswers(judged, observed, {})), textOf(rejudged(judged, answers[0].ticks)));
+    EXPECT_NE(textOf(diagnose::withAnswers(judged, observed, {})), textOf(judged));
+    observed.answers[0].capture = "another.pt";
+    EXPECT_EQ(textOf(diagnose::withAnswers(judged, observed, {})), textOf(judged));
+    observed.answers = {{judged.capture, {"never-replayed"}}};
+    EXPECT_EQ(textOf(diagnose::withAnswers(judged, observed, {})), textOf(judged)) << "only a replay could tell";
+}
+
 TEST_F(Rejudging, NobodyIsAccusedWhereAMemberCouldHaveDoneIt)
 {
     dump(waves(70000), Matrix(size, NAN));

@@ -137,7 +137,7 @@ TEST(Fields, OfObservations)
 {
     const Observations observed {FailureRate {3, 4.2},
         {{"kernels-off", Seen::gone, 6.5, 1}, {"swap-gpus", Seen::moves, 0, 2}},
-        {{"a.pt", 3, 200, false, "kernels-off"}}};
+        {{"a.pt", 3, 200, false, "kernels-off"}}, {{"b.pt", {"gns-gram", "nothing-else"}}}};
     const auto back = observationsFromJson(jsonText(toJson(observed)));
     ASSERT_TRUE(back.rate);
     EXPECT_EQ(back.rate->failures, 3);
@@ -154,6 +154,7 @@ TEST(Fields, OfObservations)
     EXPECT_EQ(back.called[0].calls, 200);
     EXPECT_FALSE(back.called[0].sameGpu);
     EXPECT_EQ(back.called[0].experiment, "kernels-off");
+    EXPECT_EQ(back.answers, observed.answers);
     EXPECT_TRUE(observationsFromJson("").tried.empty());
     EXPECT_TRUE(observationsFromJson("[1, {").tried.empty());
 }

@@ -17,6 +17,7 @@
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -38,7 +39,9 @@
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
 #include "ui/timeline/timelineplot.h"
+#include "ui/verdict/verdictbox.h"
 #include "ui/verdict/verdictpane.h"
+#include "ui/verdict/verdictticks.h"
 
 namespace nanscope {
 
@@ -362,6 +365,35 @@ TEST_F(SampleWindow, SecondVisitShowsTheStoredVerdictWithoutJudgingAgain)
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_FALSE(judgedAgain);
     EXPECT_EQ(window.workspace().capture()->file, truth["birth"]["capture"].get<std::string>());
+}
+
+TEST_F(SampleWindow, WhatTheUserSaysRanIsThereAtTheNextVisitAndTakenBack)
+{
+    const QStringList all = window.panes().verdict->ticked();
+    ASSERT_GE(all.size(), 2);
+    auto* box = window.panes().verdict->ticks()->findChild<VerdictBox*>();
+    ASSERT_NE(box, nullptr);
+    box->click();
+    const QStringList left = window.panes().verdict->ticked();
+    ASSERT_EQ(left.size() + 1, all.size());
+    ASSERT_TRUE(window.workspace().waitForNotes(5000));
+    const auto visit = [this] {
+        window.openPath(qstr(sample.string()));
+        return waitUntil([this] { return window.workspace().settled(); });
+    };
+    ASSERT_TRUE(visit());
+    EXPECT_EQ(window.panes().verdict->ticked(), left);
+    EXPECT_EQ(window.workspace().ticks(), left);
+    for (auto* button : window.panes().verdict->ticks()->findChildren<QToolButton*>()) {
+        if (button->text() == QStringLiteral("All again")) {
+            EXPECT_TRUE(button->isVisible());
+            button->click();
+        }
+    }
+    ASSERT_TRUE(window.workspace().waitForNotes(5000));
+    ASSERT_TRUE(visit());
+    EXPECT_EQ(window.panes().verdict->ticked(), all);
+    EXPECT_TRUE(window.workspace().ticks().isEmpty());
 }
 
 TEST_F(WindowTest, ShippedSessionIsTheStartOfTheUsersOwn)
