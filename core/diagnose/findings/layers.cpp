@@ -17,11 +17,16 @@ namespace nanscope::diagnose::cards {
 
 namespace {
 
-/// "grad_norm/layers.4.mlp.weight", but not the norm of all together.
+/// "grad_norm/layers.4.mlp.weight", but not the norm of all together, and no other statistic of a layer's norm.
 bool isLayerNorm(std::string_view name)
 {
     constexpr std::array<std::string_view, 3> ofAll {"total", "global", "clip"};
+    constexpr std::array<std::string_view, 5> statistics {"avg", "mean", "min", "max", "std"};
     const auto words = lowered(name);
+    const auto last = std::string_view(words).substr(words.find_last_of("./") + 1);
+    if (std::ranges::find(statistics, last) != statistics.end()) {
+        return false;
+    }
     const auto has = [&](std::string_view word) { return words.find(word) != std::string::npos; };
     return has("grad") && has("norm") && words.find_first_of("0123456789") != std::string::npos
         && std::ranges::none_of(ofAll, has);

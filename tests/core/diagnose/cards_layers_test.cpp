@@ -76,6 +76,11 @@ TEST(LayerNorms, WithoutThemNothingIsChecked)
     EXPECT_EQ(
         stateOf(runWith({seriesOf("grad_2.0_norm_total", 1, {1, 2}), seriesOf("norms.0", 1, {1})}), "layer-norms"),
         FindingState::notCheckable);
+    EXPECT_EQ(stateOf(runWith({seriesOf("grad/blocks.0.attn_norm.avg", 1, joined(constant(20, 1), {99})),
+                          seriesOf("grad/blocks.1.attn_norm.avg", 1, constant(21, 1))}),
+                  "layer-norms"),
+        FindingState::notCheckable)
+        << "a mean of a layer's norm weights is no norm";
     auto unread = runWith({layer(0, 20, {nan}), layer(1, 24, {})});
     for (auto& series : unread.series) {
         series.points.clear();
