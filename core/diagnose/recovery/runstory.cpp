@@ -272,12 +272,20 @@ std::string Story::reported() const
         wentOn ? ", and the run went on" : "");
 }
 
+std::string quietText(const LossCounts& counts)
+{
+    if (counts.all == 0) {
+        return counts.missing == 0 ? std::string("no loss in the logs")
+                                   : fmt::format("{} logged without a loss", counted(counts.missing, "step"));
+    }
+    return counts.missing == 0
+        ? std::string("every logged loss is finite")
+        : fmt::format("every logged loss is finite, {} logged without one", counted(counts.missing, "step"));
+}
+
 std::string Story::quiet(const LossCounts& counts) const
 {
-    auto text = counts.all + counts.missing == 0 ? std::string("no loss in the logs")
-        : counts.missing == 0
-        ? std::string("every logged loss is finite")
-        : fmt::format("every logged loss is finite, {} steps were logged without one", countText(counts.missing));
+    auto text = quietText(counts);
     if (const auto first = firstNonFinite(m_run, m_isLookedAt)) {
         text += fmt::format("; {}, {}", textOf(*first), amongText(first->count, first->total, "value", "values"));
     }
@@ -313,30 +321,54 @@ std::set<std::string> sourcesOf(const TrainingProcess& life)
 /// The processes of one run: of one log, or of logs that differ in numbers only, as those of its attempts do.
 struct LogGroup
 {
-    std::vector<const TrainingProcess*> processes;
+    std::string file;
+    std::vector<const TrainingProcess*> processes; ///< none where most steps were logged without a loss
     std::set<std::string> sources;
 
-    bool takes(const TrainingProcess& life) const
-    {
-        return sameButForNumbers(fileOf(*processes.front()), fileOf(life));
-    }
+    bool takes(std::string_view other) const { return sameButForNumbers(file, other); }
     /// The last one tells how its run ended.
-    const TrainingProcess* failed() const { return processes.back()->inTrouble() ? processes.back() : nullptr; }
+    const TrainingProcess* failed() const
+    {
+        return !processes.empty() && processes.back()->inTrouble() ? processes.back() : nullptr;
+    }
 };
 
-std::vector<LogGroup> groupsOf(const FailureTimeline& timeline)
+LogGroup& groupOf(std::vector<LogGroup>& groups, const std::string& file)
+{
+    const auto known = std::ranges::find_if(groups, [&](const LogGroup& one) { return one.takes(file); });
+    return known != groups.end() ? *known : groups.emplace_back(LogGroup {file, {}, {}});
+}
+
+/// Logs of which no process is known, since more steps have no loss than have one.
+std::set<std::string> logsOfMissingLosses(const RunData& run)
+{
+    std::map<std::string, std::int64_t> missing;
+    for (const auto& series : run.series) {
+        if (series.name == "loss") {
+            missing[series.source] += series.missing - series.pointCount;
+        }
+    }
+    std::set<std::string> sources;
+    for (const auto& [source, more] : missing) {
+        if (more > 0) {
+            sources.insert(source);
+        }
+    }
+    return sources;
+}
+
+std::vector<LogGroup> groupsOf(const RunData& run, const FailureTimeline& timeline)
 {
     std::vector<LogGroup> groups;
     for (const auto& life : timeline.processes) {
-        if (life.sources.empty()) {
-            continue;
+        if (!life.sources.empty()) {
+            auto& group = groupOf(groups, fileOf(life));
+            group.processes.push_back(&life);
+            group.sources.merge(sourcesOf(life));
         }
-        auto group = std::ranges::find_if(groups, [&](const LogGroup& one) { return one.takes(life); });
-        if (group == groups.end()) {
-            group = groups.insert(groups.end(), LogGroup());
-        }
-        group->processes.push_back(&life);
-        group->sources.merge(sourcesOf(life));
+    }
+    for (const auto& source : logsOfMissingLosses(run)) {
+        groupOf(groups, source).sources.insert(source);
     }
     return groups;
 }
@@ -345,6 +377,17 @@ std::string dumpsText(const RunData& run)
 {
     const auto dumps = missingDumpsOf(run);
     return dumps.none() ? std::string() : fmt::format("; {} ({})", textOf(dumps), placeOf(*dumps.missing.front()));
+}
+
+std::set<std::string> logsWithLoss(const RunData& run)
+{
+    std::set<std::string> sources;
+    for (const auto& series : run.series) {
+        if (series.name == "loss") {
+            sources.insert(series.source);
+        }
+    }
+    return sources;
 }
 
 SourceFilter logsOf(const LogGroup& group)
@@ -362,14 +405,10 @@ std::set<std::string> logsOfOthers(
     }
     const bool failed = !timeline.none() && !timeline.failed->sources.empty();
     const auto group = std::ranges::find_if(groups, [&](const LogGroup& one) {
-        return failed ? one.takes(*timeline.failed) : Story(facts, nullptr, logsOf(one)).isEventful();
+        return failed ? one.takes(fileOf(*timeline.failed)) : Story(facts, nullptr, logsOf(one)).isEventful();
     });
-    std::set<std::string> others;
-    for (const auto& one : groups) {
-        if (group != groups.end() && &one != &*group) {
-            others.insert(one.sources.begin(), one.sources.end());
-        }
-    }
+    auto others = group == groups.end() ? std::set<std::string>() : logsWithLoss(facts.run);
+    std::erase_if(others, [&](const std::string& source) { return group->sources.contains(source); });
     return others;
 }
 
@@ -377,7 +416,7 @@ std::set<std::string> logsOfOthers(
 
 std::string failureText(const RunData& run, const FailureTimeline& timeline)
 {
-    const auto groups = groupsOf(timeline);
+    const auto groups = groupsOf(run, timeline);
     const StoryFacts facts(run);
     const auto others = logsOfOthers(groups, timeline, facts);
     const SourceFilter isLookedAt = [&others](
@@ -392,7 +431,7 @@ std::string failureText(const RunData& run, const FailureTimeline& timeline)
 std::vector<EvidenceLine> logStories(const RunData& run, const FailureTimeline& timeline)
 {
     constexpr std::size_t most = 200;
-    const auto groups = groupsOf(timeline);
+    const auto groups = groupsOf(run, timeline);
     std::vector<EvidenceLine> rows;
     if (groups.size() < 2) {
         return rows;
@@ -402,7 +441,8 @@ std::vector<EvidenceLine> logStories(const RunData& run, const FailureTimeline& 
         if (rows.size() == most) {
             break;
         }
-        rows.push_back({Story(facts, group.failed(), logsOf(group)).text(), fileOf(*group.processes.back())});
+        rows.push_back({Story(facts, group.failed(), logsOf(group)).text(),
+            group.processes.empty() ? group.file : fileOf(*group.processes.back())});
     }
     return rows;
 }

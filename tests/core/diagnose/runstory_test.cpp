@@ -210,6 +210,9 @@ TEST(RunStory, TheHeadlineIsNotPutTogetherOfSeveralLogs)
         "loss is NaN at step 2 (beta.log:101), the only one of 3 logged losses that is not finite, and the run went "
         "on; "
         "2 other logs have a row each");
+    run.series.push_back(seriesOf("loss", 1, {3, 2}, "delta.log"));
+    run.events.push_back(raised("ValueError: x", 110, "delta.log"));
+    EXPECT_THAT(text(run), Not(HasSubstr("ValueError"))) << "a copy of another log is none of this one";
     run.events.clear();
     run.series[1] = seriesOf("loss", 1, {3, 2}, "beta.log");
     EXPECT_EQ(text(run), "every logged loss is finite");
@@ -233,6 +236,20 @@ TEST(RunStory, LogsOfSeveralRunsHaveARowEach)
     EXPECT_THAT(rows(runWith({seriesOf("loss", 1, {3, 2}, "slurm-9.out"), seriesOf("loss", 3, {2}, "slurm-10.out")})),
         IsEmpty())
         << "attempts of one run";
+}
+
+TEST(RunStory, ALogWhoseStepsHaveNoLossHasARowToo)
+{
+    auto skipped = seriesOf("loss", 1, {0, 0, 0}, "beta.log");
+    for (auto& point : skipped.points) {
+        point.state = PointState::reported;
+    }
+    skipped.missing = 3;
+    skipped.pointCount = 0;
+    const auto all = rows(runWith({seriesOf("loss", 1, {3, 2}, "alpha.log"), skipped}));
+    ASSERT_THAT(all, SizeIs(2));
+    EXPECT_EQ(all[1].source, "beta.log");
+    EXPECT_EQ(all[1].text, "3 steps logged without a loss");
 }
 
 } // namespace
