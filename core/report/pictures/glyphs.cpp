@@ -165,8 +165,8 @@ LargeGlyph enlarged(const Glyph& glyph)
             const bool self = isSet(glyph, row, col);
             const auto corner = [self](
                                     bool a, bool b, bool c, bool d) { return a == b && a != c && b != d ? a : self; };
-            const auto top = static_cast<std::size_t>(2 * row);
-            const auto start = static_cast<std::size_t>(2 * col);
+            const auto top = std::size_t {2} * static_cast<std::size_t>(row);
+            const auto start = std::size_t {2} * static_cast<std::size_t>(col);
             large.at(top).at(start) = corner(left, up, down, right);
             large.at(top).at(start + 1) = corner(up, right, left, down);
             large.at(top + 1).at(start) = corner(down, left, right, up);
