@@ -175,7 +175,10 @@ TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
     for (const auto* link : {"](r-1.png)", "](r-2.png)", "](r-3.png)"}) {
         EXPECT_THAT(markdown, HasSubstr(link));
     }
-    ASSERT_EQ(run({"report", sample, "-o", folder / "bare.md", "--no-images"}).status, 0);
+    EXPECT_THAT(run({"report", sample, "-o", folder / "r.md"}).out, HasSubstr("drag the .png files into it"));
+    const auto bare = run({"report", sample, "-o", folder / "bare.md", "--no-images"});
+    ASSERT_EQ(bare.status, 0);
+    EXPECT_THAT(bare.out, Not(HasSubstr("drag")));
     EXPECT_THAT(contents(folder / "bare.md"), Not(HasSubstr(".png")));
     EXPECT_FALSE(std::filesystem::exists(folder / "bare-1.png"));
     EXPECT_THAT(run({"report", sample, "-o", "-"}).out, Not(HasSubstr(".png")));

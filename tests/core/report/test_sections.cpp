@@ -238,6 +238,40 @@ TEST(Sections, WhatWasMeasuredOfTheCaptureStandsWhereItIsNeeded)
     EXPECT_THAT(report::jsonReport(input), HasSubstr(R"("sha256": ")" + digest + '"'));
 }
 
+TEST(Sections, AHealthyCallAndCallsMadeAgainHaveTheirOwn)
+{
+    auto input = handmade::reportInput();
+    EXPECT_EQ(sectionOf(input, ReportSection::control), "");
+    EXPECT_EQ(sectionOf(input, ReportSection::retry), "");
+    auto& facts = input.diagnosis.captures[0].facts;
+    auto& control = facts.control.emplace();
+    control.source = "element 1 of this call";
+    control.identified.names = {"gns-gram"};
+    control.identified.how = IdentifiedBy::fit;
+    control.identified.fit = 0.004;
+    control.exact = {"gns-gram"};
+    EXPECT_THAT(sectionOf(input, ReportSection::control),
+        HasSubstr("element 1 of this call went well: gns-gram (fit 0.4 %), bit for bit."));
+    facts.calledAgain = {{"a.pt", 3, 2000, true, ""}, {"a.pt", 0, 200, false, "kernels-off"}};
+    const auto again = sectionOf(input, ReportSection::retry);
+    EXPECT_THAT(again, HasSubstr("- 3 of 2,000 calls with this input were damaged\n"));
+    EXPECT_THAT(
+        again, HasSubstr("- 0 of 200 calls with this input were damaged, on another GPU, with `kernels-off`\n"));
+}
+
+TEST(Sections, TheEnvironmentIsWhatWasRecordedOfIt)
+{
+    auto input = handmade::reportInput();
+    EXPECT_THAT(sectionOf(input, ReportSection::facts), HasSubstr("`nanscope env --json > env.json`"));
+    input.run.settings = {{"packages.torch", "2.11.0", {}, "env.json", 4}, {"optimizer.lr", "0.02", {}, "run.yaml", 1},
+        {"gpu.driver", "", {}, "env.json", 9}};
+    const auto section = sectionOf(input, ReportSection::facts);
+    EXPECT_THAT(section, HasSubstr("- `packages.torch` 2.11.0\n"));
+    EXPECT_THAT(section, Not(HasSubstr("lr")));
+    EXPECT_THAT(section, Not(HasSubstr("driver")));
+    EXPECT_THAT(section, Not(HasSubstr("nanscope env")));
+}
+
 TEST(Sections, ACommandToCopyIsWholeHoweverManyVariantsMayHaveRun)
 {
     auto input = handmade::reportInput();
