@@ -66,7 +66,8 @@ SameStep mostOfOneStep(const std::vector<RunAttempt>& attempts)
         steps[*one.attempt.firstBad].push_back(&one);
     }
     SameStep most;
-    for (const auto& [step, same] : steps) {
+    for (const auto& step : steps) {
+        const auto& same = step.second;
         const bool ofSeveral =
             std::ranges::any_of(same, [&](const RunAttempt* other) { return other->run != same.front()->run; });
         most = ofSeveral && same.size() > most.size() ? same : most;
