@@ -77,8 +77,8 @@ std::string headlineOf(const Diagnosis& d)
     return d.stopped.empty() ? text : fmt::format("{}; not all judged ({})", text, d.stopped);
 }
 
-/// Counts the roles and writes the headline, "25 captures, 1 birth: rank 0, after the line of step 5, before that of
-/// step 6".
+/// Counts the roles and writes the headline, "25 captures, 1 birth: rank 0, between the log lines of steps 5
+/// and 6".
 void summarize(Diagnosis& diagnosis)
 {
     diagnosis.triage = count(diagnosis.captures);

@@ -149,7 +149,7 @@ struct Diagnosis
     Triage triage;
     std::string stopped {}; ///< why not all captures were judged: "cancelled", "the time limit of 60 s"; empty if all
     std::vector<EvidenceLine> logs {}; ///< what each log tells, where they are several and no captures are there
-    std::string headline; ///< "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6"
+    std::string headline; ///< "25 captures, 1 birth: rank 0, between the log lines of steps 5 and 6"
     std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call
     std::vector<Cluster> clusters; ///< of births; none where there are fewer than two births
     std::vector<Finding> findings;

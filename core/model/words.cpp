@@ -101,7 +101,7 @@ std::string stepText(const CaptureVerdict& verdict)
     if (after == before) {
         return fmt::format("step {} ({})", after, source);
     }
-    return fmt::format("after the line of step {}, before that of step {} ({})", after, before, source);
+    return fmt::format("between the log lines of steps {} and {} ({})", after, before, source);
 }
 
 std::string strengthText(const CaptureVerdict& verdict)

@@ -27,7 +27,7 @@ std::string indexText(const std::vector<std::int64_t>& index);
 /// "step 3 gram [12,5] 384 NaN"; iteration 0 has no step.
 std::string nonFiniteText(const NonFinite& first);
 
-/// "after the line of step 5, before that of step 6 (console)", or "step not recorded".
+/// "between the log lines of steps 5 and 6 (console)", or "step not recorded".
 std::string stepText(const CaptureVerdict& verdict);
 
 /// "for 5, against 1, not testable 3".

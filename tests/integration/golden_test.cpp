@@ -187,7 +187,7 @@ TEST_F(Golden, ReportSaysTheSameInWordsAndInJson)
     EXPECT_LE(text.size(), 65536U);
     const auto& birth = m_expected["birth"];
     for (const auto& part : {birth["capture"].get<std::string>(), birth["verdict"].get<std::string>(),
-             std::string("after the line of step 5, before that of step 6"), std::string("rows 32–63 × columns 64–127"),
+             std::string("between the log lines of steps 5 and 6"), std::string("rows 32–63 × columns 64–127"),
              std::string("1 birth"), std::string("8 downstream"),
              std::string("2,048 NaN in rows 32–63 × columns 64–127, where 8 of 8 replays of this input are finite"),
              std::string("nanscope sweep ")}) {

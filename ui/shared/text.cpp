@@ -60,8 +60,8 @@ QString stepSentence(const CaptureVerdict& verdict)
     if (verdict.stepSource == StepSource::sidecar || after == before) {
         return Words::tr("step %1").arg(after);
     }
-    const QString place = Words::tr("after the line of step %1, before that of step %2")
-                              .arg(QString::number(after), QString::number(before));
+    const QString place =
+        Words::tr("between the log lines of steps %1 and %2").arg(QString::number(after), QString::number(before));
     return verdict.stepSource == StepSource::mtime ? Words::tr("%1 (by file time)").arg(place) : place;
 }
 

@@ -34,10 +34,10 @@ QString matrixLabel(const Shape& shape);
 /// "5–6" where the line of step 5 and that of step 6 enclose the capture, "5" when both agree, "–" when unknown.
 QString stepLabel(const CaptureVerdict& verdict);
 
-/// "after the line of step 5, before that of step 6", with the source of that knowledge where it is weak.
+/// "between the log lines of steps 5 and 6", with the source of that knowledge where it is weak.
 QString stepSentence(const CaptureVerdict& verdict);
 
-/// "rank 0 · 1×160×96 · after the line of step 5, …".
+/// "rank 0 · 1×160×96 · between the log lines of …".
 QString placeSentence(const Capture& capture, const CaptureVerdict& verdict);
 
 QString roleWord(Role role);

@@ -149,7 +149,7 @@ std::string stepText(const std::optional<std::pair<std::int64_t, std::int64_t>>&
     if (between->first == between->second) {
         return fmt::format("at step {}", between->first);
     }
-    return fmt::format("after the line of step {}, before that of step {}", between->first, between->second);
+    return fmt::format("between the log lines of steps {} and {}", between->first, between->second);
 }
 
 std::string stepText(const StepLink& link)

@@ -59,7 +59,7 @@ private:
     std::map<std::string_view, std::vector<Lines>> m_lines; ///< by the log, of those that name a dump
 };
 
-/// "after the line of step 5, before that of step 6"
+/// "between the log lines of steps 5 and 6"
 std::string stepText(const StepLink& link);
 std::string stepText(const std::optional<std::pair<std::int64_t, std::int64_t>>& between);
 

@@ -157,9 +157,9 @@ Words noReplayEndsLikeThis(const Considered& c)
 {
     const auto count = c.members.size();
     return {"kernel, launch order, aliasing or communication",
-        fmt::format("{} stays finite ({}), and none ends like this dump: {}",
+        fmt::format("the input is finite, and {} stays finite on it; in the dump {} ({})",
             count == 1 ? "the one plausible variant" : fmt::format("each of {} plausible variants", count),
-            totalsText(totalsOf(c.members)), c.facts.damage.text),
+            c.facts.damage.text, totalsText(totalsOf(c.members))),
         {}};
 }
 

@@ -59,7 +59,7 @@ bool isCause(const GuardStep& step);
 /// "1 update went bad by itself, 12 by contamination", or that none did.
 std::string guardHeadline(const GuardWhatIf& whatIf);
 
-/// "160x96 bf16, after the line of step 5, before that of step 6".
+/// "160x96 bf16, between the log lines of steps 5 and 6".
 std::string guardStepTitle(const GuardStep& step);
 
 /// "drift: only rank 0 skips", "all skip".

@@ -117,7 +117,7 @@ Diagnosis diagnosis()
     Diagnosis diagnosis;
     diagnosis.run = "tile";
     diagnosis.triage = {25, 1, 0, 24, 0};
-    diagnosis.headline = "25 captures, 1 birth: rank 0, after the line of step 5, before that of step 6";
+    diagnosis.headline = "25 captures, 1 birth: rank 0, between the log lines of steps 5 and 6";
     CaptureVerdict later;
     later.capture = "later.pt";
     later.role = Role::downstream;

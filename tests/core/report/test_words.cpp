@@ -38,7 +38,7 @@ TEST(Words, FirstNonFiniteReadsAsInTheTable)
 
 TEST(Words, StepSaysBetweenWhichLinesAndHowItIsKnown)
 {
-    EXPECT_EQ(stepText(handmade::birthVerdict()), "after the line of step 5, before that of step 6 (console)");
+    EXPECT_EQ(stepText(handmade::birthVerdict()), "between the log lines of steps 5 and 6 (console)");
     EXPECT_EQ(stepText({}), "step not recorded");
 }
 

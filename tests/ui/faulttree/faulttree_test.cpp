@@ -286,7 +286,7 @@ TEST_F(FaultTreeWindow, ToolTipTellsFilePlaceAndSummary)
 {
     const QString tip = view().toolTipOf(node(2));
     EXPECT_TRUE(tip.contains(QStringLiteral("birth.pt")));
-    EXPECT_TRUE(tip.contains(QStringLiteral("after the line of step 5")));
+    EXPECT_TRUE(tip.contains(QStringLiteral("between the log lines of steps 5")));
     EXPECT_TRUE(tip.contains(QStringLiteral("Every plausible variant stays finite")));
 }
 

@@ -24,7 +24,7 @@ TEST(Text, StepIsBetweenLinesOrUnknown)
     verdict.step = {5, 6};
     verdict.stepSource = StepSource::console;
     EXPECT_EQ(stepLabel(verdict), QStringLiteral("5–6"));
-    EXPECT_EQ(stepSentence(verdict), QStringLiteral("after the line of step 5, before that of step 6"));
+    EXPECT_EQ(stepSentence(verdict), QStringLiteral("between the log lines of steps 5 and 6"));
     verdict.stepSource = StepSource::mtime;
     EXPECT_TRUE(stepSentence(verdict).contains(QStringLiteral("file time")));
 }

@@ -150,7 +150,7 @@ TEST(StepText, SaysWhatIsKnown)
 {
     EXPECT_EQ(diagnose::stepText(std::optional<Between> {}), "at an unknown step");
     EXPECT_EQ(diagnose::stepText(Between(41, 41)), "at step 41");
-    EXPECT_EQ(diagnose::stepText(Between(5, 6)), "after the line of step 5, before that of step 6");
+    EXPECT_EQ(diagnose::stepText(Between(5, 6)), "between the log lines of steps 5 and 6");
 }
 
 } // namespace

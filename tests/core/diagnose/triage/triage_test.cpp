@@ -240,7 +240,7 @@ TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
     ASSERT_TRUE(link.between);
     EXPECT_EQ(*link.between, std::pair(std::int64_t {5}, std::int64_t {6}));
     EXPECT_EQ(link.source, StepSource::console);
-    EXPECT_EQ(diagnose::stepText(link), "after the line of step 5, before that of step 6");
+    EXPECT_EQ(diagnose::stepText(link), "between the log lines of steps 5 and 6");
 }
 
 /// Of its first cause by design section 6, asked of every pair. Index of the capture, or none.

@@ -181,7 +181,7 @@ TEST(Tried, OneMoveWithTheCardIsNoProofAndTwoAre)
     const auto twice = seen(accused(), {"swap-gpus", Seen::moves, 0, 2});
     EXPECT_EQ(twice.blame, Blame::machine);
     EXPECT_THAT(ofTried(twice.speaksFor), says("2 swaps"));
-    EXPECT_THAT(twice.summary, HasSubstr("; the one plausible variant stays finite"));
+    EXPECT_THAT(twice.summary, HasSubstr("the one plausible variant stays finite on it"));
     EXPECT_EQ(seen(open(), {"swap-gpus", Seen::moves, 0, 2}).blame, Blame::machine);
 }
 

@@ -211,10 +211,11 @@ TEST(Margins, TheAccusationNamesItsCounts)
     Scene s;
     s.member("gns-gram").slackPercent = 5.14;
     EXPECT_EQ(s.judged().summary,
-        "the one plausible variant stays finite (8 of 8 replays finite, slack 5.1 %, headroom 11 "
-        "binades), and none ends like this dump: every value is NaN");
+        "the input is finite, and the one plausible variant stays finite on it; in the dump every value is NaN "
+        "(8 of 8 replays finite, slack 5.1 %, headroom 11 binades)");
     s.member("gns-standard").headroomBinades = 9.7;
-    EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite (16 of 16"));
+    EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite on it"));
+    EXPECT_THAT(s.judged().summary, HasSubstr("(16 of 16"));
     EXPECT_THAT(s.judged().summary, HasSubstr("headroom 9 binades")) << "the least of all, rounded down";
 }
 

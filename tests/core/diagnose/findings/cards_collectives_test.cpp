@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks that parted in a collective operation, and dumps that are named and not there.
-#include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/diagnose/findings/cardmaker.h"
 
 namespace nanscope {
 namespace {

@@ -4,7 +4,7 @@
 // What logs alone tell, in the clauses of a headline.
 #include "core/diagnose/recovery/runstory.h"
 
-#include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/diagnose/findings/cardmaker.h"
 
 namespace nanscope {
 namespace {

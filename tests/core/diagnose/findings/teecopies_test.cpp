@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/diagnose/recovery/teecopies.h"
 
-#include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/diagnose/findings/cardmaker.h"
 
 namespace nanscope {
 namespace {

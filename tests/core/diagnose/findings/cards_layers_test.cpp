@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/core/diagnose/cardmaker.h"
+#include "tests/core/diagnose/findings/cardmaker.h"
 
 namespace nanscope {
 namespace {
