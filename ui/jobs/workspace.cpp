@@ -328,8 +328,9 @@ void Workspace::setRan(const QStringList& ran)
     }
     m_ran = ran;
     // What was ticked of another set says nothing of this one.
-    m_loaded.observed.answers.clear();
-    keepObserved();
+    if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
+        keepObserved();
+    }
     judgeAgain();
 }
 
