@@ -460,8 +460,7 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
         return tl::make_unexpected(diagnosis.error());
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
-    auto weighed =
-        workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, catalogue(), false);
+    auto weighed = workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, catalogue(), false);
     return Judged {path, std::move(*source), std::move(weighed)};
 }
 

@@ -159,8 +159,8 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }
-    auto shown = weighed(std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue,
-        source.namesOnly);
+    auto shown = weighed(
+        std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue, source.namesOnly);
     report::ReportInput input {
         std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
     input.about = std::move(source.about);
