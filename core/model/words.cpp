@@ -248,8 +248,8 @@ std::string originsText(const CaptureVerdict& verdict)
             what, verdict.originsTried);
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
-        return fmt::format("{}: {} can end like this; the picture excludes {}", what, of,
-            count < verdict.originsTried ? "only the late ones" : "none");
+        return fmt::format("{}: {} can end like this; {}", what, of,
+            count < verdict.originsTried ? "only faults in the last steps can be ruled out" : "none can be ruled out");
     }
     if (onlyLastWrite(places)) {
         return fmt::format("{}: only the last write or code after the iteration, {}", what, of);

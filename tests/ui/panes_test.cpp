@@ -269,6 +269,7 @@ TEST(VerdictPane, SaysWhatToDoNowAndCopiesIt)
     ASSERT_EQ(copied.size(), 1);
     EXPECT_EQ(copied.first().first().toString(), lines);
     EXPECT_EQ(QGuiApplication::clipboard()->text(), lines);
+    QGuiApplication::clipboard()->clear();
     pane.showMessage(QStringLiteral("Judging…"), {});
     EXPECT_FALSE(pane.now()->isVisible()) << "nothing is advised before anything is known";
 }

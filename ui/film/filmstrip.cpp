@@ -204,7 +204,7 @@ QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
     const int columns = std::max(m_grid.columns, 1);
     const int wide = (width() - labelWidth) / columns;
     // The steps are labelled on their left, so the prologue stands before the labels.
-    const int left = place.column == 0 ? 0 : labelWidth + place.column * wide;
+    const int left = place.column == 0 ? gap : labelWidth + place.column * wide;
     const int rows = std::max(1, place.column == 0 ? m_grid.prologue : m_grid.rowCount());
     const int tall = (height() - headerHeight) / rows;
     return {left, headerHeight + place.row * tall, wide - gap, tall - gap};

@@ -48,7 +48,7 @@ QString valueWord(const replay::PlantedFault& fault)
     case replay::PlantedValue::zero:
         return PlantDialog::tr("zero");
     case replay::PlantedValue::held:
-        return PlantDialog::tr("what the memory held");
+        return PlantDialog::tr("stale memory");
     case replay::PlantedValue::number:
         break;
     }
@@ -143,7 +143,7 @@ void PlantDialog::fillValues()
         m_value->addItem(valueWord(fault), static_cast<int>(value));
     }
     m_value->addItem(tr("a number"), static_cast<int>(replay::PlantedValue::number));
-    m_value->setToolTip(tr("What the memory held: as if the tile had never been written"));
+    m_value->setToolTip(tr("Stale memory: as if the tile had never been written"));
     m_number->setAccessibleName(tr("Number"));
     m_number->setDecimals(6);
     m_number->setRange(-1e6, 1e6);

@@ -63,6 +63,17 @@ Consequences consequencesOf(const Diagnosis& diagnosis, const CaptureVerdict& ve
     return result;
 }
 
+/// A line for each of several logs, the most of them in one number.
+QString logLines(const std::vector<EvidenceLine>& logs)
+{
+    constexpr std::size_t most = 6;
+    QString lines;
+    for (std::size_t i = 0; i < std::min(logs.size(), most); ++i) {
+        lines += QStringLiteral("%1: %2\n").arg(qstr(logs[i].source), qstr(logs[i].text));
+    }
+    return logs.size() > most ? lines + PaneLinks::tr("%1 more logs\n").arg(logs.size() - most) : lines;
+}
+
 /// Where the replay says that the damage can have begun.
 QString originsNote(const CaptureVerdict& verdict)
 {
@@ -276,7 +287,8 @@ void PaneLinks::showLogVerdict()
                                 "Newton-Schulz call would tell whose fault it is.");
     const QString tonight =
         known.rollback ? sentenceCase(qstr(known.rollback->tonight)) + QStringLiteral(". ") : QString();
-    m_panes.verdict->showMessage(story.isEmpty() ? tr("No captures here") : sentenceCase(story), tonight + captures);
+    m_panes.verdict->showMessage(
+        story.isEmpty() ? tr("No captures here") : sentenceCase(story), logLines(known.logs) + tonight + captures);
 }
 
 void PaneLinks::fillVerdict()

@@ -81,6 +81,7 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(m_experiments);
     layout->addWidget(m_now);
     layout->addWidget(m_ticks);
+    layout->addStretch(1);
     connectParts();
     showMessage(QString(), QString());
 }

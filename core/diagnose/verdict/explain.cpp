@@ -68,7 +68,8 @@ std::string whichRan(const Considered& c, Considered::Property concerned)
     const auto good = membersThat(c, concerned, false);
     if (isCastFailing(c, concerned)) {
         return fmt::format("does your code cast to fp16 before it normalises? If it does, the numbers did it ({}); if "
-                           "it normalises in fp32 first, the kernel did",
+                           "it normalises in fp32 first, overflow cannot explain it: suspect the kernel or what "
+                           "follows it",
             castText(c.facts));
     }
     return fmt::format("which function ran? If it was one of {}, the numbers can end like this; if it was {}, they "

@@ -11,6 +11,7 @@
 #include <QComboBox>
 #include <QDropEvent>
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QMimeData>
 #include <QSignalSpy>
 #include <QTabWidget>
@@ -26,6 +27,8 @@
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
+#include "ui/film/framemap.h"
+#include "ui/film/framepane.h"
 #include "ui/heatmap/heatmap.h"
 #include "ui/report/reportpane.h"
 #include "ui/report/reportview.h"
@@ -215,6 +218,41 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
     const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
     EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
+}
+
+TEST_F(SampleWindow, OpensOnTheCapturedOutputBelowTheReplayOfWhatRan)
+{
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    const FilmStrip& strip = *window.panes().film->strip();
+    const Film& film = *strip.film();
+    ASSERT_GE(capturedFrame(film), 0);
+    EXPECT_EQ(strip.current(), capturedFrame(film)) << "the replay is finite";
+    EXPECT_LT(film.firstNonFinite, 0);
+    EXPECT_TRUE(strip.capturedNote().contains(QStringLiteral("simulated"))) << strip.capturedNote().toStdString();
+    const FrameMap& frame = *window.panes().frame->map();
+    EXPECT_EQ(frame.picture()->scan.nan, window.workspace().verdict()->facts.damage.count);
+    EXPECT_FALSE(frame.firstRing().isEmpty());
+    EXPECT_FALSE(frame.damageRect().isEmpty());
+    EXPECT_TRUE(window.panes().tensors->outputCaption().contains(QStringLiteral("rows 32–63 × columns 64–127")));
+    window.panes().film->strip()->setCurrent(0);
+    EXPECT_TRUE(frame.damageRect().isEmpty()) << "what is replayed has no damage";
+}
+
+TEST_F(WindowTest, SeveralLogsHaveALineEach)
+{
+    const fs::path logs = fs::path(folder.path().toStdString()) / "logs";
+    fs::create_directory(logs);
+    for (const char* name : {"a.log", "b.log"}) {
+        std::ofstream stream(logs / name);
+        for (int step = 0; step < 8; ++step) {
+            stream << "step " << step << " loss " << (name[0] == 'b' && step > 5 ? "nan" : "2.5") << '\n';
+        }
+    }
+    ASSERT_TRUE(open(qstr(logs.string())));
+    const auto* summary = window.panes().verdict->findChild<QLabel*>(QStringLiteral("summary"));
+    ASSERT_NE(summary, nullptr);
+    EXPECT_TRUE(summary->text().contains(QStringLiteral("a.log: "))) << summary->text().toStdString();
+    EXPECT_TRUE(summary->text().contains(QStringLiteral("b.log: ")));
 }
 
 TEST_F(SampleWindow, PaintsTheDamageWhereItIs)

@@ -176,7 +176,7 @@ TEST(VerdictPaneLayout, PartsNeverLieOverEachOther)
         const QLayout& parts = *pane->parts()->parts();
         for (int i = 0; i < parts.count(); ++i) {
             const QWidget* part = parts.itemAt(i)->widget();
-            if (part->isVisibleTo(pane)) {
+            if (part && part->isVisibleTo(pane)) {
                 EXPECT_GE(part->y(), bottom) << part->metaObject()->className() << " at " << size.width();
                 EXPECT_GE(part->height(), part->heightForWidth(part->width()))
                     << part->metaObject()->className() << " at " << size.width();
