@@ -209,7 +209,7 @@ std::optional<CaptureVerdict> Workspace::tickedVerdict() const
 
 std::shared_ptr<const Diagnosis> Workspace::tickedDiagnosis() const
 {
-    const auto known = m_loaded.known();
+    auto known = m_loaded.known();
     if (!known || m_loaded.observed.answers.empty()) {
         return known;
     }

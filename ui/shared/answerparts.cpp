@@ -110,6 +110,21 @@ QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QStri
     return view;
 }
 
+QLabel* makeWrappedLabel(QWidget* parent, const char* objectName)
+{
+    auto* label = new QLabel(parent);
+    label->setObjectName(QLatin1String(objectName));
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    label->setSizePolicy(policy);
+    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
+    label->setMinimumSize(1, label->fontMetrics().height());
+    return label;
+}
+
 QLabel* makeAnswerLabel(QWidget* parent)
 {
     auto* label = new QLabel(parent);

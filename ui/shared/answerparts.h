@@ -28,6 +28,10 @@ void showNewest(QLabel& label, const std::optional<std::int64_t>& most);
 /// is in their first rows; stretch the one that holds sentences.
 QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QString& title);
 
+/// Plain words that wrap and can be selected: as high as they need at their width, and no reason for the window to be
+/// wide or high.
+QLabel* makeWrappedLabel(QWidget* parent, const char* objectName);
+
 /// The sentence above the table: what comes out, or what is missing.
 QLabel* makeAnswerLabel(QWidget* parent);
 

@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include "core/model/verdict.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -16,18 +17,10 @@ namespace nanscope {
 
 VerdictNow::VerdictNow(QWidget* parent)
     : QWidget(parent)
-    , m_text(new QLabel(this))
+    , m_text(makeWrappedLabel(this, "now"))
     , m_copy(new QToolButton(this))
 {
     setAccessibleName(tr("What to do now"));
-    m_text->setWordWrap(true);
-    m_text->setTextFormat(Qt::PlainText);
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    m_text->setSizePolicy(policy);
-    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
-    m_text->setMinimumSize(1, m_text->fontMetrics().height());
     m_copy->setObjectName(QStringLiteral("quiet"));
     m_copy->setText(tr("Copy"));
     m_copy->setToolTip(tr("Copy what to do now"));

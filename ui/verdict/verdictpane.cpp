@@ -12,6 +12,7 @@
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/workflow/userfiles.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -36,21 +37,6 @@ std::vector<std::string> names(const QStringList& texts)
     return result;
 }
 
-QLabel* wrappedLabel(QWidget* parent, const char* objectName)
-{
-    auto* label = new QLabel(parent);
-    label->setObjectName(QLatin1String(objectName));
-    label->setWordWrap(true);
-    label->setTextFormat(Qt::PlainText);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    label->setSizePolicy(policy);
-    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
-    label->setMinimumSize(1, label->fontMetrics().height());
-    return label;
-}
-
 } // namespace
 
 VerdictPane::VerdictPane(QWidget* parent)
@@ -58,13 +44,13 @@ VerdictPane::VerdictPane(QWidget* parent)
     , m_parts(new PartsScroll(this))
 {
     setAccessibleName(tr("Verdict"));
-    m_summary = wrappedLabel(this, "summary");
+    m_summary = makeWrappedLabel(this, "summary");
     m_question = new VerdictQuestion(this);
     m_ticks = new VerdictTicks(this);
     m_chips = new VerdictChips(this);
     m_experiments = new VerdictExperiments(this);
     m_list = new EvidenceList(this);
-    m_place = wrappedLabel(this, "muted");
+    m_place = makeWrappedLabel(this, "muted");
     m_now = new VerdictNow(this);
     auto* frame = new QVBoxLayout(this);
     frame->setContentsMargins(0, 0, 0, 0);
@@ -110,7 +96,7 @@ QWidget* VerdictPane::buildHeader()
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(2));
     m_mark = new MarkLabel(row);
-    m_headline = wrappedLabel(row, "headline");
+    m_headline = makeWrappedLabel(row, "headline");
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.2);
     large.setBold(true);
@@ -196,13 +182,13 @@ void VerdictPane::setRollback(const std::optional<Rollback>& rollback)
 /// What went wrong where, and how much follows from it.
 QString VerdictPane::placeText(const CaptureVerdict& verdict) const
 {
-    const QString place = placeSentence(m_capture, verdict);
+    QString place = placeSentence(m_capture, verdict);
     if (verdict.role == Role::downstream) {
         return place;
     }
     const DamagePattern& damage = verdict.facts.damage;
     const QString what = damage.count == 0 ? QString() : damage.nan > 0 ? tr("NaN") : tr("Inf");
-    const QString named = what.isEmpty() ? place : tr("%1: %2").arg(m_first ? tr("First %1").arg(what) : what, place);
+    QString named = what.isEmpty() ? place : tr("%1: %2").arg(m_first ? tr("First %1").arg(what) : what, place);
     if (m_downstream == 0) {
         return named;
     }

@@ -9,6 +9,7 @@
 
 #include "core/diagnose/rejudge.h"
 #include "core/model/verdict.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictflow.h"
@@ -73,21 +74,12 @@ QString answerTip(const diagnose::Answer& answer)
 
 VerdictQuestion::VerdictQuestion(QWidget* parent)
     : QFrame(parent)
-    , m_text(new QLabel(this))
+    , m_text(makeWrappedLabel(this, "questionText"))
     , m_row(new QWidget(this))
     , m_flow(new VerdictFlow(m_row))
 {
     setObjectName(QStringLiteral("questionBox"));
     setAccessibleName(tr("Deciding question"));
-    m_text->setObjectName(QStringLiteral("questionText"));
-    m_text->setWordWrap(true);
-    m_text->setTextFormat(Qt::PlainText);
-    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    m_text->setSizePolicy(policy);
-    // The hint of a wrapped label is that of a narrow one, which would keep the window from being low.
-    m_text->setMinimumSize(1, m_text->fontMetrics().height());
     m_flow->setSpacing(grid(2));
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(grid(2), grid(1) + 2, grid(2), grid(1) + 2);
