@@ -24,7 +24,7 @@ DeviceMenu::DeviceMenu(const ReplayService& service, QWidget* parent)
     setToolTip(tr("What sweeps and films are replayed on"));
     setWhatsThis(tr("What sweeps and films are replayed on: every GPU that the worker finds, or the CPU. With several "
                     "ticked, a sweep replays every cell on each of them, and the table has a row for each. Verdicts "
-                    "and instruments always use the CPU, where results are the same on every machine."));
+                    "and instruments always use the CPU."));
 }
 
 void DeviceMenu::showChosen()

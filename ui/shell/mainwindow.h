@@ -62,7 +62,6 @@ public:
     StartPage* startPage() { return m_start; }
     /// A dock by its name, or verdict, film, tensors; null where there is none of this name.
     QWidget* pane(const QString& name) { return m_area->pane(name); }
-    DeviceMenu* deviceMenu() { return m_devices; }
     const Actions& actions() const { return m_actions; }
 
 protected:

@@ -322,7 +322,15 @@ void PaneLinks::fillDamage()
         && verdict->facts.damage.batch == m_outputBatch;
     m_damage = damaged ? std::optional(verdict->facts.damage) : std::nullopt;
     m_panes.tensors->setDamage(m_damage);
-    onFrame(m_panes.film->strip()->current());
+    markDamage();
+}
+
+/// In the large frame, where that is the captured output.
+void PaneLinks::markDamage()
+{
+    FrameMap& map = *m_panes.frame->map();
+    const bool captured = map.frame() && map.frame()->captured;
+    map.setDamage(captured ? m_damage : std::nullopt, false);
 }
 
 /// Those that replays run on, and those that cells are of.
@@ -454,9 +462,8 @@ void PaneLinks::fillCliff(const QString& missing)
 void PaneLinks::onFrame(int frame)
 {
     const bool there = m_shown && frame >= 0 && frame < static_cast<int>(m_shown->frames.size());
-    const bool captured = there && m_shown->frames[static_cast<std::size_t>(frame)].captured;
     m_panes.frame->setFrame(m_shown, frame);
-    m_panes.frame->map()->setDamage(captured ? m_damage : std::nullopt, false);
+    markDamage();
     m_panes.gauges->setIteration(there ? m_shown->frames[static_cast<std::size_t>(frame)].iteration : -1);
 }
 

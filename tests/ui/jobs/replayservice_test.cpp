@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAction>
 #include <QElapsedTimer>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTest>
 
 #include <gtest/gtest.h>
 
 #include "ui/jobs/replayservice.h"
+#include "ui/shell/devicemenu.h"
 
 namespace nanscope {
 
@@ -62,6 +65,30 @@ TEST(ReplayService, ReplaysOnEveryGpuUnlessAnotherDeviceIsChosen)
     EXPECT_EQ(service.chosenDevices(), gpus);
     service.chooseDevices({QStringLiteral("cpu")});
     EXPECT_EQ(service.chosenDevices(), QStringList(QStringLiteral("cpu")));
+}
+
+TEST(DeviceMenu, ListsWhatTheServiceFindsAndSaysWhatIsTicked)
+{
+    ReplayService service({fake("gpus", true)});
+    DeviceMenu menu(service);
+    service.start();
+    ASSERT_TRUE(waitFor(service, [](const ReplayService& s) { return s.settled(); }));
+    menu.showChosen();
+    EXPECT_EQ(menu.text().toStdString(), "Device: cuda:0 and cuda:1");
+    Q_EMIT menu.menu()->aboutToShow();
+    const auto entries = menu.menu()->actions();
+    ASSERT_EQ(entries.size(), 3);
+    EXPECT_FALSE(entries[0]->isChecked()) << "the CPU, beside two GPUs";
+    EXPECT_EQ(entries[2]->text().toStdString(), "cuda:1 · Fake GPU, 80 GB");
+    QStringList chosen;
+    QObject::connect(&menu, &DeviceMenu::devicesChosen, &menu, [&](const QStringList& names) { chosen = names; });
+    entries[1]->trigger();
+    EXPECT_EQ(chosen, QStringList(QStringLiteral("cuda:1")));
+    ReplayService none(std::deque<ServiceProgram> {});
+    DeviceMenu empty(none);
+    Q_EMIT empty.menu()->aboutToShow();
+    ASSERT_EQ(empty.menu()->actions().size(), 1);
+    EXPECT_FALSE(empty.menu()->actions()[0]->isEnabled()) << "why there is no device";
 }
 
 TEST(ReplayService, ASweepOnTwoDevicesBringsTheCellsOfBoth)
