@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -29,6 +31,8 @@
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
 #include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/checkpoint/checkpoint.h"
+#include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
 
@@ -482,14 +486,176 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
     return read->rejected || unused || !matched.unmatched.empty() ? exitRejected : exitDone;
 }
 
+using tensorfile::CheckpointScan;
+using tensorfile::Parameter;
+using tensorfile::ParameterState;
+
+std::int64_t howMany(const CheckpointScan& scan, ParameterState state, std::optional<bool> optimizer = std::nullopt)
+{
+    return std::ranges::count_if(scan.parameters, [&](const Parameter& parameter) {
+        return parameter.state() == state && optimizer.value_or(parameter.optimizerState) == parameter.optimizerState;
+    });
+}
+
+/// What the checkpoint means for who wants to go on from it.
+std::string checkpointResult(const CheckpointScan& scan)
+{
+    const auto weights = howMany(scan, ParameterState::nonFinite, false);
+    const auto moments = howMany(scan, ParameterState::nonFinite, true);
+    const auto unread = howMany(scan, ParameterState::notRead) + std::ssize(scan.rejected);
+    const auto looked = std::ssize(scan.parameters) - howMany(scan, ParameterState::sentinel);
+    if (weights > 0) {
+        const auto all = std::ranges::count(scan.parameters, false, &Parameter::optimizerState);
+        return fmt::format("Not finite: {} of {} outside the optimizer state. A run that resumes from this checkpoint "
+                           "starts with NaN or infinity.",
+            countText(weights), counted(all, "tensor"));
+    }
+    if (moments > 0) {
+        return fmt::format("Not finite: {} of the optimizer state; the weights that were read are finite. Load the "
+                           "weights alone and start with a fresh optimizer state.",
+            counted(moments, "tensor"));
+    }
+    if (unread > 0) {
+        return fmt::format("Not settled: what was read is finite, but {} could not be read.",
+            unread == 1 ? "1 tensor or file" : countText(unread) + " tensors or files");
+    }
+    return looked == 0 ? "No floating-point tensor to check."
+                       : "Finite: " + counted(looked, "floating-point tensor") + ".";
+}
+
+std::string checkpointNotes(const CheckpointScan& scan)
+{
+    std::string text;
+    if (const auto sentinels = howMany(scan, ParameterState::sentinel); sentinels > 0) {
+        text += fmt::format("{} infinities that programs put there on purpose: a mask of 0 and -Inf, or a minimum or "
+                            "maximum that was never updated.\n",
+            sentinels == 1 ? "1 tensor holds" : countText(sentinels) + " tensors hold");
+    }
+    if (scan.others > 0) {
+        text += counted(scan.others, "tensor") + " of integers, complex numbers or no elements: not read.\n";
+    }
+    for (std::size_t i = 0; i < std::min(scan.rejected.size(), mostLines); ++i) {
+        text += printable(scan.rejected[i].path) + ": " + printable(scan.rejected[i].reason) + '\n';
+    }
+    if (scan.rejected.size() > mostLines) {
+        text += "and " + counted(std::ssize(scan.rejected) - static_cast<std::int64_t>(mostLines), "more file") + '\n';
+    }
+    return text;
+}
+
+/// What is not finite first, then what was not read, then the largest magnitudes.
+std::vector<const Parameter*> inOrderOfInterest(const CheckpointScan& scan)
+{
+    std::vector<const Parameter*> order;
+    for (const auto& parameter : scan.parameters) {
+        order.push_back(&parameter);
+    }
+    const auto rank = [](const Parameter& parameter) {
+        const auto state = parameter.state();
+        return state == ParameterState::nonFinite ? 0
+            : state == ParameterState::notRead    ? 1
+            : state == ParameterState::sentinel   ? 2
+                                                  : 3;
+    };
+    std::ranges::stable_sort(order, [&](const Parameter* a, const Parameter* b) {
+        return std::pair(rank(*a), -a->scan.absmax) < std::pair(rank(*b), -b->scan.absmax);
+    });
+    return order;
+}
+
+std::string checkpointTable(const CheckpointScan& scan)
+{
+    constexpr auto right = Table::Align::right;
+    std::vector<Table::Column> columns {{"tensor"}, {"shape"}, {"dtype"}, {"NaN", right}, {"Inf", right},
+        {"-Inf", right}, {"absmax", right}, {"first non-finite"}};
+    if (scan.files > 1 || std::ranges::any_of(scan.parameters, [](const Parameter& p) { return !p.file.empty(); })) {
+        columns.push_back({"file"});
+    }
+    const auto named = columns.size();
+    Table table(std::move(columns));
+    const auto order = inOrderOfInterest(scan);
+    for (std::size_t i = 0; i < std::min(order.size(), mostLines); ++i) {
+        const auto& parameter = *order[i];
+        const auto& values = parameter.scan;
+        const auto first = values.firstNonFinite < 0 ? "-" : indexText(parameter.firstNonFinite());
+        std::vector<std::string> row {parameter.name, shapeText(parameter.shape),
+            parameter.dtype ? std::string(shortName(*parameter.dtype)) : "-", countText(values.nan),
+            countText(values.posInf), countText(values.negInf), numberText(values.absmax),
+            parameter.problem.empty() ? first : parameter.problem, parameter.file};
+        row.resize(named);
+        table.add(std::move(row));
+    }
+    auto text = table.text();
+    if (order.size() > mostLines) {
+        text += "and " + counted(std::ssize(order) - static_cast<std::int64_t>(mostLines), "more tensor")
+            + "; --json lists them all\n";
+    }
+    return text;
+}
+
+nlohmann::ordered_json checkpointJson(const CheckpointScan& scan)
+{
+    constexpr std::array states {"finite", "non_finite", "sentinel", "not_read"}; // as ParameterState
+    auto parameters = nlohmann::ordered_json::array();
+    for (const auto& parameter : scan.parameters) {
+        const auto& values = parameter.scan;
+        parameters.push_back({{"name", parameter.name}, {"file", parameter.file}, {"shape", parameter.shape},
+            {"dtype", parameter.dtype ? nlohmann::ordered_json(shortName(*parameter.dtype)) : nullptr},
+            {"optimizer_state", parameter.optimizerState},
+            {"state", states[static_cast<std::size_t>(parameter.state())]}, {"count", values.count},
+            {"nan", values.nan}, {"pos_inf", values.posInf}, {"neg_inf", values.negInf},
+            {"absmax", jsonNumber(values.absmax)},
+            {"first_nonfinite",
+                values.firstNonFinite < 0 ? nlohmann::ordered_json(nullptr)
+                                          : nlohmann::ordered_json(parameter.firstNonFinite())},
+            {"problem", parameter.problem}});
+    }
+    auto rejected = nlohmann::ordered_json::array();
+    for (const auto& rejection : scan.rejected) {
+        rejected.push_back(toJson(rejection));
+    }
+    return {{"schema", "nanscope.checkpoint/1"}, {"result", checkpointResult(scan)},
+        {"non_finite", howMany(scan, ParameterState::nonFinite)},
+        {"non_finite_weights", howMany(scan, ParameterState::nonFinite, false)},
+        {"not_read", howMany(scan, ParameterState::notRead)}, {"files", scan.files}, {"others", scan.others},
+        {"opaque", scan.opaque}, {"rejected", std::move(rejected)}, {"parameters", std::move(parameters)}};
+}
+
+Result<int> inspectCheckpoint(const std::string& path, Terminal& terminal)
+{
+    const auto scan = tensorfile::scanCheckpoint(path, terminal.job());
+    if (!scan) {
+        return tl::make_unexpected(scan.error());
+    }
+    if (terminal.json()) {
+        terminal.printJson(checkpointJson(*scan));
+    } else {
+        terminal.print(checkpointResult(*scan) + '\n' + checkpointNotes(*scan) + '\n' + checkpointTable(*scan));
+    }
+    return scan->rejected.empty() && howMany(*scan, ParameterState::notRead) == 0 ? exitDone : exitRejected;
+}
+
+/// A folder, the index of a distributed checkpoint, or a file of tensors that is no capture.
+bool isCheckpoint(const std::filesystem::path& path)
+{
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored) || path.filename() == ".metadata") {
+        return true;
+    }
+    const auto capture = tensorfile::openCapture(path);
+    return !capture && capture.error().kind == ErrorKind::unsupported && tensorfile::openTensorFile(path);
+}
+
 class Inspect : public Command
 {
 public:
     explicit Inspect(CLI::App& root)
-        : Command(root, "inspect", "Every fact of one capture, or of the tensor that shards make up")
+        : Command(root, "inspect", "Every fact of one capture, of a checkpoint, or of the tensor that shards make up")
     {
         options()
-            .add("capture", m_paths, "A capture (.pt, .safetensors, .npy); several or folders with --stitch")
+            .add("capture", m_paths,
+                "A capture (.pt, .safetensors, .npy) or a checkpoint (a file, or a folder that DCP, Hugging Face, "
+                "DeepSpeed or Megatron wrote); several or folders of captures with --stitch")
             .required();
         options().addFlag("--stitch", m_stitch, "Put the shards of a DTensor that the ranks dumped together");
         options().add("-o,--output", m_output, "With --stitch: write the whole as one capture, whole.pt");
@@ -559,7 +725,7 @@ Result<int> Inspect::run(Terminal& terminal)
             m_paths.size() > 1 ? "several captures are only looked at together with --stitch"
                                : "only --stitch writes a file, so -o needs it");
     }
-    return inspectOne(terminal);
+    return isCheckpoint(m_paths.front()) ? inspectCheckpoint(m_paths.front(), terminal) : inspectOne(terminal);
 }
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const

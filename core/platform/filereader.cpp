@@ -45,6 +45,7 @@ Result<FileReader> FileReader::open(const std::filesystem::path& path)
         return failure(ErrorKind::format, "This is a pipe, socket or device, not a file with contents", path.string());
     }
     reader.m_stamp = stampOf(info);
+    reader.m_size = reader.m_stamp.size;
     return reader;
 }
 
@@ -52,6 +53,8 @@ FileReader::FileReader(FileReader&& other) noexcept
     : m_path(std::move(other.m_path))
     , m_descriptor(std::exchange(other.m_descriptor, -1))
     , m_stamp(other.m_stamp)
+    , m_begin(other.m_begin)
+    , m_size(other.m_size)
     , m_edges(std::move(other.m_edges))
 { }
 
@@ -60,6 +63,8 @@ FileReader& FileReader::operator=(FileReader&& other) noexcept
     std::swap(m_path, other.m_path);
     std::swap(m_descriptor, other.m_descriptor);
     std::swap(m_stamp, other.m_stamp);
+    std::swap(m_begin, other.m_begin);
+    std::swap(m_size, other.m_size);
     std::swap(m_edges, other.m_edges);
     return *this;
 }
@@ -86,11 +91,11 @@ bool FileReader::readEdge(std::uint64_t offset, std::span<std::byte> out) const
 
 Result<void> FileReader::keepEdges(std::uint64_t size)
 {
-    Edge first {0, std::vector<std::byte>(std::min(size, m_stamp.size))};
-    Edge last {std::max(m_stamp.size, size) - size, {}};
+    Edge first {0, std::vector<std::byte>(std::min(size, m_size))};
+    Edge last {std::max(m_size, size) - size, {}};
     // What both would hold is read once.
     last.offset = std::max<std::uint64_t>(last.offset, first.bytes.size());
-    last.bytes.resize(m_stamp.size - last.offset);
+    last.bytes.resize(m_size - last.offset);
     for (auto* edge : {&first, &last}) {
         if (auto read = readAt(edge->offset, edge->bytes); !read) {
             return read;
@@ -100,13 +105,26 @@ Result<void> FileReader::keepEdges(std::uint64_t size)
     return {};
 }
 
+Result<void> FileReader::narrowTo(const FilePart& part)
+{
+    const auto whole = m_stamp.size;
+    if (part.offset > whole || part.size.value_or(0) > whole - part.offset) {
+        return failure(ErrorKind::truncated,
+            "The file ends before a part of it that another file names; it is cut off, copy it again", m_path.string());
+    }
+    m_begin = part.offset;
+    m_size = part.size.value_or(whole - part.offset);
+    m_edges = {};
+    return {};
+}
+
 std::uint64_t FileReader::dataFrom(std::uint64_t offset) const
 {
-    const auto at = ::lseek(m_descriptor, static_cast<off_t>(offset), SEEK_DATA);
+    const auto at = ::lseek(m_descriptor, static_cast<off_t>(m_begin + offset), SEEK_DATA);
     if (at < 0) {
         return errno == ENXIO ? size() : offset; // what the file system does not know counts as written
     }
-    return std::clamp(static_cast<std::uint64_t>(at), offset, std::max(offset, size()));
+    return std::clamp(static_cast<std::uint64_t>(at) - m_begin, offset, std::max(offset, size()));
 }
 
 Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) const
@@ -118,7 +136,7 @@ Result<void> FileReader::readAt(std::uint64_t offset, std::span<std::byte> out) 
     std::size_t done = 0;
     while (done < out.size()) {
         const auto got = ::pread(m_descriptor, out.data() + done, std::min(out.size() - done, largestRead),
-            static_cast<off_t>(offset + done));
+            static_cast<off_t>(m_begin + offset + done));
         if (got < 0 && errno == EINTR) {
             continue;
         }

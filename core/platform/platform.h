@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +28,13 @@ struct FileStamp
     bool operator==(const FileStamp&) const = default;
 };
 
+/// A stretch of a file that is a file of its own kind, as each tensor in a shard of a distributed checkpoint is.
+struct FilePart
+{
+    std::uint64_t offset = 0;
+    std::optional<std::uint64_t> size; ///< up to the end of the file where there is none
+};
+
 /// Reads parts of a regular file by copying them. Unlike a mapping it never faults when the file shrinks: the
 /// read comes back as an error. Folders, pipes and devices are refused without blocking.
 class FileReader
@@ -38,13 +46,17 @@ public:
     ~FileReader();
 
     const FileStamp& stamp() const { return m_stamp; }
-    std::uint64_t size() const { return m_stamp.size; }
+    FilePart part() const { return {m_begin, m_size}; }
+    std::uint64_t size() const { return m_size; }
 
     /// The first place from `offset` on that was ever written to; the end of the file where only a hole follows.
     std::uint64_t dataFrom(std::uint64_t offset) const;
 
     /// Fills all of `out` or fails.
     Result<void> readAt(std::uint64_t offset, std::span<std::byte> out) const;
+
+    /// From now on offsets and size() are those of `part`; the stamp stays that of the file.
+    Result<void> narrowTo(const FilePart& part);
 
     /// Reads the first and the last `size` bytes now; readAt() then takes them from memory. For formats whose
     /// headers are many small pieces at both ends.
@@ -68,6 +80,8 @@ private:
     std::filesystem::path m_path;
     int m_descriptor = -1;
     FileStamp m_stamp;
+    std::uint64_t m_begin = 0;
+    std::uint64_t m_size = 0;
     std::array<Edge, 2> m_edges;
 };
 

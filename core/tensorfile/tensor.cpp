@@ -187,7 +187,8 @@ Result<StorageBytes> Tensor::map() const
             ErrorKind::io, "The file was changed after it was opened; open it again", m_source->path().string());
     }
     return mapped.map([&](const std::shared_ptr<const platform::MappedFile>& file) {
-        const auto part = file->bytes().subspan(stream->storageBegin(), m_source->find(m_storageKey)->size);
+        const auto part =
+            file->bytes().subspan(m_source->part().offset + stream->storageBegin(), m_source->find(m_storageKey)->size);
         return StorageBytes {file, part, m_source->bigEndian};
     });
 }

@@ -88,6 +88,11 @@ Result<platform::FileReader> Tensor::Source::reopen() const
     if (file && file->stamp() != m_stamp) {
         return failure(ErrorKind::io, "The file was changed after it was opened; open it again", m_path.string());
     }
+    if (file) {
+        if (auto narrowed = file->narrowTo(m_part); !narrowed) {
+            return tl::make_unexpected(narrowed.error());
+        }
+    }
     return file;
 }
 

@@ -28,13 +28,15 @@ struct StoredBytes
 class Tensor::Source
 {
 public:
-    Source(std::filesystem::path path, const platform::FileStamp& stamp)
+    Source(std::filesystem::path path, const platform::FileReader& opened)
         : m_path(std::move(path))
-        , m_stamp(stamp)
+        , m_stamp(opened.stamp())
+        , m_part(opened.part())
     { }
 
     const std::filesystem::path& path() const { return m_path; }
     const platform::FileStamp& stamp() const { return m_stamp; }
+    const platform::FilePart& part() const { return m_part; }
     const StoredBytes* find(const std::string& storageKey) const;
 
     Result<platform::FileReader> reopen() const;
@@ -46,6 +48,7 @@ public:
 private:
     std::filesystem::path m_path;
     platform::FileStamp m_stamp;
+    platform::FilePart m_part; ///< offsets of storages are from its beginning
 };
 
 /// A tensor whose shape, strides and offset were found to lie inside its storage.
@@ -66,8 +69,9 @@ Result<TensorFile> openTorchZip(const std::filesystem::path& path, const platfor
 Result<TensorFile> openSafetensors(const std::filesystem::path& path, const platform::FileReader& file);
 Result<TensorFile> openNpy(const std::filesystem::path& path, const platform::FileReader& file);
 
-/// openTensorFile() for a caller that reads contents at once: `opened` is left holding the file.
-Result<TensorFile> openTensorFile(
-    const std::filesystem::path& path, std::shared_ptr<const platform::FileReader>& opened);
+/// openTensorFile() for a caller that reads contents at once: `opened` is left holding the file, or the part of it that
+/// is a file of tensors.
+Result<TensorFile> openTensorFile(const std::filesystem::path& path,
+    std::shared_ptr<const platform::FileReader>& opened, const platform::FilePart& part = {});
 
 } // namespace nanscope::tensorfile

@@ -182,7 +182,7 @@ Result<Tensor> makeArray(const std::filesystem::path& path, const platform::File
     if (!empty && static_cast<std::uint64_t>(bytes) > room) {
         return failure(ErrorKind::truncated, "The array is longer than the file, which is cut off; copy it again");
     }
-    auto source = std::make_shared<Tensor::Source>(path, file.stamp());
+    auto source = std::make_shared<Tensor::Source>(path, file);
     source->bigEndian = header.bigEndian;
     StoredBytes stored;
     stored.offset = header.dataBegin;

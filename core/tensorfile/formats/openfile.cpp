@@ -79,12 +79,16 @@ Result<TensorFile> dispatch(const std::filesystem::path& path, const platform::F
 
 } // namespace
 
-Result<TensorFile> openTensorFile(
-    const std::filesystem::path& path, std::shared_ptr<const platform::FileReader>& opened)
+Result<TensorFile> openTensorFile(const std::filesystem::path& path,
+    std::shared_ptr<const platform::FileReader>& opened, const platform::FilePart& part)
 {
     constexpr std::uint64_t edges = 4096; // holds all headers of a dump
     return platform::FileReader::open(path)
-        .and_then([](platform::FileReader file) { return file.keepEdges(edges).map([&] { return std::move(file); }); })
+        .and_then([&](platform::FileReader file) {
+            return file.narrowTo(part).and_then([&] { return file.keepEdges(edges); }).map([&] {
+                return std::move(file);
+            });
+        })
         .and_then([&](platform::FileReader file) {
             opened = std::make_shared<const platform::FileReader>(std::move(file));
             return guarded([&] { return dispatch(path, *opened); });

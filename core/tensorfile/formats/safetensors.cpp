@@ -104,7 +104,7 @@ Result<PickleValue> makeValue(
     const std::shared_ptr<Tensor::Source>& source, std::string_view name, const Entry& entry, std::uint64_t dataBegin)
 {
     const auto end = static_cast<std::uint64_t>(entry.offsets[1]);
-    if (end > source->stamp().size - dataBegin) {
+    if (end > *source->part().size - dataBegin) {
         return failure(ErrorKind::truncated, "A tensor lies beyond the end of the file; it is cut off, copy it again");
     }
     const auto dtype = typeNamed(entry.dtype);
@@ -184,7 +184,7 @@ Result<TensorFile> openSafetensors(const std::filesystem::path& path, const plat
     if (parser.parse(text).get(header) != simdjson::SUCCESS) {
         return corrupt("The safetensors header is not JSON; the file is damaged or of another kind");
     }
-    auto source = std::make_shared<Tensor::Source>(path, file.stamp());
+    auto source = std::make_shared<Tensor::Source>(path, file);
     auto dict = readTensors(source, header, lengthSize + *size);
     if (!dict) {
         return tl::make_unexpected(dict.error());

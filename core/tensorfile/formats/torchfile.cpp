@@ -107,7 +107,7 @@ Result<TensorFile> assemble(const std::filesystem::path& path, const platform::F
     if (!pickle || !bigEndian) {
         return tl::make_unexpected(pickle ? bigEndian.error() : pickle.error());
     }
-    auto source = std::make_shared<Tensor::Source>(path, file.stamp());
+    auto source = std::make_shared<Tensor::Source>(path, file);
     source->bigEndian = *bigEndian;
     addStorages(*source, directory, prefix);
     auto graph = readPickleGraph(*pickle, source);

@@ -74,6 +74,13 @@ constexpr std::array recordClasses {
     RecordName {"_Partial", RecordClass::partial},
     RecordName {"_MaskPartial", RecordClass::maskPartial},
     RecordName {"_NormPartial", RecordClass::normPartial},
+    // The .metadata of a distributed checkpoint: torch/distributed/checkpoint/metadata.py and filesystem.py.
+    RecordName {"Metadata", RecordClass::checkpoint},
+    RecordName {"TensorStorageMetadata", RecordClass::checkpointTensor},
+    RecordName {"BytesStorageMetadata", RecordClass::checkpointObject},
+    RecordName {"TensorProperties", RecordClass::checkpointProperties},
+    RecordName {"MetadataIndex", RecordClass::checkpointIndex},
+    RecordName {"_StorageInfo", RecordClass::checkpointStorage},
 };
 
 struct StorageClass

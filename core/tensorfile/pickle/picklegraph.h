@@ -50,6 +50,12 @@ enum class RecordClass : std::uint8_t {
     partial,
     maskPartial,
     normPartial,
+    checkpoint,
+    checkpointTensor,
+    checkpointObject,
+    checkpointProperties,
+    checkpointIndex,
+    checkpointStorage,
 };
 
 struct PickleGlobal

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// `inspect` on checkpoints, which torch wrote (tests/reference/make_checkpoints.py).
+#include <gmock/gmock.h>
+
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path checkpoints = fs::path(NANSCOPE_TEST_DATA) / "checkpoints";
+
+} // namespace
+
+TEST(InspectCheckpoint, ResultComesFirst)
+{
+    for (const auto& [name, result] : {std::pair("sharded", "Not finite: 2 of 6 tensors outside the optimizer state."),
+             std::pair("trainer.pt", "Not finite: 3 of 6 "), std::pair("hf", "Not finite: 2 of 5 ")}) {
+        const auto done = run({"inspect", (checkpoints / name).string()});
+        EXPECT_EQ(done.status, 0) << done.err;
+        EXPECT_THAT(done.out, StartsWith(result)) << name;
+        EXPECT_THAT(done.out, HasSubstr("[1,3,5]"));
+    }
+}
+
+TEST(InspectCheckpoint, JsonHasEveryTensor)
+{
+    const auto answer = run({"inspect", (checkpoints / "sharded").string(), "--json"}).json();
+    EXPECT_EQ(answer["schema"], "nanscope.checkpoint/1");
+    EXPECT_EQ(answer["non_finite"], 3);
+    EXPECT_EQ(answer["non_finite_weights"], 2);
+    EXPECT_EQ(answer["parameters"].size(), 8U);
+}
+
+TEST(InspectCheckpoint, WhatIsMissingIsAStatusOfItsOwn)
+{
+    const WorkFolder work;
+    fs::copy(checkpoints / "hf", work.path() / "hf", fs::copy_options::recursive);
+    fs::remove(work.path() / "hf" / "model-00001-of-00002.safetensors");
+    const auto done = run({"inspect", (work.path() / "hf").string()});
+    EXPECT_EQ(done.status, 3);
+    EXPECT_THAT(done.out, StartsWith("Not settled: what was read is finite, but 1 tensor or file could not be read."));
+}
