@@ -15,7 +15,6 @@
 
 namespace nanscope::tensorfile {
 
-using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
