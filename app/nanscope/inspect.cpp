@@ -503,33 +503,40 @@ std::string checkpointResult(const CheckpointScan& scan)
     const auto weights = howMany(scan, ParameterState::nonFinite, false);
     const auto moments = howMany(scan, ParameterState::nonFinite, true);
     const auto unread = howMany(scan, ParameterState::notRead) + std::ssize(scan.rejected);
-    const auto looked = std::ssize(scan.parameters) - howMany(scan, ParameterState::sentinel);
+    const auto sentinels = howMany(scan, ParameterState::sentinel);
+    const auto looked = std::ssize(scan.parameters) - sentinels;
+    const auto open = sentinels == 0 ? std::string()
+                                     : fmt::format("Open: {} infinities that may be meant.",
+                                         sentinels == 1 ? "1 more holds" : countText(sentinels) + " more hold");
     if (weights > 0) {
         const auto all = std::ranges::count(scan.parameters, false, &Parameter::optimizerState);
         return fmt::format("Not finite: {} of {} outside the optimizer state. A run that resumes from this checkpoint "
                            "starts with NaN or infinity.",
             countText(weights), counted(all, "tensor"));
     }
+    const auto missing =
+        (unread == 1 ? "1 tensor or file" : countText(unread) + " tensors or files") + " could not be read";
     if (moments > 0) {
-        return fmt::format("Not finite: {} of the optimizer state; the weights that were read are finite. Load the "
-                           "weights alone and start with a fresh optimizer state.",
-            counted(moments, "tensor"));
+        return fmt::format("Not finite: {} of the optimizer state. {}", counted(moments, "tensor"),
+            unread > 0         ? missing + ", so whether the weights are finite is open."
+                : open.empty() ? "The weights are finite: load them alone and start with a fresh optimizer state."
+                               : open);
     }
     if (unread > 0) {
-        return fmt::format("Not settled: what was read is finite, but {} could not be read.",
-            unread == 1 ? "1 tensor or file" : countText(unread) + " tensors or files");
+        return looked == 0 ? "Not settled: " + missing + ", and nothing was."
+                           : "Not settled: what was read is finite, but " + missing + ".";
     }
     return looked == 0 ? "No floating-point tensor to check."
-                       : "Finite: " + counted(looked, "floating-point tensor") + ".";
+                       : "Finite: " + counted(looked, "floating-point tensor") + '.' + (open.empty() ? "" : ' ' + open);
 }
 
 std::string checkpointNotes(const CheckpointScan& scan)
 {
     std::string text;
     if (const auto sentinels = howMany(scan, ParameterState::sentinel); sentinels > 0) {
-        text += fmt::format("{} infinities that programs put there on purpose: a mask of 0 and -Inf, or a minimum or "
-                            "maximum that was never updated.\n",
-            sentinels == 1 ? "1 tensor holds" : countText(sentinels) + " tensors hold");
+        text += counted(sentinels, "tensor")
+            + " of 0 and -Inf alone, as a mask is, or of infinities alone, as a minimum or maximum that was never "
+              "updated; a weight must not be.\n";
     }
     if (scan.others > 0) {
         text += counted(scan.others, "tensor") + " of integers, complex numbers or no elements: not read.\n";

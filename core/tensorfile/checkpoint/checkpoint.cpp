@@ -30,11 +30,20 @@ namespace {
 constexpr auto distributedIndex = ".metadata";
 constexpr auto checksumDiffers = "its checksum does not match, so its values cannot be trusted";
 
-bool namesOptimizer(std::string_view text)
+/// By a key of its dict ("optim", "optimizer_state_dict") or by the name that torch gives to moments.
+bool namesOptimizer(std::string_view name)
 {
     constexpr std::array moments {".exp_avg", ".exp_avg_sq", ".momentum_buffer", ".max_exp_avg_sq"};
-    return text.find("optim") != std::string_view::npos
-        || std::ranges::any_of(moments, [&](std::string_view moment) { return text.ends_with(moment); });
+    const auto dotted = '.' + std::string(name) + '.';
+    return dotted.find(".optim.") != std::string::npos || dotted.find(".optimizer") != std::string::npos
+        || std::ranges::any_of(moments, [&](std::string_view moment) { return name.ends_with(moment); });
+}
+
+/// "optimizer.pt" of Hugging Face and "…_optim_states.pt" of DeepSpeed. Megatron's "model_optim_rng.pt" has weights,
+/// too.
+bool isOptimizerFile(std::string_view file)
+{
+    return file.starts_with("optimizer") || file.find("optim_states") != std::string_view::npos;
 }
 
 /// One number per dimension for the element `flat` in row-major order.
@@ -137,7 +146,7 @@ Parameter CheckpointReader::begin(
     parameter.file = relative(path);
     parameter.dtype = dtype;
     parameter.shape = shape;
-    parameter.optimizerState = namesOptimizer(name) || namesOptimizer(path.filename().string());
+    parameter.optimizerState = namesOptimizer(name) || isOptimizerFile(path.filename().string());
     return parameter;
 }
 
@@ -155,6 +164,9 @@ std::string CheckpointReader::scanInto(Parameter& parameter, const Tensor& tenso
     if (!scanned) {
         return scanned.error().what;
     }
+    if (!scanned->checksumMatches.value_or(true)) {
+        return checksumDiffers; // values that cannot be trusted accuse nothing
+    }
     const auto matrix = tensor.matrices().rows * tensor.matrices().cols;
     for (std::size_t i = 0; i < scanned->batches.size(); ++i) {
         const auto& part = scanned->batches[i];
@@ -162,7 +174,7 @@ std::string CheckpointReader::scanInto(Parameter& parameter, const Tensor& tenso
         addScan(parameter.scan, part,
             part.firstNonFinite < 0 ? -1 : indexInWhole(parameter.shape, begin, tensor.shape(), inPart));
     }
-    return scanned->checksumMatches.value_or(true) ? "" : checksumDiffers;
+    return {};
 }
 
 void CheckpointReader::addWhole(const Tensor& tensor, const std::string& name, const fs::path& path)
@@ -211,6 +223,12 @@ void CheckpointReader::readFile(const fs::path& path)
     const auto file = openTensorFile(path, m_file);
     if (!file) {
         reject(path, file.error().what);
+        return;
+    }
+    const auto* input = file->root.find("input");
+    if (path != m_root && input != nullptr && input->tensor() != nullptr) {
+        reject(path,
+            "a dump of one call, no part of a checkpoint; inspect it by itself, or dumps of shards with --stitch");
         return;
     }
     note(file->opaque);

@@ -24,7 +24,7 @@ namespace nanscope::tensorfile {
 enum class ParameterState {
     finite,
     nonFinite,
-    sentinel, ///< infinities that a program puts there: a mask of 0 and -Inf, a minimum or maximum not yet taken
+    sentinel, ///< infinities that may be meant: 0 and -Inf as in a mask, or nothing else as in an extreme not yet taken
     notRead,
 };
 
@@ -35,7 +35,7 @@ struct Parameter
     std::string file; ///< relative to the checkpoint, that of the first piece; empty where the checkpoint is one file
     std::optional<DType> dtype;
     Shape shape;
-    bool optimizerState = false; ///< by its name or its file's: moments, step counts
+    bool optimizerState = false; ///< by its name or that of its file
     Scan scan; ///< of the whole; the trace is 0
     std::string problem; ///< why it was not read, or not all of it; empty where it was
 

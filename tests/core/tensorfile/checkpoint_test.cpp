@@ -100,7 +100,7 @@ TEST(Checkpoint, SafetensorsOfSeveralFiles)
     EXPECT_EQ(scanned.files, 2);
 }
 
-TEST(Checkpoint, InfinitiesThatProgramsPutThereAccuseNothing)
+TEST(Checkpoint, InfinitiesThatMayBeMeantStandApart)
 {
     const auto scanned = scan(folder / "sharded");
     EXPECT_EQ(named(scanned, "model.mask")->state(), ParameterState::sentinel);
@@ -114,6 +114,15 @@ TEST(Checkpoint, OptimizerStateIsToldFromWeights)
     const auto scanned = scan(folder / "trainer.pt");
     EXPECT_TRUE(named(scanned, "optimizer.experts.exp_avg")->optimizerState);
     EXPECT_FALSE(named(scanned, "model.experts")->optimizerState);
+
+    const fixtures::TempFolder place;
+    fs::copy(folder / "trainer.pt", place.path() / "model_optim_rng.pt");
+    fs::copy(folder / "trainer.pt", place.path() / "mp_rank_00_optim_states.pt");
+    for (const auto& parameter : scan(place.path()).parameters) {
+        EXPECT_EQ(parameter.optimizerState,
+            parameter.file == "mp_rank_00_optim_states.pt" || parameter.name.starts_with("optimizer."))
+            << parameter.file << ' ' << parameter.name;
+    }
 }
 
 TEST(Checkpoint, LostFileCostsItsOwnTensorsOnly)
@@ -146,6 +155,7 @@ TEST(Checkpoint, FlippedByteIsFoundByItsChecksum)
     bytes[nan] = '\1';
     place.write("sharded/__1_0.distcp", bytes);
     EXPECT_THAT(named(scan(copy), "model.experts")->problem, HasSubstr("checksum"));
+    EXPECT_EQ(named(scan(copy), "model.experts")->scan.nan, 0);
 }
 
 TEST(Checkpoint, UnfinishedSaveIsSaid)
@@ -193,6 +203,15 @@ TEST(Checkpoint, NameThatLeadsOutIsRefused)
     const auto index = readCheckpointIndex(copy / ".metadata");
     ASSERT_FALSE(index);
     EXPECT_EQ(index.error().kind, ErrorKind::refused);
+}
+
+TEST(Checkpoint, DumpsOfCallsAreNoCheckpoint)
+{
+    const fixtures::TempFolder place;
+    place.write("dump.pt", fixtures::smallCapture());
+    const auto scanned = scanCheckpoint(place.path(), {});
+    ASSERT_FALSE(scanned);
+    EXPECT_THAT(scanned.error().what, HasSubstr("dump of one call"));
 }
 
 TEST(Checkpoint, FolderWithoutTensorsAndCancel)
