@@ -105,21 +105,45 @@ void run(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
     });
 }
 
-constexpr std::int64_t mirrored = 64;
+/// A cache line of floats. Rows of a matrix whose size is a power of two lie in the same few lines of a cache, so that
+/// each line is read and written once, as a whole.
+constexpr std::int64_t tileSize = 16;
 
-/// Calls `each` with the index of every element above the diagonal and with that of its mirror image, tile by tile,
-/// because one of the two jumps from row to row; until it returns false.
-template <class Each>
-bool forMirrored(std::int64_t size, const Each& each)
+/// A tile of a square matrix that lies on its diagonal or above, with its columns in a row each.
+template <class T>
+struct TransposedTile
 {
-    for (std::int64_t top = 0; top < size; top += mirrored) {
-        for (auto left = top; left < size; left += mirrored) {
-            for (auto r = top; r < std::min(top + mirrored, size); ++r) {
-                for (auto c = std::max(left, r + 1); c < std::min(left + mirrored, size); ++c) {
-                    if (!each(r * size + c, c * size + r)) {
-                        return false;
-                    }
-                }
+    TransposedTile(const T* matrix, std::int64_t size, std::int64_t top, std::int64_t left)
+        : rows(std::min(tileSize, size - top))
+        , cols(std::min(tileSize, size - left))
+        , onDiagonal(top == left)
+    {
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const auto* row = matrix + (top + r) * size + left;
+            for (std::int64_t c = 0; c < cols; ++c) {
+                values[c][r] = row[c];
+            }
+        }
+    }
+
+    /// How many values of that column lie above the diagonal.
+    std::int64_t countAbove(std::int64_t col) const { return onDiagonal ? col : rows; }
+
+    std::int64_t rows;
+    std::int64_t cols;
+    bool onDiagonal;
+    T values[tileSize][tileSize];
+};
+
+/// Calls `each` with every tile on or above the diagonal whose first row lies in `range`, and with the place of its
+/// mirror image; until it returns false.
+template <class T, class Each>
+bool forTiles(const T* matrix, std::int64_t size, const Range& range, const Each& each)
+{
+    for (auto top = range.begin; top < range.end; top += tileSize) {
+        for (auto left = top; left < size; left += tileSize) {
+            if (!each(TransposedTile<T>(matrix, size, top, left), left * size + top)) {
+                return false;
             }
         }
     }
@@ -130,20 +154,30 @@ template <class T>
 void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
 {
     constexpr std::int64_t rows = 256;
-    forRanges(shape.rows, rows, threads, cancel, [&](const Range& range) {
+    const auto size = shape.rows;
+    forRanges(size, rows, threads, cancel, [&](const Range& range) {
         multiply(partOf(shape, range, {range.begin, shape.cols}));
     });
-    forMirrored(shape.rows, [&](std::int64_t above, std::int64_t below) {
-        shape.out[below] = shape.out[above];
-        return true;
+    forRanges(size, rows, threads, cancel, [&](const Range& range) {
+        forTiles(shape.out, size, range, [&](const TransposedTile<T>& tile, std::int64_t mirror) {
+            for (std::int64_t c = 0; c < tile.cols; ++c) {
+                std::copy_n(tile.values[c], tile.countAbove(c), shape.out + mirror + c * size);
+            }
+            return true;
+        });
     });
 }
 
 template <class T>
 bool symmetric(std::span<const T> matrix, std::int64_t size)
 {
-    return forMirrored(size, [&](std::int64_t above, std::int64_t below) {
-        return matrix[static_cast<std::size_t>(above)] == matrix[static_cast<std::size_t>(below)];
+    return forTiles(matrix.data(), size, {0, size}, [&](const TransposedTile<T>& tile, std::int64_t mirror) {
+        for (std::int64_t c = 0; c < tile.cols; ++c) {
+            if (!std::equal(tile.values[c], tile.values[c] + tile.countAbove(c), matrix.data() + mirror + c * size)) {
+                return false;
+            }
+        }
+        return true;
     });
 }
 

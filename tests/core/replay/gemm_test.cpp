@@ -197,12 +197,23 @@ TEST(Gemm, ASymmetricProductIsTheSameOnAnyNumberOfThreads)
     replay::gemmSymmetric(replay::GemmShape<float> {a.data(), a.data(), one.data(), size, size, 90, false, true}, 1);
     replay::gemmSymmetric(replay::GemmShape<float> {a.data(), a.data(), four.data(), size, size, 90, false, true}, 4);
     EXPECT_EQ(one, four);
+    for (std::int64_t r = 0; r < size; ++r) {
+        for (std::int64_t c = 0; c < r; ++c) {
+            ASSERT_EQ(one[static_cast<std::size_t>(r * size + c)], one[static_cast<std::size_t>(c * size + r)])
+                << r << ", " << c;
+        }
+    }
 }
 
 TEST(Gemm, OneElementOrANanIsEnoughNotToBeSymmetric)
 {
     std::vector<double> matrix(static_cast<std::size_t>(130 * 130), 2);
     EXPECT_TRUE(replay::isSymmetric(matrix, 130));
+    for (const std::size_t beside : {1, 65, 128}) {
+        matrix[(beside + 1) * 130 + beside] = 3;
+        EXPECT_FALSE(replay::isSymmetric(matrix, 130)) << beside;
+        matrix[(beside + 1) * 130 + beside] = 2;
+    }
     matrix[129 * 130 + 3] = 3;
     EXPECT_FALSE(replay::isSymmetric(matrix, 130));
     matrix[3 * 130 + 129] = 3;
