@@ -631,12 +631,16 @@ void join(std::vector<LossStep> all, LossHistory& history)
         history.steps = std::move(all);
         return;
     }
+    auto kept = all.begin();
     for (auto first = all.begin(); first != all.end();) {
         const auto last =
             std::find_if(first, all.end(), [&](const LossStep& step) { return step.step != first->step; });
-        history.steps.push_back(joined(std::span(first, last)));
+        *kept++ = joined(std::span(first, last));
         first = last;
     }
+    all.erase(kept, all.end());
+    all.shrink_to_fit();
+    history.steps = std::move(all);
 }
 
 void addEnds(const LaneLife& life, LossHistory& history)
@@ -656,19 +660,20 @@ LossHistory lossHistoryOf(Lanes& group, std::size_t life)
     LossHistory history;
     history.life = static_cast<int>(life);
     std::vector<LossStep> all;
+    std::size_t count = 0;
+    for (const auto& lane : group) {
+        count += life < lane.lives.size() ? lane.lives[life].steps.size() : 0;
+    }
+    all.reserve(count);
     for (std::uint32_t lane = 0; lane < group.size(); ++lane) {
         auto& read = group[lane];
         history.lanes.push_back(read.lane);
         history.lives = std::max(history.lives, static_cast<int>(read.lives.size()));
         if (life < read.lives.size()) {
-            auto steps = std::move(read.lives[life].steps);
-            for (auto& step : steps) {
-                step.lane = lane;
-            }
-            if (all.empty()) {
-                all = std::move(steps);
-            } else {
-                all.insert(all.end(), steps.begin(), steps.end());
+            const auto steps = std::move(read.lives[life].steps);
+            for (const auto& step : steps) {
+                all.push_back(step);
+                all.back().lane = lane;
             }
             addEnds(read.lives[life], history);
         }
