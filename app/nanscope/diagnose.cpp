@@ -28,6 +28,7 @@
 #include "core/report/report.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
+#include "core/workflow/verifycheckpoints.h"
 
 namespace nanscope {
 
@@ -243,6 +244,7 @@ std::string rollbackText(const std::optional<Rollback>& rollback)
     text += fact("go back to",
         rollback->recommended ? fmt::format("step {}: {}", *rollback->recommended, rollback->reason)
                               : rollback->reason);
+    text += rollback->resume.empty() ? "" : fact("resume", rollback->resume);
     for (std::size_t i = 0; i < std::min(most, rollback->checkpoints.size()); ++i) {
         text += fact(i == 0 ? "checkpoints" : "", checkpointText(rollback->checkpoints[i]));
     }
@@ -317,6 +319,8 @@ public:
             .add("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
             .positive();
         options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
+        options().addFlag("--verify-checkpoints", m_verifyCheckpoints,
+            "Read the checkpoints that the rollback may go to, newest first, until one is finite");
         options().add("--session", m_session, "Keep what was read and judged in this session");
         addColumnOption(options(), m_columns);
     }
@@ -347,6 +351,7 @@ private:
     std::vector<std::string> m_paths;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
+    bool m_verifyCheckpoints = false;
     diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
     workflow::UserFiles m_files;
@@ -438,6 +443,21 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     return Question {std::move(options), std::move(files), std::move(*facts), *said, *columns};
 }
 
+Result<void> verify(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+{
+    const auto read = workflow::verifyCheckpoints(
+        source.run, diagnosis.captures, source.session && source.writable ? &*source.session : nullptr, terminal.job());
+    if (!read) {
+        return tl::make_unexpected(read.error());
+    }
+    if (!diagnosis.rollback) {
+        terminal.say(LogLevel::info, "No checkpoint was read: the run shows nothing to go back from.");
+    } else if (*read == 0) {
+        terminal.say(LogLevel::info, "No checkpoint was read: none that could be gone back to is left unread.");
+    }
+    return {};
+}
+
 Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Question& question, Terminal& terminal) const
 {
     auto source = openSource(
@@ -458,6 +478,11 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     auto diagnosis = judge(*source, question.facts, question.files, options, news.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
+    }
+    if (m_verifyCheckpoints) {
+        if (const auto verified = verify(*source, *diagnosis, terminal); !verified) {
+            return tl::make_unexpected(verified.error());
+        }
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
     auto weighed = workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, catalogue(), false);

@@ -337,6 +337,7 @@ private:
     void noteCheckpoint(const Folder& place, bool isFolder)
     {
         if (auto checkpoint = checkpointAt(place.path, place.relative, isFolder)) {
+            checkpoint->place = place.path.string();
             checkpoint->path = readable(checkpoint->path, checkpoint->path.size() * 4);
             m_found.checkpoints.push_back(std::move(*checkpoint));
         }

@@ -418,6 +418,8 @@ void fields(Visit& visit, Of<Rollback> auto& rollback)
     visit("reason", rollback.reason);
     visit("checkpoints", rollback.checkpoints);
     visit.text("tonight", rollback.tonight);
+    visit.text("resume", rollback.resume);
+    visit("fault_step", rollback.fault);
 }
 
 JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis)

@@ -68,8 +68,10 @@ struct CheckpointAdvice
 struct Rollback
 {
     std::optional<std::int64_t> recommended; ///< step of the checkpoint
+    std::int64_t fault = 0; ///< step from which on the run was in trouble; a checkpoint of it is too late
     std::string reason;
     std::string tonight; ///< one line: the setting, the checkpoint, the cost
+    std::string resume {}; ///< how trainers that name their checkpoints so are made to go on from it; empty: not known
     std::vector<CheckpointAdvice> checkpoints; ///< newest first
 };
 

@@ -164,6 +164,22 @@ enum class CheckpointFact {
 std::string_view name(CheckpointFact fact);
 std::optional<CheckpointFact> parseCheckpointFact(std::string_view name);
 
+/// What the floating-point tensors of a checkpoint held when all of its files were read.
+struct CheckpointContents
+{
+    std::string stamp; ///< of its files at that time: another one where they were written again since
+    std::int64_t tensors = 0;
+    std::int64_t badWeights = 0; ///< tensors with NaN or infinities, among weights and buffers
+    std::int64_t badState = 0; ///< the same, among the state of the optimizer
+    std::int64_t open = 0; ///< tensors with infinities that may be meant, as a mask has them
+    std::int64_t unread = 0; ///< tensors and files that could not be read
+    /// Of the worst of these the first: "layers.0.weight holds 96 NaN, the first at [2,0]".
+    std::string first;
+
+    bool allFinite() const { return tensors > 0 && badWeights + badState + open + unread == 0; }
+    bool operator==(const CheckpointContents&) const = default;
+};
+
 /// What a folder or a log says of one checkpoint. Several facts may be known of the same one.
 struct Checkpoint
 {
@@ -173,6 +189,9 @@ struct Checkpoint
     std::string problem; ///< of a found one: why it is not complete, empty where its files tell of none
     std::string source; ///< the log; empty for one that was found
     std::int64_t line = 0;
+    std::optional<CheckpointContents> contents {}; ///< of a found one that was read
+    std::string
+        place {}; ///< where a found one may be read; empty where that is outside the folders of the run and its session
 };
 
 /// One value of a configuration or an environment that a file of the run holds.

@@ -3,6 +3,8 @@
 #include "core/session/logs.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -22,6 +24,21 @@ constexpr std::int64_t storyVersion = 3;
 bool hasStory(sqlite3* db)
 {
     return pragmaValue(db, "user_version") >= storyVersion;
+}
+
+std::map<std::string, CheckpointContents> readCheckpointContents(sqlite3* db)
+{
+    std::map<std::string, CheckpointContents> all;
+    if (pragmaValue(db, "user_version") < checkpointContentsVersion) {
+        return all;
+    }
+    Statement rows(
+        db, "SELECT path, stamp, tensors, bad_weights, bad_state, open, unread, first FROM checkpoint_contents");
+    while (rows.step()) {
+        all[rows.text(0)] = {rows.text(1), rows.integer(2), rows.integer(3), rows.integer(4), rows.integer(5),
+            rows.integer(6), rows.text(7)};
+    }
+    return all;
 }
 
 constexpr const char* insertFacts =
@@ -342,11 +359,24 @@ std::vector<Checkpoint> readCheckpoints(sqlite3* db)
     Statement rows(db,
         "SELECT c.step, c.fact, c.path, c.problem, o.path, c.line FROM checkpoints c "
         "LEFT JOIN sources o ON o.id = c.source_id ORDER BY c.id");
+    const auto contents = readCheckpointContents(db);
     while (rows.step()) {
-        all.push_back({rows.integer(0), parseCheckpointFact(rows.text(1)).value_or(CheckpointFact::found), rows.text(2),
-            rows.text(3), rows.text(4), rows.integer(5)});
+        auto& one = all.emplace_back(
+            Checkpoint {rows.integer(0), parseCheckpointFact(rows.text(1)).value_or(CheckpointFact::found),
+                rows.text(2), rows.text(3), rows.text(4), rows.integer(5)});
+        if (const auto read = contents.find(one.path); one.source.empty() && read != contents.end()) {
+            one.contents = read->second;
+        }
     }
     return all;
+}
+
+void storeCheckpointContents(sqlite3* db, const std::string& path, const CheckpointContents& contents)
+{
+    Statement(db, "INSERT OR REPLACE INTO checkpoint_contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(path, contents.stamp, contents.tensors, contents.badWeights, contents.badState, contents.open,
+            contents.unread, contents.first)
+        .run();
 }
 
 std::vector<Setting> readSettings(sqlite3* db)

@@ -66,6 +66,7 @@ std::vector<Event> readEvents(sqlite3* db);
 void addEventFacts(sqlite3* db);
 /// A session of before there were such things has none.
 std::vector<Checkpoint> readCheckpoints(sqlite3* db);
+void storeCheckpointContents(sqlite3* db, const std::string& path, const CheckpointContents& contents);
 std::vector<Setting> readSettings(sqlite3* db);
 std::vector<StoredLog> readLogs(sqlite3* db);
 

@@ -125,8 +125,15 @@ ALTER TABLE event_facts ADD COLUMN collective_operation TEXT;
 ALTER TABLE event_facts ADD COLUMN collective_group TEXT;
 )sql";
 
-constexpr std::array migrations {
-    firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse, eventFacts, moreEventFacts};
+// What a found checkpoint held when it was read, as in CheckpointContents. Outlives the next import.
+constexpr const char* checkpointContents = R"sql(
+CREATE TABLE checkpoint_contents (path TEXT PRIMARY KEY NOT NULL, stamp TEXT NOT NULL, tensors INTEGER NOT NULL,
+  bad_weights INTEGER NOT NULL, bad_state INTEGER NOT NULL, open INTEGER NOT NULL, unread INTEGER NOT NULL,
+  first TEXT NOT NULL);
+)sql";
+
+constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
+    eventFacts, moreEventFacts, checkpointContents};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

@@ -294,6 +294,10 @@ RunData withPaths(
         nameCaptures(run.captures);
     }
     nameEvents(run);
+    for (auto& checkpoint : run.checkpoints) {
+        const bool found = checkpoint.fact == CheckpointFact::found && !run.root.empty();
+        checkpoint.place = found ? places.find((fs::path(run.root) / checkpoint.path).string()) : std::string();
+    }
     for (auto& capture : run.captures) {
         capture.overwritten = isReplacedPath(capture.path);
         // Without an identity any file would do.
@@ -646,6 +650,11 @@ Result<void> Session::setFoundCheckpoints(const std::vector<Checkpoint>& found)
         m_impl->logs().addCheckpoints(std::nullopt, found);
         transaction.commit();
     });
+}
+
+Result<void> Session::setCheckpointContents(const std::string& path, const CheckpointContents& contents)
+{
+    return m_impl->attempt([&] { storeCheckpointContents(m_impl->raw(), path, contents); });
 }
 
 Result<void> Session::addCell(Cell& cell)

@@ -81,6 +81,9 @@ public:
     Result<void> setRejections(const std::vector<Rejection>& rejected);
     /// Those that lie in the folder, in place of the ones found before; what logs say of them came with addLog().
     Result<void> setFoundCheckpoints(const std::vector<Checkpoint>& found);
+    /// What the found checkpoint of this path holds. Outlives imports; its stamp says
+    /// whether it still holds.
+    Result<void> setCheckpointContents(const std::string& path, const CheckpointContents& contents);
 
     /// A cell of the same capture, variant, precision, device, lowering, epsilon and environment is replaced. Its deep
     /// gauges are taken over where the new one has none and its other gauges are equal to the last bit.

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workflow/openrun.h"
+#include "core/workflow/verifycheckpoints.h"
 
 #include <algorithm>
 #include <limits>
@@ -37,24 +38,23 @@ bool isSmall(const RunData& run)
     return pointsOf(run, [](const Series&) { return true; }) <= mostJudgingPoints;
 }
 
-/// Keeps at most `most` points, the last ones.
+/// At most `most` points, the last ones. Never more of them in memory than that, and one piece.
 Result<std::vector<Point>> newestPoints(const session::Session& session, const Series& series, std::int64_t most)
 {
-    if (countOf(series) <= most) {
+    auto skipped = countOf(series) - most;
+    if (skipped <= 0) {
         return session.points(series.id);
     }
     std::vector<Point> points;
+    points.reserve(static_cast<std::size_t>(most));
     const session::SeriesRange all {
         series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
     const auto visited = session.visitRange(all, [&](const session::SeriesPiece& piece) {
-        points.insert(points.end(), piece.points.begin(), piece.points.end());
-        if (const auto over = static_cast<std::int64_t>(points.size()) - most; over > most / 4) {
-            points.erase(points.begin(), points.begin() + over);
-        }
+        const auto passed = std::min(skipped, std::ssize(piece.points));
+        points.insert(points.end(), piece.points.begin() + passed, piece.points.end());
+        skipped -= passed;
         return true;
     });
-    const auto over = static_cast<std::int64_t>(points.size()) - most;
-    points.erase(points.begin(), points.begin() + std::max<std::int64_t>(0, over));
     return visited.map([&] { return std::move(points); });
 }
 
@@ -181,9 +181,13 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& op
 
 Result<OpenedRun> openRun(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    return session::isSessionFile(path) ? openSession(path, options)
-        : options.session.empty()       ? readWithoutSession(path, options, job)
-                                        : importInto(path, options, job);
+    auto run = session::isSessionFile(path) ? openSession(path, options)
+        : options.session.empty()           ? readWithoutSession(path, options, job)
+                                            : importInto(path, options, job);
+    if (run) {
+        forgetRewrittenCheckpoints(run->run);
+    }
+    return run;
 }
 
 } // namespace nanscope::workflow

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `inspect` on checkpoints, which torch wrote (tests/reference/make_checkpoints.py).
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "program.h"
@@ -47,4 +49,24 @@ TEST(InspectCheckpoint, WhatIsMissingIsAStatusOfItsOwn)
     const auto done = run({"inspect", (work.path() / "hf").string()});
     EXPECT_EQ(done.status, 3);
     EXPECT_THAT(done.out, StartsWith("Not settled: what was read is finite, but 1 tensor or file could not be read."));
+}
+
+TEST(VerifyCheckpoints, RollbackGoesByWhatTheyHold)
+{
+    const WorkFolder work;
+    std::string log;
+    for (int step = 0; step < 440; ++step) {
+        log += R"({"step": )" + std::to_string(step) + R"(, "loss": )" + (step < 400 ? "2.5" : "NaN") + "}\n";
+    }
+    std::ofstream(work.path() / "train.jsonl") << log;
+    fs::copy(checkpoints / "sharded", work.path() / "step_300", fs::copy_options::recursive);
+    const auto before = run({"diagnose", work.path().string(), "--json"}).json()["rollback"];
+    EXPECT_EQ(before["recommended"], 300);
+    EXPECT_EQ(before["resume"], "KempnerForge: checkpoint.load_path=step_300");
+
+    const auto done = run({"diagnose", work.path().string(), "--verify-checkpoints", "--json"});
+    const auto after = done.json()["rollback"];
+    EXPECT_EQ(after["recommended"], nullptr) << done.out;
+    EXPECT_EQ(after["checkpoints"][0]["status"], "poisoned");
+    EXPECT_THAT(after["checkpoints"][0]["proof"][0]["text"].get<std::string>(), HasSubstr("the first at [1,3,5]"));
 }

@@ -69,20 +69,11 @@ void MeasureJob::start(const MeasureOrder& order)
     m_cancel = CancelToken();
     m_busy = true;
     const int number = m_jobs.begin();
-    JobContext job;
-    job.cancel = m_cancel;
-    job.progress = [this, number, gate = ProgressGate()](const Progress& progress) mutable {
-        if (gate.opensFor(progress)) {
-            QMetaObject::invokeMethod(
-                this,
-                [this, number, done = static_cast<int>(progress.done), total = static_cast<int>(progress.total)] {
-                    if (m_jobs.isCurrent(number)) {
-                        Q_EMIT progressed(done, total);
-                    }
-                },
-                Qt::QueuedConnection);
+    const auto job = gatedJob(this, m_cancel, [this, number](const Progress& progress) {
+        if (m_jobs.isCurrent(number)) {
+            Q_EMIT progressed(static_cast<int>(progress.done), static_cast<int>(progress.total));
         }
-    };
+    });
     Q_EMIT started();
     background(
         m_pool, this, [order, job] { return measured(order, job); },

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <string>
+#include <utility>
+
+#include <QObject>
 
 #include "core/base/job.h"
 
@@ -28,5 +32,21 @@ private:
     std::string m_phase;
     std::chrono::steady_clock::time_point m_last;
 };
+
+/// A job whose progress `take` is given in the thread of `context`, no oftener than the gate opens.
+template <class Take>
+JobContext gatedJob(QObject* context, const CancelToken& cancel, Take take)
+{
+    JobContext job;
+    job.cancel = cancel;
+    job.progress = [context, take = std::move(take), gate = std::make_shared<ProgressGate>()](
+                       const Progress& progress) {
+        if (gate->opensFor(progress)) {
+            QMetaObject::invokeMethod(
+                context, [take, progress] { take(progress); }, Qt::QueuedConnection);
+        }
+    };
+    return job;
+}
 
 } // namespace nanscope

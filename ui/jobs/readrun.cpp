@@ -131,6 +131,8 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     if (!stored) {
         return stored;
     }
+    // With what was read of them since, where the session could not keep it.
+    stored->checkpoints = run.run->checkpoints;
     return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 

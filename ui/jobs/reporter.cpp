@@ -207,21 +207,11 @@ void Reporter::copyIssueText()
 
 JobContext Reporter::contextOf(const std::shared_ptr<SaveJob>& save)
 {
-    JobContext job;
-    job.cancel = save->cancel;
-    job.progress = [this, save, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
-        if (gate->opensFor(progress)) {
-            QMetaObject::invokeMethod(
-                this,
-                [this, save, progress] {
-                    if (std::ranges::find(m_saves, save) != m_saves.end()) {
-                        Q_EMIT progressed(progress);
-                    }
-                },
-                Qt::QueuedConnection);
+    return gatedJob(this, save->cancel, [this, save](const Progress& progress) {
+        if (std::ranges::find(m_saves, save) != m_saves.end()) {
+            Q_EMIT progressed(progress);
         }
-    };
-    return job;
+    });
 }
 
 void Reporter::save(const QString& path)

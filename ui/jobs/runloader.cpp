@@ -55,18 +55,11 @@ JobContext RunLoader::begin()
     m_judging = false;
     m_arrivals.stop();
     m_arrived.clear();
-    JobContext context;
-    context.cancel = m_cancel;
-    context.progress = [this, job = m_job, gate = std::make_shared<ProgressGate>()](const Progress& progress) {
-        if (gate->opensFor(progress)) {
-            QMetaObject::invokeMethod(this, [this, job, progress] {
-                if (m_jobs.isCurrent(job)) {
-                    Q_EMIT progressed(progress);
-                }
-            });
+    return gatedJob(this, m_cancel, [this, job = m_job](const Progress& progress) {
+        if (m_jobs.isCurrent(job)) {
+            Q_EMIT progressed(progress);
         }
-    };
-    return context;
+    });
 }
 
 void RunLoader::open(const std::filesystem::path& path, const UserContextOf& userContextOf, bool rescan)

@@ -124,6 +124,8 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
+    connect(&m_verify, &VerifyJob::verified, this, &Workspace::onVerified);
+    connect(&m_verify, &VerifyJob::failed, this, [this](const QString& sentence) { Q_EMIT problem(sentence, {}); });
     connect(&m_cliff, &CliffLoader::ready, this, &Workspace::onCliff);
     connect(&m_cliff, &CliffLoader::failed, this, &Workspace::cliffFailed);
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
@@ -237,6 +239,7 @@ void Workspace::cancelReplays()
 {
     m_deep.cancel();
     m_measure.cancel();
+    m_verify.cancel();
     m_loader.cancel();
     m_service.cancel();
     m_film.cancelReplay();
@@ -256,8 +259,8 @@ bool Workspace::busy() const
 bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
-        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_advising
-        && !m_loaded.findingsDue() && m_readingUserFiles == 0;
+        && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_verify.busy()
+        && !m_advising && !m_loaded.findingsDue() && m_readingUserFiles == 0;
 }
 
 ReportSubject Workspace::reportSubject() const
@@ -272,6 +275,7 @@ void Workspace::open(const QString& path, const UserContextOf& userContextOf)
 {
     m_service.cancel();
     m_deep.cancel();
+    m_verify.cancel();
     m_ran.clear();
     m_refreshing = false;
     m_folderChanged = false;
@@ -388,9 +392,15 @@ void Workspace::adviseAgain()
             }
             m_advising = false;
             if (advice) {
+                m_advised = std::make_shared<const std::optional<Rollback>>(*advice);
                 Q_EMIT advised(*advice);
             }
         });
+}
+
+const std::optional<Rollback>& Workspace::rollback() const
+{
+    return m_advised ? *m_advised : m_loaded.known()->rollback;
 }
 
 void Workspace::setObserved(const Observations& observed)
@@ -430,13 +440,31 @@ QStringList Workspace::ticks() const
     return names;
 }
 
+/// The folder may have been read again meanwhile.
+void Workspace::onVerified(const std::vector<Checkpoint>& checkpoints)
+{
+    auto run = std::make_shared<RunData>(*m_loaded.run);
+    for (Checkpoint& known : run->checkpoints) {
+        const auto read = std::ranges::find_if(checkpoints,
+            [&](const Checkpoint& checkpoint) { return checkpoint.contents && checkpoint.place == known.place; });
+        if (read != checkpoints.end()) {
+            known.contents = read->contents;
+        }
+    }
+    m_loaded.run = std::move(run);
+    m_reporter.subjectChanged();
+    adviseAgain();
+}
+
 /// What an earlier visit saw holds for the advice, too.
 void Workspace::adviseAsObserved()
 {
     m_advice.drop();
     m_advising = false;
     const Observations& observed = m_loaded.observed;
-    if (!observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
+    const bool read = std::ranges::any_of(
+        m_loaded.run->checkpoints, [](const Checkpoint& checkpoint) { return checkpoint.contents.has_value(); });
+    if (read || !observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
         adviseAgain();
     }
 }
@@ -449,6 +477,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     const bool elsewhere = run.opened != m_loaded.opened;
     const diagnose::FindingChoices chosen = elsewhere ? run.choices : m_loaded.choices;
     dropFindings();
+    m_advised.reset();
     m_loaded = run;
     m_judgedBy = run.choices;
     if (elsewhere) {
@@ -527,6 +556,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
         return;
     }
     dropFindings();
+    m_advised.reset();
     m_loaded.diagnosis = std::move(diagnosis);
     m_loaded.foundBy = m_judgedBy.spikeRule;
     if (m_judgedBy.silenced != m_loaded.choices.silenced) {

@@ -20,6 +20,7 @@
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/tensorloader.h"
+#include "ui/jobs/verifyjob.h"
 #include "ui/jobs/whatifjob.h"
 
 namespace nanscope {
@@ -94,8 +95,15 @@ public:
     /// What other settings would have done to what is open.
     WhatIfJob& whatIf() { return m_whatIf; }
 
+    /// Reads the checkpoints that the run may go back to. It is to be judged, and in trouble.
+    void verifyCheckpoints() { m_verify.start(m_loaded); }
+    VerifyJob& verification() { return m_verify; }
+
     /// Instruments on one capture.
     MeasureJob& instruments() { return m_measure; }
+
+    /// As the owner's observations and what was read of checkpoints have it by now.
+    const std::optional<Rollback>& rollback() const;
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }
@@ -170,6 +178,7 @@ private:
     void reportRejections();
     QStringList userFileProblems() const;
     workflow::UserFiles userFilesSoon() const;
+    void onVerified(const std::vector<Checkpoint>& checkpoints);
     void setUserFiles(const workflow::UserFiles& userFiles, bool strict);
     void onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict);
     void judgeAgain();
@@ -213,6 +222,7 @@ private:
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
+    VerifyJob m_verify;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};
     QThreadPool m_userFileReader; ///< one thread: files are read in the order in which they are named
@@ -221,6 +231,7 @@ private:
     int m_readingUserFiles = 0;
     JobTracker m_advice;
     bool m_advising = false;
+    std::shared_ptr<const std::optional<Rollback>> m_advised; ///< null before it was asked anew
     QThreadPool m_adviser; ///< one thread
     diagnose::FindingChoices m_judgedBy; ///< of the judgement that is under way, or was last
     JobTracker m_findings;

@@ -40,6 +40,9 @@ RollbackPane::RollbackPane(QWidget* parent)
     , m_reason(wrappedLabel(this, "muted"))
     , m_newest(makeNewestLabel(this))
     , m_copy(new QPushButton(tr("Copy"), this))
+    , m_resume(wrappedLabel(this, "muted"))
+    , m_progress(wrappedLabel(this, "muted"))
+    , m_verify(new QPushButton(this))
 {
     buildView();
     body()->addWidget(buildAnswer());
@@ -47,6 +50,8 @@ RollbackPane::RollbackPane(QWidget* parent)
     body()->addWidget(m_view, 1);
     body()->addStretch();
     setRollback({}, false);
+    showVerified();
+    setReadable(0);
 }
 
 QWidget* RollbackPane::buildAnswer()
@@ -59,14 +64,21 @@ QWidget* RollbackPane::buildAnswer()
     texts->setSpacing(grid(1));
     texts->addWidget(m_tonight);
     texts->addWidget(m_reason);
+    texts->addWidget(m_resume);
+    texts->addWidget(m_progress);
     layout->addLayout(texts, 1);
+    layout->addWidget(m_verify, 0, Qt::AlignTop);
     layout->addWidget(m_copy, 0, Qt::AlignTop);
     m_tonight->setAccessibleName(tr("Can I go on tonight?"));
-    m_copy->setToolTip(tr("Copy what to do tonight as one line"));
+    m_copy->setToolTip(tr("Copy what to do tonight, and how to resume"));
     connect(m_copy, &QPushButton::clicked, this, [this] {
-        QApplication::clipboard()->setText(m_tonight->text());
+        QStringList lines {m_tonight->text(), m_resume->text()};
+        lines.removeAll(QString());
+        QApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
         Q_EMIT copied(tr("Copied what to do tonight"));
     });
+    connect(
+        m_verify, &QPushButton::clicked, this, [this] { m_verifying ? Q_EMIT cancelAsked() : Q_EMIT verifyAsked(); });
     return answer;
 }
 
@@ -91,6 +103,10 @@ void RollbackPane::setRollback(
     m_view->horizontalHeader()->setResizeContentsPrecision(static_cast<int>(fewRows));
     m_model->setRollback(rollback.value_or(Rollback {}));
     m_copy->setVisible(rollback.has_value());
+    m_verify->setVisible(rollback.has_value());
+    m_resume->setText(
+        rollback && !rollback->resume.empty() ? tr("Resume with %1").arg(qstr(rollback->resume)) : QString());
+    m_resume->setVisible(!m_resume->text().isEmpty());
     const int known = m_model->rowCount();
     const QString count = known == 1 ? tr("1 checkpoint") : tr("%1 checkpoints").arg(known);
     setNote(known == 0 ? QString() : tr("%1, %2 safe").arg(count).arg(m_model->safeCount()));
@@ -108,6 +124,44 @@ void RollbackPane::setRollback(
         m_tonight->setText(tr("Not judged yet"));
         m_reason->setText(tr("Checkpoints that lie in the folder or that a log names are weighed here."));
     }
+}
+
+void RollbackPane::setReadable(qsizetype checkpoints)
+{
+    m_verify->setEnabled(checkpoints > 0);
+    m_verify->setToolTip(checkpoints > 0
+            ? tr("Read the tensors of the checkpoints that may be gone back to, newest first, until one is finite")
+            : tr("No complete checkpoint lies in the folder of the run, so there is none to read"));
+}
+
+void RollbackPane::showVerifying()
+{
+    m_verifying = true;
+    m_verify->setText(tr("Cancel"));
+    m_progress->setText(tr("Reading checkpoints…"));
+    m_progress->show();
+}
+
+void RollbackPane::showProgress(const QString& checkpoint, qint64 tensors)
+{
+    m_progress->setText(tr("Reading %1: %2 tensors so far").arg(checkpoint).arg(tensors));
+}
+
+void RollbackPane::showVerified()
+{
+    m_verifying = false;
+    m_verify->setText(tr("Verify checkpoints"));
+    m_progress->hide();
+}
+
+QString RollbackPane::resume() const
+{
+    return m_resume->text();
+}
+
+QString RollbackPane::progress() const
+{
+    return m_progress->isHidden() ? QString() : m_progress->text();
 }
 
 QString RollbackPane::tonight() const

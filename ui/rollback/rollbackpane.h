@@ -26,15 +26,26 @@ public:
     void setRollback(
         const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest = {});
 
+    /// How many complete checkpoints lie in the run's folder, to be read.
+    void setReadable(qsizetype checkpoints);
+    void showVerifying();
+    void showProgress(const QString& checkpoint, qint64 tensors);
+    void showVerified();
+
     QString tonight() const;
     QString reason() const;
     CheckpointModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QPushButton* copyButton() { return m_copy; }
+    QPushButton* verifyButton() { return m_verify; }
+    QString resume() const;
+    QString progress() const;
     QLabel* newestLabel() { return m_newest; }
 
 Q_SIGNALS:
     void copied(const QString& what);
+    void verifyAsked();
+    void cancelAsked();
 
 private:
     QWidget* buildAnswer();
@@ -46,6 +57,10 @@ private:
     QLabel* m_reason;
     QLabel* m_newest;
     QPushButton* m_copy;
+    QLabel* m_resume;
+    QLabel* m_progress;
+    QPushButton* m_verify;
+    bool m_verifying = false;
 };
 
 } // namespace nanscope

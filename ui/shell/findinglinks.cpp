@@ -18,6 +18,16 @@
 
 namespace nanscope {
 
+namespace {
+
+qsizetype checkpointsInFolder(const RunData& run)
+{
+    return std::ranges::count_if(
+        run.checkpoints, [](const Checkpoint& one) { return !one.place.empty() && one.problem.empty(); });
+}
+
+} // namespace
+
 FindingLinks::FindingLinks(const Panes& panes, Workspace& workspace, QObject* parent)
     : QObject(parent)
     , m_panes(panes)
@@ -33,7 +43,14 @@ void FindingLinks::connectFindings()
     connect(m_panes.rollback, &RollbackPane::copied, this, &FindingLinks::note);
     connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
         m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints);
+        m_panes.rollback->setReadable(checkpointsInFolder(*m_workspace.loaded().run));
     });
+    VerifyJob& verification = m_workspace.verification();
+    connect(m_panes.rollback, &RollbackPane::verifyAsked, &m_workspace, &Workspace::verifyCheckpoints);
+    connect(m_panes.rollback, &RollbackPane::cancelAsked, &verification, &VerifyJob::cancel);
+    connect(&verification, &VerifyJob::started, m_panes.rollback, &RollbackPane::showVerifying);
+    connect(&verification, &VerifyJob::progressed, m_panes.rollback, &RollbackPane::showProgress);
+    connect(&verification, &VerifyJob::ended, m_panes.rollback, &RollbackPane::showVerified);
     connect(m_panes.findings, &FindingsPane::choicesChanged, &m_workspace, &Workspace::chooseFindings);
     connect(&m_workspace, &Workspace::findingsChanged, this, &FindingLinks::fillFindings);
     connect(m_panes.findings, &FindingsPane::evidenceActivated, this, [this](const QString& source, qint64 line) {
@@ -70,7 +87,8 @@ void FindingLinks::fill()
     const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
     fillFindings();
     m_panes.findings->advisories()->setAdvisories(loaded.known()->advisories);
-    m_panes.rollback->setRollback(loaded.known()->rollback, loaded.diagnosis != nullptr, newest);
+    m_panes.rollback->setRollback(m_workspace.rollback(), loaded.diagnosis != nullptr, newest);
+    m_panes.rollback->setReadable(loaded.diagnosis ? checkpointsInFolder(*loaded.run) : 0);
     if (std::exchange(m_opened, loaded.opened) != loaded.opened) {
         m_panes.whatIf->forgetAnswer();
     }

@@ -110,7 +110,12 @@ void PaneLinks::connectPanes()
     });
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
-    connect(&m_workspace, &Workspace::advised, m_panes.verdict, &VerdictPane::setRollback);
+    connect(&m_workspace, &Workspace::advised, this, [this](const std::optional<Rollback>& rollback) {
+        m_panes.verdict->setRollback(rollback);
+        if (!m_workspace.capture()) {
+            showLogVerdict();
+        }
+    });
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
@@ -232,7 +237,7 @@ void PaneLinks::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.verdict->setObserved(loaded.observed);
-    m_panes.verdict->setRollback(loaded.known()->rollback);
+    m_panes.verdict->setRollback(m_workspace.rollback());
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, m_workspace.tickedDiagnosis());
@@ -282,11 +287,11 @@ void PaneLinks::onStateChanged()
 void PaneLinks::showLogVerdict()
 {
     const Diagnosis& known = *m_workspace.loaded().known();
+    const std::optional<Rollback>& rollback = m_workspace.rollback();
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
     const QString captures = tr("No captures here: .pt, .safetensors or .npy files that hold the input and output of a "
                                 "Newton-Schulz call would tell whose fault it is.");
-    const QString tonight =
-        known.rollback ? sentenceCase(qstr(known.rollback->tonight)) + QStringLiteral(". ") : QString();
+    const QString tonight = rollback ? sentenceCase(qstr(rollback->tonight)) + QStringLiteral(". ") : QString();
     m_panes.verdict->showMessage(
         story.isEmpty() ? tr("No captures here") : sentenceCase(story), logLines(known.logs) + tonight + captures);
 }

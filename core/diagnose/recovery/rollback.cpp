@@ -3,12 +3,16 @@
 #include "core/diagnose/recovery/rollback.h"
 
 #include <algorithm>
+#include <array>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/trace.h"
 #include "core/diagnose/verdict/rules.h"
@@ -198,7 +202,7 @@ bool reaches(const std::optional<Sign>& sign, std::int64_t step)
     return sign && sign->weights <= step;
 }
 
-void judgeBy(CheckpointAdvice& advice, const TrainingProcess& life)
+void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life)
 {
     const auto step = advice.step;
     if (life.countsRows) {
@@ -236,7 +240,7 @@ void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& 
     if (known.saved != nullptr) {
         for (const auto& life : timeline.processes) {
             if (life.wrote(known.saved->source, known.saved->line)) {
-                judgeBy(advice, life);
+                judgeByLog(advice, life);
                 return;
             }
         }
@@ -247,7 +251,7 @@ void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& 
             continue;
         }
         auto other = advice;
-        judgeBy(other, life);
+        judgeByLog(other, life);
         // An attempt that ended well at this step says nothing against one that went on from it.
         if (!life.inTrouble() && other.status == CheckpointStatus::unverified) {
             continue;
@@ -261,8 +265,74 @@ void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& 
         any = true;
     }
     if (!any) {
-        judgeBy(advice, *timeline.failed);
+        judgeByLog(advice, *timeline.failed);
     }
+}
+
+/// What its tensors hold is worth more than what a log lets one expect.
+void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& contents)
+{
+    const auto seen = [&](std::string text) { return EvidenceLine {std::move(text), advice.path}; };
+    const auto count = counted(contents.tensors, "tensor");
+    if (contents.badWeights > 0) {
+        set(advice, CheckpointStatus::poisoned, "its weights are not finite", {seen(contents.first)});
+    } else if (contents.unread > 0) {
+        set(advice, CheckpointStatus::suspect, "not all of it could be read", {seen(contents.first)});
+    } else if (contents.badState > 0) {
+        set(advice, CheckpointStatus::suspect,
+            "its weights are finite, the state of its optimizer is not: load the weights alone",
+            {seen(contents.first)});
+    } else if (contents.open > 0) {
+        advice.reason += fmt::format("; {} with infinities that may be meant", counted(contents.open, "tensor"));
+        advice.proof.push_back(seen(contents.first));
+    } else if (advice.status == CheckpointStatus::unverified || advice.status == CheckpointStatus::safe) {
+        const bool logged = advice.status == CheckpointStatus::safe;
+        set(advice, CheckpointStatus::safe,
+            fmt::format("{}every value of its {} is finite", logged ? advice.reason + ", and " : "", count),
+            std::move(advice.proof));
+    } else {
+        advice.status = CheckpointStatus::suspect;
+        advice.reason += fmt::format("; every value of its {} is finite", count);
+    }
+}
+
+/// How a trainer that names its checkpoints in one way is made to go on from one.
+struct ResumeWord
+{
+    const char* name; ///< of its file or folder
+    const char* line; ///< {0}: its path, {1}: the folder it lies in, {2}: its name, {3}: its step
+};
+
+// As the trainers' own command lines and documents have them: torchtitan docs/checkpoint.md, KempnerForge's page on
+// its NaN detector, OLMo's README, Megatron-LM's arguments.py, nanochat's base_train.py, the classes named.
+constexpr std::array resumeWords {
+    ResumeWord {R"(step-\d+)", "torchtitan: --checkpoint.load_step={3}"},
+    ResumeWord {R"(step_\d+)", "KempnerForge: checkpoint.load_path={0}"},
+    ResumeWord {R"(step\d+(?:-unsharded)?)", "OLMo: --load_path={0}"},
+    ResumeWord {R"(checkpoint-\d+)", "transformers: trainer.train(resume_from_checkpoint=\"{0}\")"},
+    ResumeWord {R"(global_step\d+)", "DeepSpeed: engine.load_checkpoint(\"{1}\", tag=\"{2}\")"},
+    ResumeWord {R"(iter_\d+)", "Megatron-LM: --load {1} --ckpt-step {3}"},
+    ResumeWord {R"(model_\d{6}\.pt)", "nanochat: --resume-from-step={3}"},
+    ResumeWord {R"(.*step=\d+(?:-v\d+)?\.ckpt)", "Lightning: trainer.fit(model, ckpt_path=\"{0}\")"},
+    ResumeWord {R"(ep\d+-ba\d+-rank\d+\.pt)", "Composer: Trainer(load_path=\"{0}\")"},
+};
+
+std::string resumeLine(const CheckpointAdvice& advice)
+{
+    const std::filesystem::path path(advice.path);
+    const auto place = path.has_filename() ? path : path.parent_path();
+    // Anything else would have to be quoted, in a shell in one way and in Python in another.
+    static const RE2 plain(R"([\w./@=+:,-]+)", RE2::Latin1);
+    if (!RE2::FullMatch(advice.path, plain)) {
+        return {};
+    }
+    for (const auto& word : resumeWords) {
+        if (RE2::FullMatch(place.filename().string(), RE2(word.name, RE2::Latin1))) {
+            const auto folder = place.has_parent_path() ? place.parent_path().string() : std::string(".");
+            return fmt::format(fmt::runtime(word.line), place.string(), folder, place.filename().string(), advice.step);
+        }
+    }
+    return {};
 }
 
 bool sparesTheNewest(const std::vector<CaptureVerdict>& verdicts)
@@ -309,6 +379,13 @@ void doubtTheNewest(std::vector<CheckpointAdvice>& all, std::int64_t first)
     }
 }
 
+const CheckpointAdvice* recommendedOf(const Rollback& rollback)
+{
+    const auto chosen = std::ranges::find_if(
+        rollback.checkpoints, [&](const CheckpointAdvice& advice) { return advice.step == rollback.recommended; });
+    return chosen == rollback.checkpoints.end() ? nullptr : &*chosen;
+}
+
 std::string lostText(std::int64_t lost)
 {
     return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
@@ -320,8 +397,7 @@ std::string reasonOf(const Rollback& rollback, const FailureTimeline& timeline, 
         return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
                                             : "none of the known checkpoints is left and clean";
     }
-    const auto chosen = std::find_if(rollback.checkpoints.begin(), rollback.checkpoints.end(),
-        [&](const CheckpointAdvice& advice) { return advice.step == *rollback.recommended; });
+    const auto* chosen = recommendedOf(rollback);
     const auto text = chosen->status == CheckpointStatus::safe
         ? fmt::format("the newest that nothing speaks against, {}", lostText(timeline.failed->first() - chosen->step))
         : fmt::format(
@@ -357,12 +433,19 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         advice.path = known.path();
         if (!isMissing(advice, known)) {
             judge(advice, known, timeline);
+            if (known.found != nullptr && known.found->contents) {
+                judgeByContents(advice, *known.found->contents);
+            }
         }
     }
     if (!sparesTheNewest(verdicts)) {
         doubtTheNewest(rollback.checkpoints, timeline.failed->first());
     }
-    rollback.recommended = choose(rollback.checkpoints, timeline.failed->first());
+    rollback.fault = timeline.failed->first();
+    rollback.recommended = choose(rollback.checkpoints, rollback.fault);
+    if (const auto* chosen = recommendedOf(rollback)) {
+        rollback.resume = resumeLine(*chosen);
+    }
     rollback.reason = reasonOf(rollback, timeline, doubtOfFiniteLosses(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, timeline);
     return rollback;

@@ -221,6 +221,9 @@ ItemList checkpointItems(const Rollback& rollback)
     list.items.push_back({"go back to",
         rollback.recommended ? own(fmt::format("step {}: ", *rollback.recommended)) + foreign(rollback.reason)
                              : foreign(rollback.reason)});
+    if (!rollback.resume.empty()) {
+        list.items.push_back({"resume", foreign(rollback.resume)});
+    }
     for (std::size_t i = 0; i < std::min(most, rollback.checkpoints.size()); ++i) {
         const auto& one = rollback.checkpoints[i];
         list.items.push_back(

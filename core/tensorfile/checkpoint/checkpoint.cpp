@@ -20,6 +20,7 @@
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/tensorsource.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {
 
@@ -390,6 +391,20 @@ Result<CheckpointScan> CheckpointReader::read()
     return std::move(m_result);
 }
 
+/// Names below `folder`, sizes and times.
+std::string stampOf(std::vector<fs::path> files, const fs::path& folder)
+{
+    std::ranges::sort(files);
+    ContentHash hash;
+    for (const auto& file : files) {
+        std::error_code ignored;
+        hash.add(file.lexically_relative(folder).string());
+        hash.add(static_cast<std::uint64_t>(fs::file_size(file, ignored)));
+        hash.add(static_cast<std::uint64_t>(fs::last_write_time(file, ignored).time_since_epoch().count()));
+    }
+    return hash.hex();
+}
+
 } // namespace
 
 ParameterState Parameter::state() const
@@ -407,6 +422,23 @@ ParameterState Parameter::state() const
 Shape Parameter::firstNonFinite() const
 {
     return scan.firstNonFinite < 0 ? Shape {} : placeIn(shape, scan.firstNonFinite);
+}
+
+std::string checkpointStamp(const fs::path& path)
+{
+    std::error_code error;
+    if (fs::is_regular_file(path, error)) {
+        return stampOf({path}, path.parent_path());
+    }
+    std::vector<fs::path> files;
+    for (fs::recursive_directory_iterator entry(path, error); !error && entry != fs::recursive_directory_iterator();
+         entry.increment(error)) {
+        std::error_code ignored;
+        if (entry->is_regular_file(ignored)) {
+            files.push_back(entry->path());
+        }
+    }
+    return files.empty() ? std::string() : stampOf(std::move(files), path);
 }
 
 Result<CheckpointScan> scanCheckpoint(const fs::path& path, const JobContext& job)

@@ -56,4 +56,8 @@ struct CheckpointScan
 /// Reads every floating-point tensor of the checkpoint at `path`. Fails where there is no tensor at all.
 Result<CheckpointScan> scanCheckpoint(const std::filesystem::path& path, const JobContext& job);
 
+/// Of the files of the checkpoint at `path`: another text once one of them was written again, came or went. Empty where
+/// nothing can be listed there.
+std::string checkpointStamp(const std::filesystem::path& path);
+
 } // namespace nanscope::tensorfile

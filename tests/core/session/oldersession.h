@@ -20,7 +20,8 @@ inline void makeOlder(const std::filesystem::path& path, int version)
         "DROP TABLE replaced_logs;", "DROP TABLE captures_of_nothing_else;", "DROP TABLE event_facts;",
         R"sql(DROP TABLE event_facts; CREATE TABLE event_facts (event_id INTEGER PRIMARY KEY, phrases TEXT NOT NULL, attempted_scale REAL, operation TEXT,
   guarded TEXT, pid INTEGER, detector_step INTEGER, detector_other_rank INTEGER, detector_consecutive INTEGER,
-  detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);)sql"};
+  detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);)sql",
+        "DROP TABLE checkpoint_contents;"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Checkpoints of a run that went NaN, read until there is one to go back to.
+#include "core/workflow/verifycheckpoints.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "core/diagnose/recovery/rollback.h"
+#include "core/workflow/openrun.h"
+#include "tests/core/workflow/brokenrun.h"
+
+namespace nanscope {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+RunData readRun(const BrokenRun& broken)
+{
+    auto run = workflow::openRun(broken.folder.path());
+    EXPECT_TRUE(run);
+    return run ? std::move(run->run) : RunData();
+}
+
+std::vector<std::int64_t> stepsRead(const RunData& run)
+{
+    std::vector<std::int64_t> steps;
+    for (const auto& one : run.checkpoints) {
+        if (one.contents) {
+            steps.push_back(one.step);
+        }
+    }
+    return steps;
+}
+
+CaptureVerdict kernelFault()
+{
+    CaptureVerdict verdict;
+    verdict.role = Role::birth;
+    verdict.capture = "dump.pt";
+    verdict.blame = Blame::implementation;
+    return verdict;
+}
+
+const CheckpointAdvice& adviceAt(const Rollback& rollback, std::int64_t step)
+{
+    return *std::ranges::find(rollback.checkpoints, step, &CheckpointAdvice::step);
+}
+
+TEST(VerifyCheckpoints, readsTheNewestUntilOneIsFinite)
+{
+    const BrokenRun broken;
+    broken.write(100, good);
+    broken.write(200, good);
+    broken.write(300, bad);
+    broken.write(420, good);
+    auto run = readRun(broken);
+    const std::vector verdicts {kernelFault()};
+    ASSERT_EQ(diagnose::adviseRollback(run, verdicts)->recommended, 300);
+
+    EXPECT_EQ(workflow::verifyCheckpoints(run, verdicts, nullptr, {}), 2);
+    EXPECT_THAT(stepsRead(run), ElementsAre(200, 300)) << "one of after the fault is no help, an older one not needed";
+    const auto advice = diagnose::adviseRollback(run, verdicts);
+    EXPECT_EQ(advice->recommended, 200);
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::poisoned);
+    EXPECT_EQ(adviceAt(*advice, 300).proof.front().text, "model.weight holds 1 NaN, the first at [1]");
+    EXPECT_EQ(adviceAt(*advice, 200).status, CheckpointStatus::safe);
+    EXPECT_THAT(adviceAt(*advice, 200).reason, HasSubstr("every value of its 1 tensor is finite"));
+    EXPECT_EQ(advice->resume, "torchtitan: --checkpoint.load_step=200");
+    EXPECT_EQ(workflow::verifyCheckpoints(run, verdicts, nullptr, {}), 0) << "nothing is left to read";
+}
+
+TEST(VerifyCheckpoints, weightsAreLoadedAloneWhereOnlyTheOptimizerIsBad)
+{
+    const BrokenRun broken;
+    broken.write(300, bad, "optimizer.state.0.exp_avg");
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1);
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(advice->recommended, 300);
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::suspect);
+    EXPECT_THAT(advice->reason, HasSubstr("load the weights alone"));
+}
+
+TEST(VerifyCheckpoints, whatCannotBeReadIsSaid)
+{
+    const BrokenRun broken;
+    broken.write(200, good);
+    broken.write(300, good);
+    fs::resize_file(broken.folder.path() / "step-300" / "model.safetensors", 70);
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 2);
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(advice->recommended, 200);
+    EXPECT_EQ(adviceAt(*advice, 300).reason, "not all of it could be read");
+}
+
+TEST(VerifyCheckpoints, aSessionKeepsItUntilTheCheckpointIsWrittenAgain)
+{
+    const BrokenRun broken;
+    broken.write(300, good);
+    const TemporaryFolder elsewhere;
+    workflow::OpenOptions options;
+    options.session = elsewhere.path() / "run.nanscope";
+    {
+        auto opened = workflow::openRun(broken.folder.path(), options);
+        ASSERT_TRUE(opened);
+        EXPECT_EQ(workflow::verifyCheckpoints(opened->run, {kernelFault()}, &*opened->session, {}), 1);
+    }
+    auto again = workflow::openRun(options.session);
+    ASSERT_TRUE(again);
+    ASSERT_THAT(stepsRead(again->run), ElementsAre(300));
+    EXPECT_TRUE(again->run.checkpoints.front().contents->allFinite());
+    again = workflow::openRun(broken.folder.path(), options);
+    EXPECT_THAT(stepsRead(again->run), ElementsAre(300)) << "an import keeps it";
+
+    broken.write(300, {1, 2});
+    again = workflow::openRun(options.session);
+    EXPECT_THAT(stepsRead(again->run), ElementsAre());
+}
+
+TEST(VerifyCheckpoints, readsNothingOfAHealthyRun)
+{
+    const TemporaryFolder folder;
+    folder.write("train.jsonl", "{\"step\": 1, \"loss\": 2.5}\n{\"step\": 2, \"loss\": 2.4}\n");
+    fs::create_directories(folder.path() / "step-1");
+    folder.write("step-1/model.safetensors", safetensors("w", bad));
+    auto run = workflow::openRun(folder.path());
+    ASSERT_TRUE(run);
+    EXPECT_EQ(workflow::verifyCheckpoints(run->run, {}, nullptr, {}), 0);
+}
+
+} // namespace
+} // namespace nanscope
