@@ -492,9 +492,10 @@ private:
         if (one == nullptr) {
             return;
         }
-        say(fmt::format("{} later updates of a shape group are contamination by an earlier one: had that one been left "
-                        "out on all ranks, they would have had no cause that these captures show",
-                later),
+        const bool single = std::ssize(m_whatIf.steps) - later == 1;
+        say(fmt::format("{} later updates of a shape group are contamination by {}: had {} been left out on all ranks, "
+                        "they would have had no cause that these captures show",
+                later, single ? "an earlier one" : "earlier ones", single ? "that one" : "all of those"),
             one->captures.front());
         if (one->momentumBad) {
             say("a guard that is switched on only then skips for ever: these inputs are not finite, so the momentum "
