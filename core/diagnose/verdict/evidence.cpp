@@ -462,9 +462,15 @@ void addDamage(CaptureVerdict& v)
     }
 }
 
-void addLogs(CaptureVerdict& v)
+void addLogs(CaptureVerdict& v, RuleId first)
 {
     for (const auto& log : v.facts.logs) {
+        if (first == RuleId::castOverflows && !log.climbing) {
+            v.notTestable.push_back({fmt::format("{}; that does not make the input smaller, whose absmax is {:.4g}",
+                                         log.line.text, v.facts.inputAbsmax),
+                log.line.source});
+            continue;
+        }
         (log.climbing == (v.blame == Blame::numerics) ? v.speaksFor : v.speaksAgainst).push_back(log.line);
     }
 }
@@ -529,7 +535,7 @@ void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decisio
         addControl(v);
         addDamage(v);
         v.speaksFor.insert(v.speaksFor.end(), c.facts.found.begin(), c.facts.found.end());
-        addLogs(v);
+        addLogs(v, decision.first);
         addInput(v);
         addUntestable(v);
         v.notTestable.insert(v.notTestable.end(), c.facts.besides.begin(), c.facts.besides.end());
