@@ -68,9 +68,11 @@ TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
 TEST(GuardWhatIf, OfTwoCausesBothWouldHaveToBeLeftOut)
 {
     GuardRun summary;
-    summary.step(5).dump({.file = "birth0.pt"}).dump({.file = "birth1.pt", .rank = 1, .shape = {1, 96, 160}});
+    summary.step(5).dump({.file = "birth0.pt", .shape = {1, 96, 160}}).dump({.file = "birth1.pt", .rank = 1});
     summary.loss(0, 6, nan).loss(1, 6, nan).dump({.file = "after0.pt", .badInput = true});
     const auto whatIf = diagnose::guardWhatIf(summary.run());
+    ASSERT_THAT(whatIf.steps, SizeIs(3));
+    EXPECT_EQ(whatIf.steps[0].group, "96x160 bf16") << "what went wrong first";
     EXPECT_THAT(whatIf.notes, says("contamination by earlier ones: had all of those been left out on all ranks"));
     EXPECT_THAT(diagnose::guardHeadline(whatIf), HasSubstr("2 updates went bad by themselves, 1 by contamination"));
 }
