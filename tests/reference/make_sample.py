@@ -134,9 +134,7 @@ class Wrapper:
         torch.save(payload, self.folder / name)
         if x.shape[-2] > x.shape[-1]:
             (self.folder / name).with_suffix(".json").write_text('{"variant": "deepspeed-gram"}\n')
-        self.dumps.append(
-            Dump(name, rank, step, tuple(x.shape), bool(x.isfinite().all()), float(x.abs().max()))
-        )
+        self.dumps.append(Dump(name, rank, step, tuple(x.shape), bool(x.isfinite().all()), float(x.abs().max())))
         self.log.say(
             rank,
             f"[dion NaN capture] non-finite Newton-Schulz output on rank {rank}, shape {tuple(x.shape)}; "

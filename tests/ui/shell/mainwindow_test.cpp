@@ -214,7 +214,7 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
     EXPECT_TRUE(
         window.panes().verdict->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
     EXPECT_TRUE(window.panes().verdict->place().startsWith(QStringLiteral("First NaN: rank 0")));
-    EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("8 of the 9 captures follow from it.")));
+    EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("4 of the 10 captures follow from it.")));
     const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
     EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
@@ -236,6 +236,26 @@ TEST_F(SampleWindow, OpensOnTheCapturedOutputBelowTheReplayOfWhatRan)
     EXPECT_TRUE(window.panes().tensors->outputCaption().contains(QStringLiteral("rows 32–63 × columns 64–127")));
     window.panes().film->strip()->setCurrent(0);
     EXPECT_TRUE(frame.damageRect().isEmpty()) << "what is replayed has no damage";
+}
+
+TEST_F(SampleWindow, OneKeyLeadsToTheInfOfTheSecondBirthWithoutASweep)
+{
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    QTest::keyClick(window.panes().captures->view(), Qt::Key_Down);
+    ASSERT_NE(window.workspace().capture(), nullptr);
+    EXPECT_EQ(window.workspace().capture()->file, truth["overflow"]["capture"].get<std::string>());
+    EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Numerics")));
+    const FilmStrip& strip = *window.panes().film->strip();
+    ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film() && strip.current() >= 0; }));
+    const Film& film = *strip.film();
+    ASSERT_GE(film.firstNonFinite, 0);
+    EXPECT_EQ(strip.current(), film.firstNonFinite);
+    const auto& cast = film.frames[static_cast<std::size_t>(film.firstNonFinite)];
+    EXPECT_EQ(cast.name, OpName::cast);
+    const Scan inCast = window.panes().frame->map()->picture()->scan;
+    EXPECT_GT(inCast.posInf + inCast.negInf, 0);
+    EXPECT_EQ(inCast.nan, 0);
+    EXPECT_EQ(window.workspace().verdict()->facts.damage.nan, 160 * 96) << "of which all is NaN in the end";
 }
 
 TEST_F(WindowTest, SeveralLogsHaveALineEach)
@@ -387,7 +407,7 @@ TEST_F(SampleWindow, TheReportTabShowsTheVerdict)
 TEST_F(SampleWindow, DownstreamLeadsBackToTheBirth)
 {
     QTableView* view = window.panes().captures->view();
-    view->selectRow(1);
+    view->selectRow(truth["triage"]["births"].get<int>());
     ASSERT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::downstream));
     EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Downstream")));
     Q_EMIT window.panes().verdict->causeRequested();
