@@ -123,9 +123,9 @@ std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVer
     if (largest->value <= 0 || inputAbsmax <= mostOfMomentum * largest->value) {
         return std::nullopt;
     }
-    return EvidenceLine {fmt::format("the input reaches {:.4g}, and the largest grad_norm logged until then is {:.4g}: "
-                                     "no momentum makes that of such gradients; something scaled them in between, or "
-                                     "the logged norm is clipped",
+    return EvidenceLine {fmt::format("the input reaches {:.6g}, and the largest grad_norm logged until then is {:.4g}: "
+                                     "no momentum makes that of such gradients; something scaled them in between, "
+                                     "such as a loss scale that was left in, or the logged norm is clipped",
                              inputAbsmax, largest->value),
         fmt::format("{}:{}", series->source, largest->line)};
 }

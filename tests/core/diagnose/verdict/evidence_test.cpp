@@ -217,7 +217,8 @@ TEST(Evidence, CalmGradientsSayNothingAgainstAnInputThatOverflows)
     t.facts.logs = diagnose::logLinesOf(run, {});
     ASSERT_EQ(t.judged().rule, RuleId::castOverflows);
     EXPECT_THAT(joined(t.judged().speaksAgainst), Not(HasSubstr("grad_norm")));
-    EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("not make the input smaller, whose absmax is 8.038e+04"));
+    EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("absmax 80384; whether it should be that large"));
+    EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("not make the input smaller, whose absmax is 80384"));
 }
 
 TEST(Evidence, AFiniteInputExcludesUpstreamButAccusesNobody)
