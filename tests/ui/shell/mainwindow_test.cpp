@@ -245,10 +245,11 @@ TEST_F(WindowTest, OneKeyLeadsToTheInfOfTheSecondBirthAlreadySwept)
     ASSERT_TRUE(open(qstr((sample / "sample.nanscope").string())));
     const FilmStrip& strip = *window.panes().film->strip();
     ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film(); }));
-    const auto swept = window.workspace().loaded().cells.size();
+    const std::string overflow = expected()["overflow"]["capture"].get<std::string>();
+    EXPECT_EQ(std::ranges::count(window.workspace().loaded().cells, overflow, &Cell::capture), 15);
     QTest::keyClick(window.panes().captures->view(), Qt::Key_Down);
     ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film()->firstNonFinite >= 0; }));
-    EXPECT_EQ(window.workspace().capture()->file, expected()["overflow"]["capture"].get<std::string>());
+    EXPECT_EQ(window.workspace().capture()->file, overflow);
     EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Numerics: overflow in the cast")));
     EXPECT_EQ(strip.current(), strip.film()->firstNonFinite);
     EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].name, OpName::cast);
@@ -256,7 +257,6 @@ TEST_F(WindowTest, OneKeyLeadsToTheInfOfTheSecondBirthAlreadySwept)
     EXPECT_EQ(cast.posInf + cast.negInf, 212);
     EXPECT_EQ(cast.nan, 0);
     EXPECT_EQ(window.workspace().verdict()->facts.damage.nan, 160 * 96) << "what becomes of it";
-    EXPECT_EQ(window.workspace().loaded().cells.size(), swept);
 }
 
 TEST_F(WindowTest, SeveralLogsHaveALineEach)
