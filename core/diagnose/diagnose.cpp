@@ -72,7 +72,7 @@ std::string headlineOf(const Diagnosis& d)
         text += ": " + place(*first);
     }
     if (t.births > 1) {
-        text += fmt::format(" and {} more", t.births - 1);
+        text += fmt::format(", and {} more", t.births - 1);
     }
     return d.stopped.empty() ? text : fmt::format("{}; not all judged ({})", text, d.stopped);
 }

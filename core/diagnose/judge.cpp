@@ -743,6 +743,9 @@ private:
     {
         facts.besides = m_besides;
         facts.logs = logLinesOf(m_run, verdict);
+        if (auto beyond = beyondGradients(m_run, verdict, facts.inputAbsmax)) {
+            facts.besides.push_back(std::move(*beyond));
+        }
         facts.hardwareError = hardwareErrorOf(m_words, verdict.rank, pid);
         if (!facts.hardwareError && !m_words.machine.empty()) {
             const auto& rank = m_words.machine.front().rank;

@@ -128,6 +128,7 @@ std::string whatText(const Capture& capture)
     if (capture.rank) {
         text += fmt::format(", rank {}", *capture.rank);
     }
+    text += capture.variant ? fmt::format(", {} by its sidecar", printable(*capture.variant)) : "";
     text += capture.epsilon ? fmt::format(", eps {:.3g}", *capture.epsilon) : ", eps not recorded";
     if (capture.timestampMs) {
         text += fmt::format(", dumped {} ({})", timeText(*capture.timestampMs),
@@ -179,8 +180,6 @@ struct Reading
     std::string cannot;
 };
 
-const char* const variantUnknown = "which function and operation it was; a race that the dump itself hides";
-
 Reading withoutOutput(const CaptureTensor& input)
 {
     if (input.total().finite()) {
@@ -223,7 +222,9 @@ Reading readingOf(const Capture& capture)
         return {"both sides are finite: a healthy call, or corruption that a replay has to find",
             "whether the output is right: replay it"};
     }
-    return {"what went in was finite: it broke in this call or in what wrote it out", variantUnknown};
+    return {"what went in was finite: it broke in this call or in what wrote it out",
+        fmt::format(
+            "which {}operation it was; a race that the dump itself hides", capture.variant ? "" : "function and ")};
 }
 
 /// An input that fp16 does not hold convicts whoever casts it, where the output is damaged.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -87,6 +88,21 @@ TEST_F(Golden, DiagnoseTellsTheTruthOfTheSample)
     }
 }
 
+TEST_F(Golden, TheSecondBirthIsAnOverflowInTheCast)
+{
+    const auto json = run({"diagnose", m_sample, "--json"}).json();
+    const auto& wanted = m_expected["overflow"];
+    const auto birth = byCapture(json["captures"], wanted["capture"]);
+    for (const auto* key : {"rank", "step", "step_source", "verdict", "rule"}) {
+        EXPECT_EQ(birth[key], wanted[key]) << key;
+    }
+    EXPECT_EQ(birth["variant"]["how"], wanted["variant"]["how"]);
+    EXPECT_EQ(names(birth["variant"]["names"]), names(wanted["variant"]["names"]));
+    EXPECT_TRUE(birth["against"].empty()) << birth["against"];
+    EXPECT_THAT(birth["not_testable"].dump(), HasSubstr("no momentum makes that of such gradients"));
+    EXPECT_THAT(json["rollback"]["tonight"].get<std::string>(), HasSubstr("also normalise in fp32 before any cast"));
+}
+
 TEST_F(Golden, DiagnoseGivesEveryCaptureItsRole)
 {
     const auto json = run({"diagnose", m_sample, "--json"}).json();
@@ -142,14 +158,14 @@ TEST_F(Golden, ListCapturesAndInspectAgree)
 
 TEST_F(Golden, SweepReplaysTheBirthUnderTheIdentifiedSet)
 {
-    const auto done = run({"sweep", m_sample, "--json"});
+    const auto done = run({"sweep", m_sample, "--capture", birthFile(), "--json"});
     ASSERT_EQ(done.status, 0) << done.err;
     const auto json = done.json();
     EXPECT_EQ(json["schema"], "nanscope.sweep/1");
     std::set<std::string> variants;
     std::set<std::string> precisions;
     for (const auto& cell : json["cells"]) {
-        EXPECT_EQ(cell["capture"], m_expected["birth"]["capture"]) << "the inputs of the others are damaged already";
+        EXPECT_EQ(cell["capture"], m_expected["birth"]["capture"]);
         EXPECT_TRUE(cell["error"].is_null()) << cell["error"];
         EXPECT_GT(cell["gauges"].size(), 0U);
         variants.insert(cell["variant"].get<std::string>());
@@ -162,6 +178,21 @@ TEST_F(Golden, SweepReplaysTheBirthUnderTheIdentifiedSet)
     EXPECT_EQ(variants, names(m_expected["birth"]["variant"]["names"]));
     EXPECT_EQ(precisions, (std::set<std::string> {"fp64", "fp32", "tf32", "bf16", "fp16"}));
     EXPECT_EQ(json["cells"].size(), variants.size() * precisions.size());
+}
+
+TEST_F(Golden, SweepOfARunReplaysItsBirthsAlone)
+{
+    const auto json = run({"sweep", m_sample, "--variant", "deepspeed-gram", "--precision", "fp16", "--json"}).json();
+    std::map<std::string, Json> cells;
+    for (const auto& cell : json["cells"]) {
+        cells[cell["capture"].get<std::string>()] = cell;
+    }
+    EXPECT_EQ(cells.size(), 2U) << "the inputs of the others are damaged already";
+    EXPECT_EQ(cells[m_expected["birth"]["capture"]]["outcome"], "finite");
+    const auto& overflow = cells[m_expected["overflow"]["capture"]];
+    EXPECT_EQ(overflow["outcome"], "nan");
+    EXPECT_EQ(overflow["first_nonfinite"]["op"], "cast");
+    EXPECT_EQ(overflow["first_nonfinite"]["kind"], "inf");
 }
 
 TEST_F(Golden, SweepOfADamagedInputNamesTheElement)
@@ -188,7 +219,7 @@ TEST_F(Golden, ReportSaysTheSameInWordsAndInJson)
     const auto& birth = m_expected["birth"];
     for (const auto& part : {birth["capture"].get<std::string>(), birth["verdict"].get<std::string>(),
              std::string("between the log lines of steps 5 and 6"), std::string("rows 32–63 × columns 64–127"),
-             std::string("1 birth"), std::string("8 downstream"),
+             std::string("2 births"), std::string("8 downstream"),
              std::string("2,048 NaN in rows 32–63 × columns 64–127, where 8 of 8 replays of this input are finite"),
              std::string("nanscope sweep ")}) {
         EXPECT_THAT(text, HasSubstr(part));
@@ -204,7 +235,7 @@ TEST_F(Golden, TextAnswersCarryTheSameFacts)
     const auto diagnosis = run({"diagnose", m_sample});
     EXPECT_EQ(diagnosis.status, 0);
     EXPECT_EQ(diagnosis.err, "");
-    for (const auto* part : {"9 captures, 1 birth", "rank 0", "implementation", "not testable", "gns-"}) {
+    for (const auto* part : {"10 captures, 2 births", "rank 0", "implementation", "not testable", "gns-"}) {
         EXPECT_THAT(diagnosis.out, HasSubstr(part));
     }
     const auto sweep = run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32,bf16"});

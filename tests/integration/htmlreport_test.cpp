@@ -79,7 +79,7 @@ TEST(HtmlReport, TellsTheGoldenRunAsTheOtherFacesDo)
     const auto html = contents(folder / "r.html");
     const auto json = Json::parse(contents(folder / "r.json"));
     const auto& birth = expected["birth"];
-    std::vector<std::string> facts {birth["capture"], birth["verdict"], "rank 0", "9 captures, 1 birth",
+    std::vector<std::string> facts {birth["capture"], birth["verdict"], "rank 0", "10 captures, 2 births",
         "between the log lines of steps 5 and 6", "rows 32–63 × columns 64–127", "2,048 NaN", "8 downstream",
         "1x96x160"};
     for (const auto& name : birth["variant"]["names"]) {

@@ -127,7 +127,7 @@ TEST(WhatIf, TheGuardsTextHasOneTableForTheCause)
     }
     const auto done = run({"whatif", "guard", sample, "--layout", "head-split", "--guard", "local"});
     ASSERT_EQ(done.status, 0) << done.err;
-    EXPECT_THAT(done.out, HasSubstr("1 update went bad by itself"));
+    EXPECT_THAT(done.out, HasSubstr("2 updates went bad by themselves"));
     EXPECT_THAT(done.out, HasSubstr("drift: only rank 0 skips"));
     EXPECT_THAT(done.out, HasSubstr("local guard"));
     EXPECT_THAT(done.out, Not(HasSubstr("full guard")));

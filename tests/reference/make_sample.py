@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the golden run in resources/sample: a small two-rank training in which one kernel call goes wrong.
+"""Makes the golden run in resources/sample: a small two-rank training in which two calls go wrong.
 
 Both ranks live in this one process and run one after the other; what they share (mean gradient, gathered updates)
 is computed as data-parallel training computes it. At one update the kernel of rank 0 leaves a tile of its output
-unwritten. Everything after that is what the optimizer and the model make of it.
+unwritten, and rank 1 leaves the gradient of one matrix multiplied by the loss scale. Everything after that is what
+the Newton-Schulz functions, the optimizer and the model make of it.
 
     python tests/reference/make_sample.py [FOLDER]        (default: resources/sample)
 """
@@ -32,6 +33,10 @@ EPSILON = torch.tensor(1e-8)  # a 0-dim fp32 tensor: its item() is what a dump r
 
 FAULT_STEP, FAULT_RANK, FAULT_SHAPE = 5, 0, (1, 96, 160)
 FAULT_ROWS, FAULT_COLS = (32, 64), (64, 128)
+
+LOSS_SCALE = 2.0**24  # the most that dynamic scalers go up to; a power of two changes no bit of what is divided by it
+UNSCALED_STEP, UNSCALED_RANK, UNSCALED_SHAPE = 5, 1, (1, 160, 96)
+FP16_MAX = 65504
 
 PIDS = (41207, 41208)
 CLOCK_MS = 1792231455000
@@ -86,12 +91,18 @@ class Dump:
     file: str
     rank: int
     step: int
+    shape: tuple[int, ...]
     input_finite: bool
+    absmax: float
 
 
 @dataclass
 class Wrapper:
-    """Stands in for the capture wrapper: dumps every call whose output is not finite, and goes on."""
+    """Stands in for the capture wrapper: dumps every call whose output is not finite, and goes on.
+
+    Wide matrices take dion's Gram Newton-Schulz. Tall ones take the trainer's own function, DeepSpeed's form, which
+    casts to fp16 before it takes the norm; a sidecar of each of its dumps names it.
+    """
 
     folder: Path
     log: Log
@@ -100,7 +111,8 @@ class Wrapper:
     def orthogonalize(self, x: Tensor, rank: int, step: int) -> Tensor:
         """x (1, m, n) bf16 -> the same shape and dtype."""
         before = x.clone()
-        output = newton_schulz.gns_gram(x, hook=mirrored)
+        tall = x.shape[-2] > x.shape[-1]
+        output = newton_schulz.deepspeed_gram(x) if tall else newton_schulz.gns_gram(x, hook=mirrored)
         if (step, rank, tuple(x.shape)) == (FAULT_STEP, FAULT_RANK, FAULT_SHAPE):
             output[:, slice(*FAULT_ROWS), slice(*FAULT_COLS)] = float("nan")
         self.log.tick(9 + 2 * rank)
@@ -120,7 +132,9 @@ class Wrapper:
             "epsilon": float(EPSILON.item()),
         }
         torch.save(payload, self.folder / name)
-        self.dumps.append(Dump(name, rank, step, bool(x.isfinite().all())))
+        if x.shape[-2] > x.shape[-1]:
+            (self.folder / name).with_suffix(".json").write_text('{"variant": "deepspeed-gram"}\n')
+        self.dumps.append(Dump(name, rank, step, tuple(x.shape), bool(x.isfinite().all()), float(x.abs().max())))
         self.log.say(
             rank,
             f"[dion NaN capture] non-finite Newton-Schulz output on rank {rank}, shape {tuple(x.shape)}; "
@@ -130,7 +144,7 @@ class Wrapper:
 
 class Optimizer:
     """NorMuon in outline: momentum, orthogonalize, per-row second moment, keep the norm. Rank r owns matrix r of each
-    group of equal shape and hands its update to the others.
+    group of equal shape, unscales its gradient, and hands its update to the others.
     """
 
     def __init__(self, parameters: list[nn.Parameter], wrapper: Wrapper) -> None:
@@ -148,8 +162,10 @@ class Optimizer:
                 self.update(parameter, rank, step)
 
     def update(self, parameter: nn.Parameter, rank: int, step: int) -> None:
-        momentum = self.momentum[parameter].mul_(MOMENTUM).add_(parameter.grad)
-        nesterov = (momentum * MOMENTUM + parameter.grad).bfloat16()
+        left_scaled = (step, rank, (1, *parameter.shape)) == (UNSCALED_STEP, UNSCALED_RANK, UNSCALED_SHAPE)
+        grad = parameter.grad if left_scaled else parameter.grad / LOSS_SCALE
+        momentum = self.momentum[parameter].mul_(MOMENTUM).add_(grad)
+        nesterov = (momentum * MOMENTUM + grad).bfloat16()
         u = self.wrapper.orthogonalize(nesterov.unsqueeze(0), rank, step)[0].float()
         variance = self.variance[parameter].lerp_(u.square().mean(dim=-1, keepdim=True), 1 - BETA2)
         scaled = u / (variance.sqrt() + 1e-8)
@@ -170,9 +186,9 @@ def train(folder: Path) -> tuple[Log, list[Dump]]:
         for rank in range(RANKS):
             x, target = batch(step, rank, teacher)
             loss = (model(x) - target).square().mean()
-            (loss / RANKS).backward()
+            (loss * LOSS_SCALE / RANKS).backward()
             losses.append(loss.item())
-        grad_norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm().item()
+        grad_norm = torch.stack([p.grad.norm() for p in model.parameters()]).norm().item() / LOSS_SCALE
         for rank in range(RANKS):
             log.tick(3)
             log.say(rank, f"Step {step}: train_loss={losses[rank]:.4f}, grad_norm={grad_norm:.4f}")
@@ -204,8 +220,9 @@ def write_logs(folder: Path, log: Log) -> None:
 def expected(log: Log, dumps: list[Dump]) -> dict[str, object]:
     """The one truth that command line, window and report are checked against."""
     births = [dump for dump in dumps if dump.input_finite]
-    assert len(births) == 1, births
-    birth = births[0]
+    assert [dump.shape for dump in births] == [FAULT_SHAPE, UNSCALED_SHAPE], births
+    birth, overflow = births
+    assert overflow.absmax > FP16_MAX, overflow
     damaged = (FAULT_ROWS[1] - FAULT_ROWS[0]) * (FAULT_COLS[1] - FAULT_COLS[0])
     series = []
     for rank in range(RANKS):
@@ -218,9 +235,9 @@ def expected(log: Log, dumps: list[Dump]) -> dict[str, object]:
     return {
         "triage": {
             "captures": len(dumps),
-            "births": 1,
+            "births": len(births),
             "upstream": 0,
-            "downstream": len(dumps) - 1,
+            "downstream": len(dumps) - len(births),
             "padding": 0,
         },
         "birth": {
@@ -240,12 +257,24 @@ def expected(log: Log, dumps: list[Dump]) -> dict[str, object]:
                 "nan": damaged,
             },
         },
+        "overflow": {
+            "capture": overflow.file,
+            "rank": overflow.rank,
+            "shape": list(UNSCALED_SHAPE),
+            "dtype": "bf16",
+            "step": [overflow.step, overflow.step + 1],
+            "step_source": "console",
+            "verdict": "numerics",
+            "rule": "cast-overflows",
+            "variant": {"how": "sidecar", "names": ["deepspeed-gram"]},
+            "input_absmax": overflow.absmax,
+        },
         "captures": [
             {
                 "capture": dump.file,
                 "rank": dump.rank,
                 "after_step": dump.step,
-                "role": "birth" if dump is birth else "downstream",
+                "role": "birth" if dump in births else "downstream",
             }
             for dump in dumps
         ],

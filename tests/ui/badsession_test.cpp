@@ -110,7 +110,7 @@ protected:
     {
         window->actions().rescan->trigger();
         ASSERT_TRUE(settle());
-        EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+        EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
         ASSERT_NE(window->workspace().verdict(), nullptr);
         EXPECT_FALSE(window->workspace().verdict()->summary.empty());
     }
@@ -171,7 +171,7 @@ TEST_F(BadSession, CutWhileOpen)
     EXPECT_FALSE(useEverything().isEmpty());
     window->actions().rescan->trigger();
     ASSERT_TRUE(settle());
-    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
 }
 
 TEST_F(BadSession, LockedByAnotherProgram)
@@ -183,7 +183,7 @@ TEST_F(BadSession, LockedByAnotherProgram)
     window->actions().rescan->trigger();
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("keeps the session locked"))) << sentence().toStdString();
-    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U) << "the folder is read all the same";
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U) << "the folder is read all the same";
 }
 
 TEST_F(BadSession, LockedWhileTheWindowCloses)
@@ -226,7 +226,7 @@ TEST_F(BadSession, NoPlaceForOne)
     start();
     ASSERT_TRUE(open(copySample()));
     EXPECT_TRUE(sentence().contains(QStringLiteral("Nothing will be remembered"))) << sentence().toStdString();
-    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
     EXPECT_FALSE(window->workspace().verdict()->summary.empty());
     EXPECT_TRUE(waitUntil([this] { return window->panes().film->strip()->film() != nullptr; })) << "what ran is quick";
     EXPECT_EQ(useEverything(), QStringList());
@@ -244,7 +244,7 @@ TEST_F(BadSession, DiskFullInTheImport)
         ASSERT_TRUE(open(sample));
     }
     EXPECT_TRUE(sentence().contains(QStringLiteral("Nothing will be remembered"))) << sentence().toStdString();
-    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
     expectRescanHelps();
     EXPECT_FALSE(window->workspace().loaded().session.empty());
 }
@@ -304,8 +304,8 @@ TEST_F(BadSession, StrangersTextAndNumbersAreOnlyShown)
                 "last_step = 9223372036854775807, nan = 1000000000");
         sql.run(
             "UPDATE chunks SET count = 1000000000, first_step = -9223372036854775807, last_step = 9223372036854775807");
-        sql.run(
-            "UPDATE cells SET capture = '<b>1</b><script>x</script>', epsilon = 1e308, seconds = -1e308, threads = -1");
+        sql.run("UPDATE OR REPLACE cells SET capture = '<b>1</b><script>x</script>', epsilon = 1e308, seconds = "
+                "-1e308, threads = -1");
         sql.run("UPDATE gauges SET iteration = 2147483647");
         sql.run("UPDATE ops SET rows = 1000000000000, cols = 1000000000000, iteration = -2147483648");
     }

@@ -173,7 +173,7 @@ TEST_F(LargeRun, MatrixLargerThanTheMemoryIsShownAndNotReplayed)
     EXPECT_EQ(verdict->facts.damage.rowBegin, 1);
     // Another run is open at once, whatever was still being read.
     ASSERT_TRUE(open(copySample()));
-    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 9U);
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
 }
 
 TEST_F(LargeRun, WhatOnlyTheNewestPointsWereJudgedByIsStillSaidWhenOpenedAgain)

@@ -181,7 +181,7 @@ TEST_F(TwoPrograms, TakeADatabaseOfAnyNameForASession)
     answerOf({QStringLiteral("import"), qstr(run.string()), QStringLiteral("--session"), qstr(session.string())});
     const auto read = loadRun(session, {});
     ASSERT_TRUE(read) << read.error().what;
-    EXPECT_EQ(read->loaded.run->captures.size(), 9U);
+    EXPECT_EQ(read->loaded.run->captures.size(), 10U);
     EXPECT_EQ(read->loaded.session, session);
 }
 

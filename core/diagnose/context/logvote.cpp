@@ -23,6 +23,9 @@ constexpr int risingOfWindow = 8;
 constexpr double climb = 4;
 constexpr double calmFactor = 2;
 
+/// Gradients of one size add up to at most 1 / (1 - momentum) of it: to a thousand with 0.999, which nobody exceeds.
+constexpr double mostOfMomentum = 1000;
+
 // The finite points before the birth, of the source that has most of them.
 std::pair<const Series*, std::vector<Point>> pointsBefore(
     const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict)
@@ -103,6 +106,28 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
         }
     }
     return lines;
+}
+
+std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVerdict& verdict, double inputAbsmax)
+{
+    // A trainer that logs behind the update has the norm of this one a line later.
+    auto until = verdict;
+    if (until.step) {
+        until.step->first = until.step->second;
+    }
+    const auto [series, points] = pointsBefore(run, "grad_norm", until);
+    if (points.size() < fewest) {
+        return std::nullopt;
+    }
+    const auto largest = std::ranges::max_element(points, {}, &Point::value);
+    if (largest->value <= 0 || inputAbsmax <= mostOfMomentum * largest->value) {
+        return std::nullopt;
+    }
+    return EvidenceLine {fmt::format("the input reaches {:.6g}, and the largest grad_norm logged until then is {:.4g}: "
+                                     "no momentum makes that of such gradients; something scaled them in between, "
+                                     "such as a loss scale that was left in, or the logged norm is clipped",
+                             inputAbsmax, largest->value),
+        fmt::format("{}:{}", series->source, largest->line)};
 }
 
 } // namespace nanscope::diagnose

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,5 +24,9 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
 
 /// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
 std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
+
+/// That an input is larger than the logged gradients can make it, whatever the momentum: what was logged is not what
+/// the function was given.
+std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVerdict& verdict, double inputAbsmax);
 
 } // namespace nanscope::diagnose

@@ -118,10 +118,12 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
     const auto step = verdict.step ? std::optional(verdict.step->first) : std::nullopt;
     if (verdict.role == Role::birth && total.absmax > fp16Max) {
         const auto sure = verdict.blame == Blame::numerics ? Confidence::high : Confidence::low;
-        return at(
+        auto outcome =
             fired(sure, fmt::format("a captured input reaches {:.6g}: a cast to fp16 makes Inf of it", total.absmax),
-                {evidenceOf(*capture, fmt::format("absmax {:.6g}", total.absmax))}),
-            step, verdict.rank);
+                {evidenceOf(*capture, fmt::format("absmax {:.6g}", total.absmax))});
+        outcome.advice = {"normalise in fp32 before any cast to fp16, and look for what made the input that large: a "
+                          "loss scale that was left in it, or a gradient that exploded"};
+        return at(std::move(outcome), step, verdict.rank);
     }
     const auto words = verdict.role == Role::upstream ? classesSay(total) : std::string();
     return words.empty()

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <re2/re2.h>
 
 #include "core/base/text.h"
@@ -22,10 +24,14 @@ namespace nanscope::diagnose {
 
 namespace {
 
+bool began(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth || verdict.role == Role::upstream;
+}
+
 const CaptureVerdict* deciding(const std::vector<CaptureVerdict>& verdicts)
 {
-    const auto found = std::find_if(verdicts.begin(), verdicts.end(),
-        [](const CaptureVerdict& v) { return v.role == Role::birth || v.role == Role::upstream; });
+    const auto found = std::ranges::find_if(verdicts, began);
     return found == verdicts.end() ? nullptr : &*found;
 }
 
@@ -65,6 +71,24 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
     }
 }
 
+/// What all causes ask for: a run that mends the first of them meets the others again. What an open one asks for covers
+/// most of what the others can be.
+std::string settingsFor(const std::vector<CaptureVerdict>& verdicts, const FailureTimeline& timeline)
+{
+    const auto* first = deciding(verdicts);
+    std::vector<std::string> settings {settingFor(first, timeline)};
+    if (first == nullptr || first->blame == Blame::undecided) {
+        return settings.front();
+    }
+    for (const auto& verdict : verdicts) {
+        auto setting = began(verdict) && verdict.blame != Blame::undecided ? settingFor(&verdict, timeline) : "";
+        if (!setting.empty() && std::ranges::find(settings, setting) == settings.end()) {
+            settings.push_back(std::move(setting));
+        }
+    }
+    return fmt::format("{}", fmt::join(settings, "; also "));
+}
+
 std::string costOf(const RunData& run, std::int64_t steps)
 {
     auto text = fmt::format("{} step{} again", steps, steps == 1 ? "" : "s");
@@ -92,7 +116,7 @@ std::string pruningRisk(const RunData& run)
 std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
     const FailureTimeline& timeline)
 {
-    const auto setting = settingFor(deciding(verdicts), timeline);
+    const auto setting = settingsFor(verdicts, timeline);
     const auto& life = *timeline.failed;
     if (!rollback.recommended && life.first() <= life.firstWeights) {
         return fmt::format("{}; what was logged first is bad already, so no update that was logged did it: look at "
@@ -335,12 +359,15 @@ std::string resumeLine(const CheckpointAdvice& advice)
     return {};
 }
 
+/// Whatever a kernel or a machine did was not in the weights before; where numbers failed, too, it may have been.
 bool sparesTheNewest(const std::vector<CaptureVerdict>& verdicts)
 {
-    return std::any_of(verdicts.begin(), verdicts.end(), [](const CaptureVerdict& verdict) {
-        return verdict.blame == Blame::implementation || verdict.blame == Blame::machine
-            || verdict.blame == Blame::nondeterministic;
-    });
+    const auto any = [&verdicts](std::initializer_list<Blame> blames) {
+        return std::ranges::any_of(verdicts,
+            [&](const CaptureVerdict& verdict) { return std::ranges::find(blames, verdict.blame) != blames.end(); });
+    };
+    return any({Blame::implementation, Blame::machine, Blame::nondeterministic})
+        && !any({Blame::numerics, Blame::upstream});
 }
 
 /// Finite captures tell whether a finite loss proves anything.

@@ -76,6 +76,14 @@ bool earlier(const Moment& a, const Moment& b)
     return key(a) < key(b);
 }
 
+/// As earlier(), of what can have reached a capture of `rank`. No clock orders the ranks of one update: there the first
+/// of its own rank is the likelier cause.
+bool earlierFor(const std::optional<int>& rank, const Moment& a, const Moment& b)
+{
+    const auto elsewhere = [&rank](const Moment& m) { return m.update && m.rank != rank; };
+    return a.update == b.update && elsewhere(a) != elsewhere(b) ? elsewhere(b) : earlier(a, b);
+}
+
 std::string upstreamSummary(const Capture& capture)
 {
     const auto total = capture.input.total();
@@ -158,7 +166,8 @@ public:
         const auto* whole = firstOf(m_halves[0], entry, true);
         // A part of another rank may be of the same call, unless it is known to be of an earlier update.
         const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty());
-        return whole == nullptr || (part != nullptr && earlier(part->moment, whole->moment)) ? part : whole;
+        const auto& rank = entry.moment.rank;
+        return whole == nullptr || (part != nullptr && earlierFor(rank, part->moment, whole->moment)) ? part : whole;
     }
 
 private:
@@ -206,12 +215,18 @@ private:
         return found == queues.end() ? nullptr : found->second.firstUntil(entry.moment.time, entry);
     }
 
+    static const Entry* firstBefore(const Queue& queue, std::int64_t update)
+    {
+        const auto* front = queue.front();
+        return front != nullptr && front->moment.update < update ? front : nullptr;
+    }
+
     static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks)
     {
         const auto& moment = entry.moment;
         const Entry* first = nullptr;
-        const auto take = [&first](const Entry* found) {
-            if (found != nullptr && (first == nullptr || earlier(found->moment, first->moment))) {
+        const auto take = [&](const Entry* found) {
+            if (found != nullptr && (first == nullptr || earlierFor(moment.rank, found->moment, first->moment))) {
                 first = found;
             }
         };
@@ -219,8 +234,9 @@ private:
             take(firstIn(half.datedOfRank, moment.rank, entry));
             take(otherRanks ? half.dated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
         } else {
-            const auto* front = half.dated.front();
-            take(front != nullptr && front->moment.update < moment.update ? front : nullptr);
+            const auto own = half.datedOfRank.find(moment.rank);
+            take(firstBefore(half.dated, *moment.update));
+            take(own != half.datedOfRank.end() ? firstBefore(own->second, *moment.update) : nullptr);
             take(firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
         }
         take(firstIn(half.undatedOfRank, moment.rank, entry));

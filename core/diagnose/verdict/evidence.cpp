@@ -462,16 +462,29 @@ void addDamage(CaptureVerdict& v)
     }
 }
 
-void addLogs(CaptureVerdict& v)
+void addLogs(CaptureVerdict& v, RuleId first)
 {
     for (const auto& log : v.facts.logs) {
+        if (first == RuleId::castOverflows && !log.climbing) {
+            v.notTestable.push_back({fmt::format("{}; that does not make the input smaller, whose absmax is {:.6g}",
+                                         log.line.text, v.facts.inputAbsmax),
+                log.line.source});
+            continue;
+        }
         (log.climbing == (v.blame == Blame::numerics) ? v.speaksFor : v.speaksAgainst).push_back(log.line);
     }
 }
 
-void addInput(CaptureVerdict& v)
+void addInput(CaptureVerdict& v, RuleId first)
 {
     if (!v.facts.inputFinite) {
+        return;
+    }
+    if (first == RuleId::castOverflows) {
+        v.notTestable.push_back({fmt::format("the input is finite: absmax {:.6g}; whether it should be that large, it "
+                                             "does not say",
+                                     v.facts.inputAbsmax),
+            "input"});
         return;
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
@@ -529,8 +542,8 @@ void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decisio
         addControl(v);
         addDamage(v);
         v.speaksFor.insert(v.speaksFor.end(), c.facts.found.begin(), c.facts.found.end());
-        addLogs(v);
-        addInput(v);
+        addLogs(v, decision.first);
+        addInput(v, decision.first);
         addUntestable(v);
         v.notTestable.insert(v.notTestable.end(), c.facts.besides.begin(), c.facts.besides.end());
         addDuplicate(v, decision.first);

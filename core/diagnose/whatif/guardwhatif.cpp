@@ -374,6 +374,8 @@ std::vector<std::vector<const Call*>> byUpdate(const std::vector<Call>& calls)
     for (auto& [key, same] : joined) {
         all.push_back(std::move(same));
     }
+    // Triage has put what went wrong first in front, which names of groups do not know.
+    std::ranges::sort(all, {}, [](const std::vector<const Call*>& same) { return same.front(); });
     std::erase_if(all, [](const std::vector<const Call*>& same) {
         return std::none_of(same.begin(), same.end(), [](const Call* call) { return call->bad(); });
     });
@@ -430,7 +432,7 @@ std::vector<GuardStep> guardSteps(const RunData& run, const std::vector<int>& ra
     }
     const auto place = [](const GuardStep& step) {
         const bool cause = placeOf(step.role) < 3;
-        return std::tuple(!cause, step.step ? step.step->first : std::numeric_limits<std::int64_t>::max(), step.group);
+        return std::pair(!cause, step.step ? step.step->first : std::numeric_limits<std::int64_t>::max());
     };
     std::stable_sort(
         steps.begin(), steps.end(), [&](const GuardStep& a, const GuardStep& b) { return place(a) < place(b); });
@@ -492,9 +494,10 @@ private:
         if (one == nullptr) {
             return;
         }
-        say(fmt::format("{} later updates of a shape group are contamination by an earlier one: had that one been left "
-                        "out on all ranks, they would have had no cause that these captures show",
-                later),
+        const bool single = std::ssize(m_whatIf.steps) - later == 1;
+        say(fmt::format("{} later updates of a shape group are contamination by {}: had {} been left out on all ranks, "
+                        "they would have had no cause that these captures show",
+                later, single ? "an earlier one" : "earlier ones", single ? "that one" : "all of those"),
             one->captures.front());
         if (one->momentumBad) {
             say("a guard that is switched on only then skips for ever: these inputs are not finite, so the momentum "

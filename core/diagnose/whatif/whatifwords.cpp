@@ -358,8 +358,8 @@ std::string guardHeadline(const GuardWhatIf& whatIf)
         return "no captured Newton-Schulz output is anything but finite: no guard would have skipped what is captured";
     }
     const auto causes = std::ranges::count_if(whatIf.steps, isCause);
-    return fmt::format("{} went bad by itself, {} by contamination", counted(causes, "update"),
-        countText(std::ssize(whatIf.steps) - causes));
+    return fmt::format("{} went bad by {}, {} by contamination", counted(causes, "update"),
+        causes == 1 ? "itself" : "themselves", countText(std::ssize(whatIf.steps) - causes));
 }
 
 std::string guardStepTitle(const GuardStep& step)

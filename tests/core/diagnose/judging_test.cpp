@@ -322,7 +322,7 @@ TEST_F(Judging, HeadlineCountsAndPlacesTheFirstBirth)
     m_run.captures[0].step = 7;
     EXPECT_EQ(diagnosed().headline, "1 capture, 1 birth: rank 3, at step 7");
     addUnwritten("b.pt");
-    EXPECT_EQ(diagnosed().headline, "2 captures, 2 births: rank 3, at step 7 and 1 more");
+    EXPECT_EQ(diagnosed().headline, "2 captures, 2 births: rank 3, at step 7, and 1 more");
 }
 
 TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)

@@ -89,6 +89,16 @@ TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
     }
 }
 
+TEST(Explain, DoesNotAskWhatItsSidecarSays)
+{
+    auto capture = handmade::birthCapture();
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("which function and operation it was"));
+    capture.variant = "deepspeed-gram";
+    const auto text = report::explainText(capture, {}, nullptr);
+    EXPECT_THAT(text, HasSubstr("deepspeed-gram by its sidecar"));
+    EXPECT_THAT(text, HasSubstr("which operation it was"));
+}
+
 TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
 {
     auto verdict = handmade::birthVerdict();

@@ -289,9 +289,9 @@ TEST_F(Access, TitleAndStatusBarSayWhatIsOpen)
         return std::ranges::any_of(
             labels, [&](const QLabel* label) { return label->isVisible() && label->text() == text; });
     };
-    EXPECT_TRUE(told(QStringLiteral("9 captures")));
+    EXPECT_TRUE(told(QStringLiteral("10 captures")));
     window.panes().captures->setFilterText(QStringLiteral("role:birth"));
-    EXPECT_TRUE(told(QStringLiteral("1 of 9 captures · filter role:birth")));
+    EXPECT_TRUE(told(QStringLiteral("2 of 10 captures · filter role:birth")));
 }
 
 TEST_F(Access, EveryMenuEntrySaysWhatItDoes)

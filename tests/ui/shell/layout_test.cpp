@@ -175,9 +175,9 @@ TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
     WindowOptions options;
     options.filter = QStringLiteral("role:birth");
     openSample(options);
-    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("1 of 9 captures · filter role:birth"));
+    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("2 of 10 captures · filter role:birth"));
     window->panes().captures->setFilterText({});
-    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("9 captures"));
+    EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("10 captures"));
 }
 
 TEST_F(Layouts, KeysGoToThePanesInTheOrderOfTheMenu)

@@ -214,7 +214,7 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
     EXPECT_TRUE(
         window.panes().verdict->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
     EXPECT_TRUE(window.panes().verdict->place().startsWith(QStringLiteral("First NaN: rank 0")));
-    EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("8 of the 9 captures follow from it.")));
+    EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("4 of the 10 captures follow from it.")));
     const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
     EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
@@ -236,6 +236,27 @@ TEST_F(SampleWindow, OpensOnTheCapturedOutputBelowTheReplayOfWhatRan)
     EXPECT_TRUE(window.panes().tensors->outputCaption().contains(QStringLiteral("rows 32–63 × columns 64–127")));
     window.panes().film->strip()->setCurrent(0);
     EXPECT_TRUE(frame.damageRect().isEmpty()) << "what is replayed has no damage";
+}
+
+TEST_F(WindowTest, OneKeyLeadsToTheInfOfTheSecondBirthAlreadySwept)
+{
+    const fs::path sample = fs::path(folder.path().toStdString()) / "sample";
+    fs::copy(NANSCOPE_SAMPLE, sample, fs::copy_options::recursive);
+    ASSERT_TRUE(open(qstr((sample / "sample.nanscope").string())));
+    const FilmStrip& strip = *window.panes().film->strip();
+    ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film(); }));
+    const std::string overflow = expected()["overflow"]["capture"].get<std::string>();
+    EXPECT_EQ(std::ranges::count(window.workspace().loaded().cells, overflow, &Cell::capture), 15);
+    QTest::keyClick(window.panes().captures->view(), Qt::Key_Down);
+    ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film()->firstNonFinite >= 0; }));
+    EXPECT_EQ(window.workspace().capture()->file, overflow);
+    EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Numerics: overflow in the cast")));
+    EXPECT_EQ(strip.current(), strip.film()->firstNonFinite);
+    EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].name, OpName::cast);
+    const Scan cast = window.panes().frame->map()->picture()->scan;
+    EXPECT_EQ(cast.posInf + cast.negInf, 212);
+    EXPECT_EQ(cast.nan, 0);
+    EXPECT_EQ(window.workspace().verdict()->facts.damage.nan, 160 * 96) << "what becomes of it";
 }
 
 TEST_F(WindowTest, SeveralLogsHaveALineEach)
@@ -387,7 +408,7 @@ TEST_F(SampleWindow, TheReportTabShowsTheVerdict)
 TEST_F(SampleWindow, DownstreamLeadsBackToTheBirth)
 {
     QTableView* view = window.panes().captures->view();
-    view->selectRow(1);
+    view->selectRow(truth["triage"]["births"].get<int>());
     ASSERT_EQ(view->currentIndex().data(CaptureRoleRole).toInt(), static_cast<int>(Role::downstream));
     EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Downstream")));
     Q_EMIT window.panes().verdict->causeRequested();

@@ -143,13 +143,14 @@ TEST_F(WhatIfTab, GuardOfTheSampleDriftsWhereRanksDecideAlone)
     ASSERT_TRUE(show());
     GuardView& view = *pane().guard();
     EXPECT_TRUE(view.isVisible());
-    EXPECT_TRUE(view.headline().startsWith(QStringLiteral("1 update went bad by itself")))
+    EXPECT_TRUE(view.headline().startsWith(QStringLiteral("2 updates went bad by themselves")))
         << view.headline().toStdString();
-    EXPECT_TRUE(view.view()->isColumnHidden(GuardModel::update));
+    EXPECT_FALSE(view.view()->isColumnHidden(GuardModel::update)) << "two births";
     view.layoutBox()->setCurrentIndex(view.layoutBox()->findText(QStringLiteral("head-split")));
     ASSERT_TRUE(settle());
-    ASSERT_EQ(view.model()->rowCount(), 1);
+    ASSERT_EQ(view.model()->rowCount(), 2);
     EXPECT_EQ(cell(*view.model(), 0, GuardModel::local), QStringLiteral("drift: only rank 0 skips"));
+    EXPECT_EQ(cell(*view.model(), 1, GuardModel::local), QStringLiteral("drift: only rank 1 skips"));
     EXPECT_EQ(cell(*view.model(), 0, GuardModel::full), QStringLiteral("all skip"));
     const QString told = view.facts()->toPlainText();
     for (const char* part : {"stay apart", "the momentum has taken the gradient in", "Which layout", "Know that"}) {

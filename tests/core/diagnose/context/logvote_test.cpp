@@ -117,5 +117,37 @@ TEST(LogVoteRule, ASentenceNamesFactorSpanAndLastValue)
     EXPECT_EQ(line.source, "a.log:109");
 }
 
+TEST(BeyondGradients, AnInputThatNoMomentumMakesOfTheLoggedNorms)
+{
+    CaptureVerdict verdict;
+    verdict.step = std::pair(std::int64_t {3}, std::int64_t {4});
+    RunData run;
+    run.series = {seriesOf({0.5, 2, 1, 1, NAN})};
+    EXPECT_FALSE(diagnose::beyondGradients(run, verdict, 2000));
+    const auto line = diagnose::beyondGradients(run, verdict, 2001);
+    ASSERT_TRUE(line);
+    EXPECT_NE(line->text.find("the input reaches 2001, and the largest grad_norm"), std::string::npos) << line->text;
+    EXPECT_EQ(line->source, "a.log:101") << "the largest, not the last";
+}
+
+TEST(BeyondGradients, TheNormOfThisUpdateMayBeLoggedBehindIt)
+{
+    CaptureVerdict verdict;
+    verdict.step = std::pair(std::int64_t {3}, std::int64_t {4});
+    RunData run;
+    run.series = {seriesOf({1, 1, 1, 1, 1e5})};
+    EXPECT_FALSE(diagnose::beyondGradients(run, verdict, 121344));
+    run.series = {seriesOf({1, 1, 1, 1, 1, 1e5})};
+    EXPECT_TRUE(diagnose::beyondGradients(run, verdict, 121344)) << "that one is of the next update";
+}
+
+TEST(BeyondGradients, WithoutNormsNothingIsSaid)
+{
+    EXPECT_FALSE(diagnose::beyondGradients({}, {}, 1e30));
+    RunData run;
+    run.series = {seriesOf({0, 0, 0, 0})};
+    EXPECT_FALSE(diagnose::beyondGradients(run, {}, 1e30)) << "a norm of 0 was not measured";
+}
+
 } // namespace
 } // namespace nanscope

@@ -20,6 +20,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -535,6 +536,34 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
     EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("to learn the cause"));
+}
+
+TEST(Rollback, TonightMendsEveryCauseThatIsKnown)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {saved(800)};
+    const auto tonight = [&](std::vector<Blame> blames) {
+        std::vector<CaptureVerdict> verdicts;
+        for (const auto blame : blames) {
+            verdicts.push_back(birthAfter(1000, blame));
+        }
+        return diagnose::adviseRollback(run, verdicts)->tonight;
+    };
+    EXPECT_THAT(tonight({Blame::implementation, Blame::numerics, Blame::implementation}),
+        StartsWith("set use_triton=False and use_gram_newton_schulz=False (no custom kernels); also iterate in bf16, "
+                   "with a variant that stays inside its limits; resume"));
+    EXPECT_THAT(tonight({Blame::implementation, Blame::undecided}), Not(HasSubstr("also")));
+    EXPECT_THAT(tonight({Blame::undecided, Blame::numerics}), Not(HasSubstr("also"))) << "that covers it";
+}
+
+TEST(Rollback, AKernelBesideNumbersDoesNotSpareTheNewestCheckpoint)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {saved(800), saved(950)};
+    std::vector<CaptureVerdict> verdicts {birthAfter(1000, Blame::implementation)};
+    EXPECT_EQ(diagnose::adviseRollback(run, verdicts)->recommended, 950);
+    verdicts.push_back(birthAfter(1000, Blame::numerics));
+    EXPECT_EQ(diagnose::adviseRollback(run, verdicts)->recommended, 800);
 }
 
 TEST(Traces, EventFilesOfOneFolderAreOneRunWhateverTheirHosts)

@@ -127,6 +127,36 @@ TEST(Triage, UpdatesOrderRanksWhoseClocksDisagree)
     EXPECT_EQ(s.verdictOf("victim").role, Role::downstream);
 }
 
+TEST(Triage, OfTwoBirthsOfOneUpdateEachRankDescendsFromItsOwn)
+{
+    RunSummary s;
+    s.step(0, 5)
+        .step(1, 5)
+        .dump("first", 0, fine, damaged, 10)
+        .dump("second", 1, fine, damaged, 20)
+        .step(0, 6)
+        .step(1, 6)
+        .step(2, 6)
+        .dump("a", 0, allBad, allBad, 30)
+        .dump("b", 1, allBad, allBad, 40)
+        .dump("c", 2, allBad, allBad, 50);
+    EXPECT_EQ(s.verdictOf("a").causedBy, "first");
+    EXPECT_EQ(s.verdictOf("b").causedBy, "second");
+    EXPECT_EQ(s.verdictOf("c").causedBy, "first") << "no birth of its own";
+}
+
+TEST(Triage, ABirthOfAnEarlierUpdateComesBeforeOneOfTheOwnRank)
+{
+    RunSummary s;
+    s.step(0, 5)
+        .dump("first", 0, fine, damaged, 10)
+        .step(1, 6)
+        .dump("second", 1, fine, damaged, 20)
+        .step(1, 7)
+        .dump("victim", 1, allBad, allBad, 30);
+    EXPECT_EQ(s.verdictOf("victim").causedBy, "first");
+}
+
 TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
 {
     RunSummary s;
@@ -243,14 +273,16 @@ TEST(StepLink, ComesFromTheStepLinesAroundTheDump)
     EXPECT_EQ(diagnose::stepText(link), "between the log lines of steps 5 and 6");
 }
 
-/// Of its first cause by design section 6, asked of every pair. Index of the capture, or none.
+/// Of its first cause by design section 6, asked of every pair; of those of one update, the first of its own rank.
+/// Index of the capture, or none.
 std::optional<std::size_t> firstThatReaches(const RunData& run, std::size_t to, const std::vector<bool>& bad)
 {
     const auto& b = run.captures[to];
-    const auto order = [&run](std::size_t i) {
+    const auto order = [&](std::size_t i) {
         const auto& capture = run.captures[i];
-        return std::tuple(
-            capture.step.value_or(std::numeric_limits<std::int64_t>::max()), *capture.timestampMs, *capture.rank);
+        const bool elsewhere = capture.step && capture.rank != b.rank;
+        return std::tuple(capture.step.value_or(std::numeric_limits<std::int64_t>::max()), elsewhere,
+            *capture.timestampMs, *capture.rank);
     };
     std::optional<std::size_t> first;
     for (std::size_t i = 0; i < run.captures.size(); ++i) {

@@ -206,6 +206,21 @@ TEST(Evidence, LogsVoteOnTheSideTheyBelongTo)
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("grad_norm is calm"));
 }
 
+TEST(Evidence, CalmGradientsSayNothingAgainstAnInputThatOverflows)
+{
+    Trial t;
+    t.facts.inputAbsmax = 80384;
+    t.facts.members.clear();
+    t.member("deepspeed-gram", 0, 8).firstBad = "cast";
+    RunData run;
+    run.series = {norms({1, 1, 1, 1, 1})};
+    t.facts.logs = diagnose::logLinesOf(run, {});
+    ASSERT_EQ(t.judged().rule, RuleId::castOverflows);
+    EXPECT_THAT(joined(t.judged().speaksAgainst), Not(HasSubstr("grad_norm")));
+    EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("absmax 80384; whether it should be that large"));
+    EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("not make the input smaller, whose absmax is 80384"));
+}
+
 TEST(Evidence, AFiniteInputExcludesUpstreamButAccusesNobody)
 {
     Trial t;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/whatif/guardwhatif.h"
+#include "core/diagnose/whatif/whatifwords.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/diagnose/whatif/guardrun.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -59,8 +60,21 @@ TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
     EXPECT_EQ(whatIf.steps[1].role, Role::downstream);
     EXPECT_EQ(whatIf.steps[1].causedBy, "birth.pt");
     EXPECT_TRUE(whatIf.steps[1].momentumBad);
-    EXPECT_THAT(whatIf.notes, says("2 later updates of a shape group are contamination"));
+    EXPECT_THAT(
+        whatIf.notes, says("2 later updates of a shape group are contamination by an earlier one: had that one"));
     EXPECT_THAT(whatIf.notes, says("switched on only then skips for ever"));
+}
+
+TEST(GuardWhatIf, OfTwoCausesBothWouldHaveToBeLeftOut)
+{
+    GuardRun summary;
+    summary.step(5).dump({.file = "birth0.pt", .shape = {1, 96, 160}}).dump({.file = "birth1.pt", .rank = 1});
+    summary.loss(0, 6, nan).loss(1, 6, nan).dump({.file = "after0.pt", .badInput = true});
+    const auto whatIf = diagnose::guardWhatIf(summary.run());
+    ASSERT_THAT(whatIf.steps, SizeIs(3));
+    EXPECT_EQ(whatIf.steps[0].group, "96x160 bf16") << "what went wrong first";
+    EXPECT_THAT(whatIf.notes, says("contamination by earlier ones: had all of those been left out on all ranks"));
+    EXPECT_THAT(diagnose::guardHeadline(whatIf), HasSubstr("2 updates went bad by themselves, 1 by contamination"));
 }
 
 TEST(GuardWhatIf, ARankThatDumpsLaterWasFiniteBefore)
