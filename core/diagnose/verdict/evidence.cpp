@@ -481,10 +481,11 @@ void addInput(CaptureVerdict& v, RuleId first)
         return;
     }
     if (first == RuleId::castOverflows) {
-        v.notTestable.push_back({fmt::format("the input is finite: absmax {:.6g}; whether it should be that large, it "
-                                             "does not say",
-                                     v.facts.inputAbsmax),
-            "input"});
+        v.notTestable.push_back(
+            {fmt::format("the input is finite: absmax {:.6g}; whether it should be that large is not "
+                         "in this dump",
+                 v.facts.inputAbsmax),
+                "input"});
         return;
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
