@@ -25,6 +25,9 @@ constexpr std::int64_t replacedLogsVersion = 6;
 /// one, if need be by a migration of nothing: so the lines that older sessions hold are read again.
 constexpr std::int64_t eventFactsVersion = 9;
 
+/// The first version that keeps how many steps a cell has.
+constexpr std::int64_t cellStepsVersion = 10;
+
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);
