@@ -58,7 +58,7 @@ private:
     void showFilm();
     void showCaptureAlone();
     void fillSweep();
-    QStringList devicesToShow() const;
+    void chooseSweep();
     void fillCliff(const QString& missing);
     void selectCause();
 
