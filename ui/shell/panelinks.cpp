@@ -7,6 +7,7 @@
 
 #include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "core/platform/platform.h"
 #include "core/replay/variants/catalogue.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
@@ -23,6 +24,7 @@
 #include "ui/report/reportpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/plantlinks.h"
+#include "ui/sweep/agreedialog.h"
 #include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweepoptions.h"
 #include "ui/sweep/sweeppane.h"
@@ -120,6 +122,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
     connect(m_panes.sweep, &SweepPane::everyVariantToggled, &m_workspace, &Workspace::setEveryVariant);
     connect(m_panes.sweep, &SweepPane::optionsWanted, this, &PaneLinks::chooseSweep);
+    connect(m_panes.sweep, &SweepPane::agreeWanted, this, &PaneLinks::compareGpus);
     connect(&m_workspace, &Workspace::sweepChoiceChanged, this, &PaneLinks::fillSweep);
     connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
@@ -272,6 +275,9 @@ void PaneLinks::onStateChanged()
 {
     const bool sweepingSelected = m_workspace.sweepingSelected();
     m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
+    m_panes.sweep->setHasGpus(m_workspace.capture()
+        && std::ranges::any_of(m_workspace.service().devices(),
+            [](const ReplayDevice& device) { return device.name != QLatin1String("cpu"); }));
     if (m_panes.sweep->model()->grid() != m_workspace.grid()) {
         fillSweep();
     }
@@ -361,6 +367,24 @@ void PaneLinks::chooseSweep()
     options->setAttribute(Qt::WA_DeleteOnClose);
     connect(options, &QDialog::accepted, this, [this, options] { m_workspace.chooseSweep(options->chosen()); });
     options->open();
+}
+
+/// Of what is shown, where that is a replay.
+void PaneLinks::compareGpus()
+{
+    const Capture* capture = m_workspace.capture();
+    if (!capture) {
+        return;
+    }
+    const std::deque<ServiceProgram> programs = servicePrograms();
+    const bool worker = !programs.empty() && programs.front().worker;
+    const auto& shown = m_workspace.shownCell();
+    auto* dialog = new AgreeDialog(
+        {exactText((platform::programFolder() / "nanscope").string()), worker ? programs.front().program : QString()},
+        exactText(capture->path), shown ? m_workspace.requestOf(*shown) : replay::CellRequest(),
+        m_panes.sweep->window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 void PaneLinks::onPictures(const TensorPictures& pictures)

@@ -59,6 +59,7 @@ private:
     void showCaptureAlone();
     void fillSweep();
     void chooseSweep();
+    void compareGpus();
     void fillCliff(const QString& missing);
     void selectCause();
 

@@ -207,6 +207,7 @@ SweepPane::SweepPane(QWidget* parent)
     , m_button(new QPushButton(this))
     , m_every(new QToolButton(this))
     , m_options(new QToolButton(this))
+    , m_agree(new QToolButton(this))
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
@@ -217,7 +218,13 @@ SweepPane::SweepPane(QWidget* parent)
     m_every->setToolTip(tr("Also those that share a schedule with one that is shown"));
     m_options->setObjectName(QStringLiteral("quiet"));
     header()->addWidget(m_every);
+    m_agree->setObjectName(QStringLiteral("quiet"));
+    m_agree->setText(tr("Compare GPUs…"));
+    m_agree->setToolTip(tr("Whether every GPU replays this capture to the same bits"));
+    m_agree->hide();
     header()->addWidget(m_options);
+    header()->addWidget(m_agree);
+    connect(m_agree, &QToolButton::clicked, this, &SweepPane::agreeWanted);
     connect(m_options, &QToolButton::clicked, this, &SweepPane::optionsWanted);
     showChoice({});
     connect(m_every, &QToolButton::toggled, this, &SweepPane::everyVariantToggled);
@@ -292,6 +299,11 @@ void SweepPane::showChoice(const QString& text)
 void SweepPane::setSweepEnabled(bool enabled)
 {
     m_button->setEnabled(enabled);
+}
+
+void SweepPane::setHasGpus(bool has)
+{
+    m_agree->setVisible(has);
 }
 
 void SweepPane::updateState()

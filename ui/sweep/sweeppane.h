@@ -35,12 +35,15 @@ public:
     /// What is not usual about what the next sweep replays; empty where nothing is.
     void showChoice(const QString& text);
     void setSweepEnabled(bool enabled);
+    /// There are some whose replays can be compared.
+    void setHasGpus(bool has);
     bool isRunning() const { return m_running; }
 
     CellGridModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QToolButton* everyButton() { return m_every; }
     QToolButton* optionsButton() { return m_options; }
+    QToolButton* agreeButton() { return m_agree; }
 
 Q_SIGNALS:
     void sweepRequested();
@@ -48,6 +51,8 @@ Q_SIGNALS:
     void everyVariantToggled(bool every);
     /// The user wants to choose what is replayed.
     void optionsWanted();
+    /// The user wants to know whether every GPU gives the same bits.
+    void agreeWanted();
     void cancelRequested();
     /// A computed cell was selected by the user.
     void cellSelected(const nanscope::Cell& cell);
@@ -69,6 +74,7 @@ private:
     QPushButton* m_button;
     QToolButton* m_every;
     QToolButton* m_options;
+    QToolButton* m_agree;
     bool m_running = false;
     int m_ordered = 0; ///< cells that the running sweep replays
 };
