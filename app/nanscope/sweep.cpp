@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -510,8 +509,8 @@ Result<replay::SweepRequest> Sweep::request() const
     if (!m_gauges.empty() && !request.deep) {
         return failure(ErrorKind::usage, fmt::format("'{}' is no kind of gauges; the only one is deep", m_gauges));
     }
-    if (m_epsilon && !(std::isfinite(*m_epsilon) && *m_epsilon >= 0)) {
-        return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number of zero or more");
+    if (const auto epsilon = replay::checkEpsilon(m_epsilon); !epsilon) {
+        return tl::make_unexpected(epsilon.error());
     }
     return request;
 }

@@ -25,8 +25,8 @@ Result<std::unique_ptr<CellTarget>> CellTarget::make(const CellChoice& choice, c
         return tl::make_unexpected(variant.error());
     }
     // The range of outputs is searched step by step, before any program is compiled.
-    if (choice.steps && (*choice.steps < 1 || *choice.steps > replay::maxSteps)) {
-        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *choice.steps, replay::maxSteps));
+    if (const auto steps = replay::checkSteps(choice.steps); !steps) {
+        return tl::make_unexpected(steps.error());
     }
     auto device = devices(choice.device);
     if (!device) {

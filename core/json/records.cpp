@@ -224,7 +224,8 @@ Json toJson(const Cell& cell)
     const bool computed = cell.error.empty();
     Json json {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
         {"device", cell.device}, {"lowering", name(cell.lowering)}, {"arithmetic", cell.native ? "native" : "emulated"},
-        {"epsilon", jsonNumber(cell.epsilon)}, {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
+        {"epsilon", jsonNumber(cell.epsilon)}, {"steps", cell.steps},
+        {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
         {"first_nonfinite", written(cell.firstNonFinite)}, {"birth", written(cell.birth)},
         {"batches", written(cell.batches)}, {"seconds", jsonNumber(cell.seconds)},
         {"environment", written(cell.environment)}, {"gauges", written(cell.gauges)},
@@ -257,6 +258,9 @@ Result<Cell> cellFromJson(const Json& json)
     read("seconds", cell.seconds);
     read("environment", cell.environment);
     read("error", cell.error);
+    // A worker of an older Nanscope does not say it.
+    cell.steps = static_cast<int>(cell.gauges.size());
+    read("steps", cell.steps);
     readDeep(json, cell);
     return cell;
 }

@@ -135,7 +135,7 @@ struct Environment
     bool operator==(const Environment&) const = default;
 };
 
-/// One capture x variant x precision x device x lowering, replayed.
+/// One capture x variant x precision x device x lowering x epsilon x steps, replayed.
 struct Cell
 {
     std::int64_t id = 0;
@@ -146,6 +146,7 @@ struct Cell
     Lowering lowering = Lowering::eager;
     bool native = false; ///< false: the format was emulated
     double epsilon = 0;
+    int steps = 0; ///< of the iteration; 0 where that is not known
     Outcome outcome = Outcome::finite; ///< the worst of the batch
     std::optional<NonFinite> firstNonFinite; ///< the earliest of the batch
     std::optional<NonFinite> birth; ///< the same, or none where that op is the input

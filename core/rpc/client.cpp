@@ -57,12 +57,6 @@ std::string lastLine(std::string text)
     return line.substr(0, most);
 }
 
-std::size_t cellsOf(const replay::SweepRequest& request)
-{
-    return request.captures.size() * request.variants.size() * request.precisions.size() * request.devices.size()
-        * std::max<std::size_t>(1, request.lowerings.size());
-}
-
 tl::unexpected<Error> cancelled(const char* what)
 {
     return failure(ErrorKind::cancelled, fmt::format("the {} was cancelled", what));
@@ -247,7 +241,8 @@ Result<void> ServiceClient::sweep(const replay::SweepRequest& request, const std
         }
         return cell.has_value();
     };
-    return perform(sweepToJson({request, {session, {}}}), {"sweep", "cells", context, cellsOf(request), take});
+    return perform(sweepToJson({request, {session, {}}}),
+        {"sweep", "cells", context, static_cast<std::size_t>(replay::cellCount(request)), take});
 }
 
 Result<replay::ReplayedFilm> ServiceClient::film(const replay::FilmRequest& request, const JobContext& job)

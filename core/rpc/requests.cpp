@@ -192,6 +192,26 @@ Json cellToJson(const replay::CellRequest& cell)
         {"device", cell.device}, {"epsilon", orNull(cell.epsilon)}, {"steps", orNull(cell.steps)}};
 }
 
+Result<std::vector<replay::CellRequest>> cellsFromJson(
+    const Json& request, const replay::SweepRequest& sweep, const replay::Catalogue& catalogue)
+{
+    const auto& given = member(request, "cells");
+    if (!given.is_null() && !given.is_array()) {
+        return usage("\"cells\" is not a list of cells");
+    }
+    std::vector<replay::CellRequest> cells;
+    for (const auto& one : given) {
+        replay::CellRequest base;
+        base.tileMaps = sweep.tileMaps;
+        auto cell = one.is_object() ? readCell(one, base, catalogue) : usage("one of \"cells\" is not an object");
+        if (!cell) {
+            return tl::make_unexpected(cell.error());
+        }
+        cells.push_back(std::move(*cell));
+    }
+    return cells;
+}
+
 Json againstToJson(const replay::Against& against)
 {
     return against.kind == replay::Against::Kind::cell  ? cellToJson(against.cell)
@@ -316,6 +336,10 @@ Result<SweepOrder> sweepFromJson(const Json& request, const replay::Catalogue& c
     if (!kept) {
         return tl::make_unexpected(kept.error());
     }
+    auto cells = cellsFromJson(request, sweep, catalogue);
+    if (!cells) {
+        return tl::make_unexpected(cells.error());
+    }
     const auto gauges = request.value("gauges", Json());
     if (!gauges.is_null() && gauges != "deep") {
         return usage("\"gauges\" is not null or \"deep\"");
@@ -327,6 +351,7 @@ Result<SweepOrder> sweepFromJson(const Json& request, const replay::Catalogue& c
     sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
     sweep.devices = devices->empty() ? sweep.devices : *devices;
     sweep.catalogue = catalogue;
+    sweep.cells = std::move(*cells);
     return SweepOrder {std::move(sweep), std::move(*kept)};
 }
 
@@ -343,6 +368,9 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
         {"variants", sweep.variants}, {"precisions", namesOf(sweep.precisions)},
         {"lowerings", namesOf(sweep.lowerings)}, {"devices", sweep.devices}, {"epsilon", orNull(sweep.epsilon)},
         {"steps", orNull(sweep.steps)}, {"gauges", sweep.deep ? Json("deep") : Json(nullptr)}};
+    if (!sweep.cells.empty()) {
+        json["cells"] = jsonArray(sweep.cells, cellToJson);
+    }
     json.update(keptToJson(order.kept));
     writeDefinitions(json, sweep.catalogue);
     return json;

@@ -14,8 +14,8 @@ namespace nanscope::rpc {
 /// The replay service behind the window: JSON lines in, JSON lines out, one object each.
 ///   in   {"id":1,"do":"hello"}
 ///        {"id":2,"do":"sweep","captures":[PATH..],"identities":[ID..],"variants":[..],"precisions":[..],"lowerings":[..],
-///         "devices":[..],"epsilon":null,"steps":null,"gauges":null or "deep","session":PATH or "",
-///         "run":null or "HASH"}
+///         "devices":[..],"epsilon":null,"steps":null,"gauges":null or "deep","cells":null or [{CELL}..],
+///         "session":PATH or "","run":null or "HASH"}
 ///        {"id":3,"do":"film","capture":PATH,"identity":ID,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"against":null or "fp64" or "output" or {CELL},
 ///         "plant":null or {PLANT}}
@@ -49,7 +49,8 @@ namespace nanscope::rpc {
 /// Films and frames (frame.h says what they are; their progress counts ops). The replays of the last two films whose
 /// frames were asked for are kept, so that two cells looked at in turns are replayed once each: at most 2 GiB together
 /// (maxKeptReplayBytes), else only the last one. Any other job gives their memory back.
-///   CELL   of "against": variant, precision, lowering, device, epsilon, steps. A device left out is the request's;
+///   CELL   of "cells", which are replayed alone instead of every combination of the lists, in their order: variant,
+///          precision, lowering, device, epsilon, steps. Of "against" the same; a device left out is the request's;
 ///          a lowering left out, here and in the request, is the variant's own. In an answer: as in nanscope.sweep/1,
 ///          what was replayed and where, without how it ended; gauges only of a film that was not compared.
 ///   PLANT  {"op":"q","iteration":3,"tile":[ROW,COL,ROWS,COLS],"value":"nan","mirrored":false}: a fault put into the

@@ -90,9 +90,9 @@ std::optional<NonFinite> readNonFinite(const Statement& row, int column)
 std::int64_t insertCell(sqlite3* db, const Cell& c)
 {
     const auto& e = c.environment;
-    Statement(db, "INSERT INTO cells VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, e.engine, e.device,
-            e.hardware, e.cuda, e.threads, e.flags, c.native, text(c.outcome), c.seconds, c.error)
+    Statement(db, "INSERT INTO cells VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, c.steps, e.engine,
+            e.device, e.hardware, e.cuda, e.threads, e.flags, c.native, text(c.outcome), c.seconds, c.error)
         .run();
     return sqlite3_last_insert_rowid(db);
 }
@@ -157,6 +157,7 @@ Cell readCell(const Statement& row)
     c.outcome = parseOutcome(row.text(14)).value_or(Outcome::finite);
     c.seconds = row.real(15);
     c.error = row.text(16);
+    c.steps = static_cast<int>(row.integer(17));
     return c;
 }
 
@@ -298,9 +299,20 @@ void keepDeep(sqlite3* db, std::int64_t old, Cell& cell)
     }
 }
 
-constexpr const char* cellColumns =
-    "SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device, hardware, cuda, "
-    "threads, flags, native, outcome, seconds, error FROM cells ";
+/// A session that is only read may be of a version that did not keep them.
+const char* stepsOfCell(sqlite3* db)
+{
+    return pragmaValue(db, "user_version") >= cellStepsVersion
+        ? "steps"
+        : "(SELECT count(*) FROM gauges WHERE cell_id = cells.id)";
+}
+
+std::string selectCells(sqlite3* db, const char* which)
+{
+    return fmt::format("SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device, "
+                       "hardware, cuda, threads, flags, native, outcome, seconds, error, {} FROM cells {}",
+        stepsOfCell(db), which);
+}
 
 Cell readWholeCell(sqlite3* db, const Statement& row)
 {
@@ -351,11 +363,13 @@ std::optional<std::int64_t> findCell(sqlite3* db, const Cell& c)
 {
     const auto& e = c.environment;
     Statement find(db,
-        "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? AND "
-        "epsilon = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND threads = ? AND "
-        "flags = ?");
-    find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, e.engine, e.device,
-        e.hardware, e.cuda, e.threads, e.flags);
+        fmt::format(
+            "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? "
+            "AND epsilon = ? AND {} = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND "
+            "threads = ? AND flags = ?",
+            stepsOfCell(db)));
+    find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, c.steps, e.engine,
+        e.device, e.hardware, e.cuda, e.threads, e.flags);
     return find.step() ? std::optional(find.integer(0)) : std::nullopt;
 }
 
@@ -401,7 +415,7 @@ void storeCell(sqlite3* db, Cell& cell)
 std::vector<Cell> readCells(sqlite3* db)
 {
     std::vector<Cell> all;
-    Statement rows(db, std::string(cellColumns) + "ORDER BY id");
+    Statement rows(db, selectCells(db, "ORDER BY id"));
     while (rows.step()) {
         all.push_back(readWholeCell(db, rows));
     }
@@ -418,7 +432,7 @@ std::optional<Cell> storeDeepGauges(sqlite3* db, const Cell& cell)
     deleteDeep(db, *id);
     insertDeep(db, *id, *cell.deep);
     transaction.commit();
-    Statement row(db, std::string(cellColumns) + "WHERE id = ?");
+    Statement row(db, selectCells(db, "WHERE id = ?"));
     row.bind(*id).step();
     return readWholeCell(db, row);
 }

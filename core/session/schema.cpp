@@ -132,8 +132,24 @@ CREATE TABLE checkpoint_contents (path TEXT PRIMARY KEY NOT NULL, stamp TEXT NOT
   first TEXT NOT NULL);
 )sql";
 
+// Cells of different steps are different cells. Those that are there have as many gauges as they have steps.
+constexpr const char* cellSteps = R"sql(
+ALTER TABLE cells RENAME TO cells_before;
+CREATE TABLE cells (id INTEGER PRIMARY KEY, capture TEXT NOT NULL, variant TEXT NOT NULL,
+  precision TEXT NOT NULL, device TEXT NOT NULL, lowering TEXT NOT NULL, epsilon REAL NOT NULL, steps INTEGER NOT NULL,
+  engine TEXT NOT NULL, environment_device TEXT NOT NULL, hardware TEXT NOT NULL, cuda TEXT NOT NULL,
+  threads INTEGER NOT NULL, flags TEXT NOT NULL, native INTEGER NOT NULL, outcome TEXT NOT NULL, seconds REAL NOT NULL,
+  error TEXT NOT NULL,
+  UNIQUE (capture, variant, precision, device, lowering, epsilon, steps, engine, environment_device, hardware, cuda,
+    threads, flags));
+INSERT INTO cells SELECT id, capture, variant, precision, device, lowering, epsilon,
+  (SELECT count(*) FROM gauges WHERE cell_id = cells_before.id), engine, environment_device, hardware, cuda, threads, flags,
+  native, outcome, seconds, error FROM cells_before;
+DROP TABLE cells_before;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
-    eventFacts, moreEventFacts, checkpointContents};
+    eventFacts, moreEventFacts, checkpointContents, cellSteps};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

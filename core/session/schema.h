@@ -24,7 +24,12 @@ constexpr std::int64_t replacedLogsVersion = 6;
 /// The version since which all that is known of the lines of events is kept. With a new phrase or fact it is the next
 /// one, if need be by a migration of nothing: so the lines that older sessions hold are read again.
 constexpr std::int64_t eventFactsVersion = 9;
+
+/// The first version that keeps what found checkpoints hold.
 constexpr std::int64_t checkpointContentsVersion = 10;
+
+/// The first version that keeps how many steps a cell has.
+constexpr std::int64_t cellStepsVersion = 11;
 
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.

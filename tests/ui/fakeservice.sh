@@ -22,7 +22,7 @@ case "$mode" in
     ;;
   mute) exec sleep 600 ;;
   rubbishhello) echo '{"id":1,"hello":5}' ;;
-  gpus)
+  gpus | gpufails | gpudies)
     gpu() { echo "{\"name\":\"$1\",\"hardware\":\"Fake GPU, 80 GB\"}"; }
     read -r line
     echo "{\"id\":1,\"hello\":{\"engine\":\"fake 1.0\",\"devices\":[{\"name\":\"cpu\",\"hardware\":\"none\"},$(gpu cuda:0),$(gpu cuda:1)],\"notes\":[]}}"
@@ -47,6 +47,21 @@ while read -r line; do
     *'"sweep"'*)
       echo 'not json at all'
       case "$mode" in
+        gpufails | gpudies)
+          # The first cell is computed, all others fail on a GPU.
+          name=$(printf '%s' "$line" | sed 's/.*"captures":\["[^"]*\/\([^"\/]*\)"\].*/\1/')
+          error=null
+          printf '%s' "$line" | grep -o '{"variant"[^}]*}' | while read -r asked; do
+            asked=$(printf '%s' "$asked" | sed 's/"epsilon":null/"epsilon":1e-7/; s/}$//')
+            echo "{\"id\":$id,\"cell\":$asked,\"capture\":\"$name\",\"arithmetic\":\"native\",\"outcome\":\"finite\",\"gauges\":[],\"error\":$error}}"
+            case "$mode $asked" in
+              gpudies*cuda*) exit 9 ;;
+              *cuda*) error='"the GPU fell off the bus"' ;;
+            esac
+          done || exit 9
+          echo "{\"id\":$id,\"done\":true}"
+          continue
+          ;;
         gpus)
           for device in $(printf '%s' "$line" | sed 's/.*"devices":\[\([^]]*\)\].*/\1/; s/[",]/ /g'); do
             echo "{\"id\":$id,\"cell\":$(printf '%s' "$cell" | sed "s/\"device\":\"cpu\",\"lowering\"/\"device\":\"$device\",\"lowering\"/")}"

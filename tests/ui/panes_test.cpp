@@ -311,19 +311,18 @@ TEST(TensorsPane, MissingOutputSaysWhy)
 TEST(SweepPane, AClickOnAnEmptyCellAsksForItsReplay)
 {
     SweepPane pane;
-    pane.setGrid({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, 1, {QStringLiteral("cuda:0")});
-    std::vector<std::tuple<QString, Precision, QString>> asked;
-    QObject::connect(&pane, &SweepPane::replayRequested, &pane,
-        [&](const QString& variant, Precision precision, const QString& device) {
-            asked.emplace_back(variant, precision, device);
-        });
+    pane.setGrid(test::makeGrid({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, 1, sweepPrecisions(),
+        {QStringLiteral("cuda:0")}));
+    std::vector<replay::CellRequest> asked;
+    QObject::connect(
+        &pane, &SweepPane::replayRequested, &pane, [&](const replay::CellRequest& cell) { asked.push_back(cell); });
     const QModelIndex place = pane.model()->index(1, 4);
     Q_EMIT pane.view()->clicked(place);
     ASSERT_EQ(asked.size(), 1U);
-    EXPECT_EQ(asked[0], std::tuple(QStringLiteral("keller-jordan"), sweepPrecisions()[4], QStringLiteral("cuda:0")));
     Cell cell = test::makeCell("keller-jordan", sweepPrecisions()[4], Outcome::finite);
     cell.device = "cuda:0";
-    pane.putCell(cell);
+    EXPECT_EQ(asked[0], test::askedFor(cell));
+    pane.putCell(cell, asked[0]);
     Q_EMIT pane.view()->clicked(place);
     EXPECT_EQ(asked.size(), 1U) << "it is there";
     pane.setRunning(true);
@@ -334,10 +333,11 @@ TEST(SweepPane, AClickOnAnEmptyCellAsksForItsReplay)
 TEST(SweepPane, FillsWhileRunningAndCanBeCancelled)
 {
     SweepPane pane;
-    pane.setGrid({QStringLiteral("gns-gram")}, 1);
+    pane.setGrid(test::makeGrid({QStringLiteral("gns-gram")}));
     pane.setRunning(true);
     EXPECT_EQ(pane.model()->doneCount(), 0);
-    pane.putCell(test::makeCell("gns-gram", Precision::fp16, Outcome::nan));
+    const Cell cell = test::makeCell("gns-gram", Precision::fp16, Outcome::nan);
+    pane.putCell(cell, test::askedFor(cell));
     EXPECT_EQ(pane.model()->doneCount(), 1);
     QSignalSpy cancel(&pane, &SweepPane::cancelRequested);
     pane.findChild<QPushButton*>()->click();

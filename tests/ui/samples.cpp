@@ -69,6 +69,26 @@ Cell makeCell(const std::string& variant, Precision precision, Outcome outcome)
     return cell;
 }
 
+SweepGrid makeGrid(
+    const QStringList& variants, int identified, const std::vector<Precision>& precisions, const QStringList& devices)
+{
+    SweepGrid grid {{}, precisions, precisions};
+    for (const QString& variant : variants) {
+        for (const QString& device : devices) {
+            SweepRow& row = grid.rows.emplace_back();
+            row.cell.variant = variant.toStdString();
+            row.cell.device = device.toStdString();
+            row.identified = variants.indexOf(variant) < identified;
+        }
+    }
+    return grid;
+}
+
+replay::CellRequest askedFor(const Cell& cell)
+{
+    return {cell.variant, cell.precision, cell.lowering, std::nullopt, std::nullopt, cell.device};
+}
+
 MatrixPicture makePicture(std::int64_t rows, std::int64_t cols)
 {
     const auto count = static_cast<std::size_t>(rows * cols);

@@ -12,6 +12,7 @@
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/heatmap/matrixpicture.h"
+#include "ui/sweep/cellgridmodel.h"
 #include "ui/timeline/trace.h"
 
 /// Readable failures: found by GoogleTest beside the type it prints.
@@ -33,6 +34,12 @@ std::shared_ptr<RunData> makeRun();
 std::shared_ptr<Diagnosis> makeDiagnosis();
 
 Cell makeCell(const std::string& variant, Precision precision, Outcome outcome);
+
+/// A row for each variant and device.
+SweepGrid makeGrid(const QStringList& variants, int identified = 0,
+    const std::vector<Precision>& precisions = sweepPrecisions(), const QStringList& devices = {QStringLiteral("cpu")});
+/// What asks for a cell with the usual epsilon and steps.
+replay::CellRequest askedFor(const Cell& cell);
 
 /// Every element its own tile, all of magnitude 0.1 but for what the test changes.
 MatrixPicture makePicture(std::int64_t rows, std::int64_t cols);

@@ -146,7 +146,7 @@ void CliffPane::buildBody()
     body()->addWidget(m_pages, 1);
 }
 
-void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue)
+void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides)
 {
     if (m_cell && sameCell(*m_cell, cell) && m_batch == batch) {
         return;
@@ -158,6 +158,7 @@ void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& ca
     }
     Q_EMIT replayUnwanted();
     m_cell = cell;
+    m_overrides = overrides;
     m_batch = batch;
     m_variant = **variant;
     const bool otherCount = !cell.gauges.empty() && cell.gauges.size() != m_variant.steps.size();
@@ -300,7 +301,10 @@ QString CliffPane::outcomeText() const
     if (!m_cell) {
         return {};
     }
-    const QString cell = QStringLiteral("%1 · %2").arg(qstr(m_cell->variant), qstr(name(m_cell->precision)));
+    QString cell = QStringLiteral("%1 · %2").arg(qstr(m_cell->variant), qstr(name(m_cell->precision)));
+    if (!m_overrides.isEmpty()) {
+        cell += QStringLiteral(" · ") + m_overrides;
+    }
     if (!m_failure.isEmpty()) {
         return tr("%1: %2").arg(cell, m_failure);
     }

@@ -31,7 +31,7 @@ public:
     explicit CliffPane(QWidget* parent = nullptr);
 
     /// Starts anew unless it is the same cell and matrix. The cell names a variant of the catalogue.
-    void setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue);
+    void setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides = {});
     /// Instead of a cell: why there is none.
     void showMessage(const QString& message);
     void setReplay(const SharedCliff& cliff);
@@ -85,6 +85,7 @@ private:
     ElidedLabel* m_readout;
     QTimer m_throttle;
 
+    QString m_overrides; ///< epsilon and steps of the cell where they are not the usual ones
     std::optional<Cell> m_cell;
     replay::Variant m_variant; ///< of the cell
     std::optional<int> m_steps; ///< where the cell was replayed with another number than the variant has

@@ -23,10 +23,11 @@ namespace nanscope {
 
 namespace {
 
-/// What is asked for by name; epsilon and device come with a stored cell.
+/// What the boxes ask for; the device comes with a stored cell.
 bool sameName(const replay::CellRequest& a, const replay::CellRequest& b)
 {
-    return a.variant == b.variant && a.precision == b.precision && a.lowering == b.lowering;
+    return a.variant == b.variant && a.precision == b.precision && a.lowering == b.lowering && a.epsilon == b.epsilon
+        && a.steps == b.steps;
 }
 
 QString endOf(const Cell& cell)
@@ -44,8 +45,8 @@ QLabel* mutedLabel(const QString& text)
 
 } // namespace
 
-CellChooser::CellChooser(
-    const QString& title, const std::vector<const Cell*>& stored, const QStringList& variants, QWidget* parent)
+CellChooser::CellChooser(const QString& title, const std::vector<const Cell*>& stored,
+    const std::function<replay::CellRequest(const Cell&)>& requestOf, const QStringList& variants, QWidget* parent)
     : QDialog(parent)
     , m_list(new QListWidget(this))
     , m_variant(new QComboBox(this))
@@ -53,7 +54,7 @@ CellChooser::CellChooser(
     , m_lowering(new QComboBox(this))
 {
     setWindowTitle(title);
-    fillList(stored);
+    fillList(stored, requestOf);
     fillBoxes(variants);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     buttons->addButton(tr("Choose"), QDialogButtonBox::AcceptRole)->setDefault(true);
@@ -78,7 +79,8 @@ CellChooser::CellChooser(
     choose(m_stored.empty() ? ofBoxes() : m_stored.front());
 }
 
-void CellChooser::fillList(const std::vector<const Cell*>& stored)
+void CellChooser::fillList(
+    const std::vector<const Cell*>& stored, const std::function<replay::CellRequest(const Cell&)>& requestOf)
 {
     m_list->setAccessibleName(tr("Swept cells"));
     for (auto cell = stored.rbegin(); cell != stored.rend(); ++cell) {

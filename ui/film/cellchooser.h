@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include <QDialog>
@@ -19,8 +20,10 @@ class CellChooser : public QDialog
     Q_OBJECT
 
 public:
-    /// `stored` oldest first; of cells that differ in nothing that is asked for, the newest is offered.
-    CellChooser(const QString& title, const std::vector<const Cell*>& stored, const QStringList& variants,
+    /// `stored` oldest first; of cells that differ in nothing that is asked for, the newest is offered. `requestOf`
+    /// asks for one again.
+    CellChooser(const QString& title, const std::vector<const Cell*>& stored,
+        const std::function<replay::CellRequest(const Cell&)>& requestOf, const QStringList& variants,
         QWidget* parent = nullptr);
 
     void choose(const replay::CellRequest& cell);
@@ -33,7 +36,8 @@ public:
     QComboBox* loweringBox() { return m_lowering; }
 
 private:
-    void fillList(const std::vector<const Cell*>& stored);
+    void fillList(
+        const std::vector<const Cell*>& stored, const std::function<replay::CellRequest(const Cell&)>& requestOf);
     void fillBoxes(const QStringList& variants);
     void onListed(int row);
     void onBox();

@@ -170,22 +170,19 @@ int counterpartOf(const FilmFrame& frame, const Film& film)
     return captured >= 0 ? captured : frameOf(film, film.frames.back().iteration, OpName::output);
 }
 
-replay::CellRequest requestOf(const Cell& cell)
+QString overridesText(const replay::CellRequest& cell)
 {
-    replay::CellRequest request;
-    request.variant = cell.variant;
-    request.precision = cell.precision;
-    request.lowering = cell.lowering;
-    request.epsilon = cell.epsilon;
-    request.device = cell.device;
-    return request;
+    return overridesText(cell.epsilon, cell.steps);
 }
 
 QString cellName(const replay::CellRequest& cell)
 {
-    const QString where = cell.device == "cpu" ? QString() : QStringLiteral(" · ") + qstr(cell.device);
-    return QStringLiteral("%1 · %2 · %3%4")
-        .arg(qstr(cell.variant), qstr(name(cell.precision)), qstr(name(cell.lowering)), where);
+    QStringList parts {qstr(cell.variant), qstr(name(cell.precision)), qstr(name(cell.lowering)), overridesText(cell)};
+    if (cell.device != "cpu") {
+        parts << qstr(cell.device);
+    }
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(" · "));
 }
 
 FilmGrid gridOf(const Film& film)

@@ -63,8 +63,8 @@ int frameOf(const Film& film, int iteration, OpName op);
 /// is held against the replayed one where that film has no other.
 int counterpartOf(const FilmFrame& frame, const Film& film);
 
-/// What a service is asked for to replay a cell again.
-replay::CellRequest requestOf(const Cell& cell);
+/// "epsilon 1e-05 · 8 steps", as far as they are asked for; empty where they are the usual ones.
+QString overridesText(const replay::CellRequest& cell);
 
 /// "gns-gram · fp16 · fused", with the device unless that is the CPU.
 QString cellName(const replay::CellRequest& cell);

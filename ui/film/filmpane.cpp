@@ -26,12 +26,13 @@ constexpr int askForCell = -1; // data of the box's last entry
 
 } // namespace
 
-QString cellLabel(const Cell& cell)
+QString cellLabel(const Cell& cell, const replay::CellRequest& request)
 {
     const QString arithmetic = cell.native ? QString() : FilmPane::tr(" emulated");
-    return QStringLiteral("%1 · %2%3 · %4 · %5")
+    const QString overrides = overridesText(request);
+    return QStringLiteral("%1 · %2%3 · %4%5 · %6")
         .arg(qstr(cell.variant), qstr(name(cell.precision)), arithmetic, qstr(name(cell.lowering)),
-            qstr(cell.environment.engine));
+            overrides.isEmpty() ? overrides : QStringLiteral(" · ") + overrides, qstr(cell.environment.engine));
 }
 
 FilmPane::FilmPane(HeatView* view, QWidget* parent)
@@ -264,7 +265,8 @@ void FilmPane::updateNote()
         return;
     }
     const auto& plant = film->request.plant;
-    QString note = plant ? tr("%1 · %2").arg(plantText(*plant), cellLabel(film->cell)) : cellLabel(film->cell);
+    const QString label = cellLabel(film->cell, film->request.cell);
+    QString note = plant ? tr("%1 · %2").arg(plantText(*plant), label) : label;
     if (film->mode != FilmMode::values) {
         note += differenceNote(*film);
     } else if (film->birth >= 0) {

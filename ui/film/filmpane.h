@@ -88,7 +88,7 @@ private:
     QLabel* m_batchLabel;
 };
 
-/// "gns-gram · fp16 · fused · torch 2.11.0".
-QString cellLabel(const Cell& cell);
+/// "gns-gram · fp16 · fused · torch 2.11.0", with what the request overrides.
+QString cellLabel(const Cell& cell, const replay::CellRequest& request);
 
 } // namespace nanscope

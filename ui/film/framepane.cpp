@@ -199,6 +199,14 @@ QString factName(FrameFact fact)
     return {};
 }
 
+QString formatText(const Film& film)
+{
+    const QString overrides = overridesText(film.request.cell);
+    const QString format =
+        QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
+    return overrides.isEmpty() ? format : QStringLiteral("%1 · %2").arg(format, overrides);
+}
+
 QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
 {
     const MatrixPicture& picture = *frame.picture;
@@ -206,9 +214,7 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
     case FrameFact::variant:
         return frame.captured ? frameLabel(frame) : qstr(film.cell.variant);
     case FrameFact::format:
-        return frame.captured
-            ? qstr(shortName(picture.dtype))
-            : QStringLiteral("%1 · %2").arg(qstr(name(film.cell.precision)), qstr(name(film.cell.lowering)));
+        return frame.captured ? qstr(shortName(picture.dtype)) : formatText(film);
     case FrameFact::outcome:
         return frame.captured ? capturedText(picture.scan) : outcomeText(film);
     case FrameFact::formula:
@@ -279,7 +285,7 @@ void FramePane::describe(FrameMap& map)
             return PictureCaption {tr("Frame")};
         }
         const QString doubt = map.hint().isEmpty() ? QString() : QStringLiteral(" · ") + map.hint();
-        const QString cell = map.frame()->captured ? QString() : cellLabel(film->cell);
+        const QString cell = map.frame()->captured ? QString() : cellLabel(film->cell, film->request.cell);
         return PictureCaption {
             frameLabel(*map.frame()), cell + doubt, heatLegendText(map.scale()), qstr(film->cell.capture)};
     });

@@ -77,12 +77,12 @@ void GaugesPane::addPlot(StepPlot& plot, const QString& title, const std::functi
             }});
 }
 
-void GaugesPane::setCell(const Cell* cell, bool planted)
+void GaugesPane::setCell(const Cell* cell, const replay::CellRequest& request, bool planted)
 {
     m_hasCell = cell != nullptr;
     m_planted = cell && planted;
     m_hasDeep = cell && cell->deep;
-    m_caption.note = cell ? tr("%1 · per step of the iteration").arg(cellLabel(*cell)) : QString();
+    m_caption.note = cell ? tr("%1 · per step of the iteration").arg(cellLabel(*cell, request)) : QString();
     if (m_planted) {
         m_caption.note += tr(" · with a planted fault");
     }
@@ -91,9 +91,11 @@ void GaugesPane::setCell(const Cell* cell, bool planted)
     for (DeepPlot* plot : m_deepPlots) {
         plot->setDeep(m_hasDeep ? cell->deep : std::nullopt);
     }
-    setNote(m_planted   ? tr("per step, with the planted fault")
-            : m_hasCell ? tr("per step of the iteration")
-                        : QString());
+    const QString overrides = overridesText(request);
+    setNote(m_planted             ? tr("per step, with the planted fault")
+            : !m_hasCell          ? QString()
+            : overrides.isEmpty() ? tr("per step of the iteration")
+                                  : tr("per step of the iteration · %1").arg(overrides));
     if (m_hasDeep && !m_chosen && m_views->currentIndex() == 0) {
         m_views->setCurrentIndex(1);
     }

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 
+#include "core/replay/engine/capturecells.h"
 #include "ui/gauges/deepplot.h"
 #include "ui/gauges/gaugeplot.h"
 #include "ui/shared/paneframe.h"
@@ -24,7 +25,7 @@ public:
     explicit GaugesPane(QWidget* parent = nullptr);
 
     /// `planted`: of a replay with a fault, of which there are no deep ones.
-    void setCell(const Cell* cell, bool planted = false);
+    void setCell(const Cell* cell, const replay::CellRequest& request = {}, bool planted = false);
     void setIteration(int iteration);
     /// What deep gauges of the shown cell would take, or why they are refused: said before anybody asks for them.
     void setDeepOffer(const QString& sentence);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "ui/jobs/deepjob.h"
+#include "ui/jobs/sweepplan.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {
@@ -36,7 +37,7 @@ CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, Q
 {
     connect(&m_stored, &FilmLoader::loaded, this, [this](const auto& film) { publish(*film); });
     connect(&m_stored, &FilmLoader::failed, this, &CellFilm::explain);
-    connect(&m_stored, &FilmLoader::unpictured, this, &CellFilm::replayPictures);
+    connect(&m_stored, &FilmLoader::unpictured, this, [this] { replayPictures(*m_subject.request); });
     connect(&m_replayed, &FrameLoader::filmReady, this, [this](const auto& film) { onReplayed(*film); });
     connect(&m_replayed, &FrameLoader::filmFailed, this, &CellFilm::explain);
     connect(&m_replayed, &FrameLoader::filmProgressed, this, &CellFilm::progressed);
@@ -44,15 +45,16 @@ CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, Q
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(const rpc::KeptIn& place, const CaptureRef& capture)
+void CellFilm::setPlace(const rpc::KeptIn& place, const CaptureRef& capture, std::optional<double> epsilon)
 {
     m_place = place;
     m_capture = capture;
+    m_epsilon = epsilon;
 }
 
 void CellFilm::show(const Cell& cell, int batch)
 {
-    m_subject.request = requestOf(cell);
+    m_subject.request = replay::requestOf(cell, m_epsilon, m_catalogue);
     m_subject.cell = cell;
     m_subject.batch = batch;
     m_tried = false;
@@ -68,16 +70,16 @@ void CellFilm::showReplayed(const replay::CellRequest& cell, int batch)
     load();
 }
 
-void CellFilm::replay(const std::string& variant, Precision precision, const std::string& device, int batch)
+void CellFilm::replay(const replay::CellRequest& cell, int batch)
 {
     m_subject.request.reset();
     m_subject.cell.emplace();
-    m_subject.cell->variant = variant;
-    m_subject.cell->precision = precision;
-    m_subject.cell->device = device;
+    m_subject.cell->variant = cell.variant;
+    m_subject.cell->precision = cell.precision;
+    m_subject.cell->device = cell.device;
     m_subject.batch = batch;
     m_tried = false;
-    replayPictures();
+    replayPictures(cell);
 }
 
 void CellFilm::showBatch(int batch)
@@ -260,7 +262,7 @@ void CellFilm::onReplayed(const replay::ReplayedFilm& film)
     publish(std::move(made));
 }
 
-void CellFilm::replayPictures()
+void CellFilm::replayPictures(const replay::CellRequest& cell)
 {
     if (!m_sweeping) {
         requestReplay();
@@ -274,17 +276,9 @@ void CellFilm::replayPictures()
         explain(tr("The replay stored no pictures in the session; is it still there, and may it be written?"));
         return;
     }
-    rpc::SweepOrder order;
-    order.request.captures = {m_capture};
-    order.request.variants = {m_subject.cell->variant};
-    order.request.precisions = {m_subject.cell->precision};
-    order.request.devices = {m_subject.cell->device};
-    order.request.catalogue = m_catalogue;
-    order.kept = m_place;
     m_replaying = true;
-    m_service.sweep(order);
-    explain(tr("Replaying %1 in %2 for its pictures…")
-                .arg(qstr(m_subject.cell->variant), qstr(name(m_subject.cell->precision))));
+    m_service.sweep(orderOf(m_capture, {cell}, m_catalogue, m_place));
+    explain(tr("Replaying %1 in %2 for its pictures…").arg(qstr(cell.variant), qstr(name(cell.precision))));
 }
 
 void CellFilm::requestDetail(int op, const replay::Region& region)

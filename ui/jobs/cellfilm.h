@@ -26,12 +26,12 @@ public:
     /// What variants the catalogue names is asked at every replay.
     CellFilm(ReplayService& service, const replay::Catalogue& catalogue, QObject* parent = nullptr);
 
-    /// Where captures and cells come from. Without a session there are no stored pictures: what is shown is
-    /// replayed then.
-    void setPlace(const rpc::KeptIn& place, const CaptureRef& capture);
+    /// Where captures and cells come from, and the epsilon that the capture was made with. Without a session there are
+    /// no stored pictures: what is shown is replayed then.
+    void setPlace(const rpc::KeptIn& place, const CaptureRef& capture, std::optional<double> epsilon = {});
     void show(const Cell& cell, int batch);
-    /// Of a cell that is not stored yet: a sweep of it alone, in the format and on the device given.
-    void replay(const std::string& variant, Precision precision, const std::string& device, int batch);
+    /// Of a cell that is not stored yet: a sweep of it alone.
+    void replay(const replay::CellRequest& cell, int batch);
     /// A cell that the session need not have; nothing of it is stored.
     void showReplayed(const replay::CellRequest& cell, int batch);
     void showBatch(int batch);
@@ -93,7 +93,7 @@ private:
     void publish(Film film);
     void explain(const QString& why);
     void resume(bool loading);
-    void replayPictures();
+    void replayPictures(const replay::CellRequest& cell);
     void requestReplay();
     void onReplayed(const replay::ReplayedFilm& film);
     replay::FilmRequest filmRequest() const;
@@ -105,6 +105,7 @@ private:
     FrameLoader m_replayed;
     rpc::KeptIn m_place;
     CaptureRef m_capture;
+    std::optional<double> m_epsilon; ///< of the capture
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of
     QString m_why; ///< the last sentence, in place of a film

@@ -27,7 +27,7 @@ int countOf(const Json& json, const char* key)
 bool sameCell(const Cell& a, const Cell& b)
 {
     return a.capture == b.capture && a.variant == b.variant && a.precision == b.precision && a.device == b.device
-        && a.lowering == b.lowering && a.epsilon == b.epsilon && a.environment == b.environment;
+        && a.lowering == b.lowering && a.epsilon == b.epsilon && a.steps == b.steps && a.environment == b.environment;
 }
 
 replay::DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
@@ -39,8 +39,8 @@ replay::DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
     request.cell.lowering = cell.lowering;
     request.cell.epsilon = cell.epsilon;
     request.cell.device = cell.device;
-    if (!cell.gauges.empty()) {
-        request.cell.steps = static_cast<int>(cell.gauges.size());
+    if (cell.steps > 0) {
+        request.cell.steps = cell.steps;
     }
     request.batch = replay::worstBatch(cell);
     return request;

@@ -300,9 +300,7 @@ void ReplayService::sweep(const rpc::SweepOrder& order)
 void ReplayService::sendOrder()
 {
     if (m_order && !std::exchange(m_orderSent, true)) {
-        const replay::SweepRequest& request = m_order->request;
-        m_cellsLeft = std::ssize(request.captures) * std::ssize(request.variants) * std::ssize(request.precisions)
-            * std::ssize(request.devices);
+        m_cellsLeft = replay::cellCount(m_order->request);
         send(requestOf(*m_order, m_job));
     }
 }

@@ -37,28 +37,6 @@ bool sameContents(const RunData& a, const RunData& b)
         && a.rejected.size() == b.rejected.size() && a.replaced.size() == b.replaced.size() && points(a) == points(b);
 }
 
-/// Those that lack a cell in some format on some device.
-QStringList withoutCells(const QStringList& variants, const QStringList& devices, const std::vector<const Cell*>& cells)
-{
-    const auto hasCell = [&](const QString& variant, Precision precision, const QString& device) {
-        return std::ranges::any_of(cells, [&](const Cell* cell) {
-            return qstr(cell->variant) == variant && cell->precision == precision && qstr(cell->device) == device
-                && cell->error.empty();
-        });
-    };
-    QStringList missing;
-    for (const QString& variant : variants) {
-        const bool complete = std::ranges::all_of(devices, [&](const QString& device) {
-            return std::ranges::all_of(
-                sweepPrecisions(), [&](Precision precision) { return hasCell(variant, precision, device); });
-        });
-        if (!complete) {
-            missing << variant;
-        }
-    }
-    return missing;
-}
-
 std::shared_ptr<const Diagnosis> withFindings(const Diagnosis& diagnosis, std::vector<Finding> findings)
 {
     auto changed = std::make_shared<Diagnosis>(diagnosis);
@@ -136,14 +114,12 @@ void Workspace::connectJobs()
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
-    connect(&m_service, &ReplayService::finished, this, [this] {
-        Q_EMIT note(tr("Sweep done"));
-        if (!m_film.showing()) {
-            showDefaultCell();
-        }
+    connect(&m_service, &ReplayService::finished, this, &Workspace::onSweepDone);
+    connect(&m_service, &ReplayService::cancelled, this, [this] {
+        m_sweep.clear();
+        Q_EMIT note(tr("Cancelled"));
     });
-    connect(&m_service, &ReplayService::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
-    connect(&m_service, &ReplayService::failed, this, &Workspace::problem);
+    connect(&m_service, &ReplayService::failed, this, &Workspace::onServiceFailed);
 }
 
 void Workspace::connectReporter()
@@ -577,18 +553,31 @@ void Workspace::showDefaultCell()
 {
     const Capture* shown = capture();
     m_film.clear();
-    m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
+    const auto epsilon = shown ? shown->epsilon : std::nullopt;
+    m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef(), epsilon);
     m_beside.clear(tr("The second cell follows the first"));
-    m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef());
+    m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef(), epsilon);
     const auto ticked = tickedVerdict();
     const CaptureVerdict* judged = ticked ? &*ticked : nullptr;
     const int batch = judged ? judged->facts.damage.batch : 0;
     const bool canReplay = shown && m_service.available() && !sweeping();
     const auto quick = canReplay ? quickReplay(*shown, judged, m_loaded.catalogue) : std::nullopt;
-    if (const Cell* cell = firstToSee(cells(), judged, m_loaded.catalogue)) {
+    // Another epsilon or another number of steps is nothing that ran.
+    const std::vector<const Cell*> all = cells();
+    std::vector<const Cell*> usual;
+    std::ranges::copy_if(all, std::back_inserter(usual), [this](const Cell* cell) {
+        const replay::CellRequest request = requestOf(*cell);
+        return !request.epsilon && !request.steps;
+    });
+    if (const Cell* cell = firstToSee(usual, judged, m_loaded.catalogue)) {
         m_film.show(*cell, batch);
     } else if (quick) {
-        m_film.replay(quick->variant, quick->precision, m_service.chosenDevices().constFirst().toStdString(), batch);
+        replay::CellRequest cell;
+        cell.variant = quick->variant;
+        cell.precision = quick->precision;
+        cell.lowering = (*m_loaded.catalogue.find(quick->variant))->lowering;
+        cell.device = m_service.chosenDevices().constFirst().toStdString();
+        m_film.replay(cell, batch);
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
@@ -649,11 +638,43 @@ QStringList Workspace::variantsInOrder(int& identified) const
     return std::move(order.names);
 }
 
-QStringList Workspace::variantsToSweep(int& identified) const
+QStringList Workspace::usualVariants() const
 {
     const VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
-    identified = order.identified;
     return m_everyVariant ? order.names : worthSweeping(order, cells(), m_loaded.catalogue);
+}
+
+/// Variants of one run's own may have been chosen that another has not.
+QStringList Workspace::variantsToSweep(int& identified) const
+{
+    QStringList chosen = variantsInOrder(identified);
+    chosen.removeIf([this](const QString& name) { return !m_choice.variants.contains(name); });
+    return chosen.isEmpty() ? usualVariants() : chosen;
+}
+
+SweepSubject Workspace::sweepSubject(const Capture& capture) const
+{
+    VariantOrder order = variantOrder(verdict(), m_loaded.catalogue);
+    QStringList variants = variantsToSweep(order.identified);
+    return {capture, m_loaded.catalogue, std::move(order), std::move(variants), m_choice, m_service.chosenDevices(),
+        cellsOf(m_loaded.cells, capture), runningCells()};
+}
+
+SweepGrid Workspace::grid() const
+{
+    const Capture* shown = capture();
+    return shown ? sweepGrid(sweepSubject(*shown)) : SweepGrid();
+}
+
+replay::CellRequest Workspace::requestOf(const Cell& cell) const
+{
+    const Capture* shown = capture();
+    return replay::requestOf(cell, shown ? shown->epsilon : std::nullopt, m_loaded.catalogue);
+}
+
+std::vector<replay::CellRequest> Workspace::runningCells() const
+{
+    return sweepingSelected() ? m_service.order()->request.cells : std::vector<replay::CellRequest>();
 }
 
 std::vector<const Cell*> Workspace::cells() const
@@ -662,36 +683,82 @@ std::vector<const Cell*> Workspace::cells() const
     return shown ? cellsOf(m_loaded.cells, *shown) : std::vector<const Cell*> {};
 }
 
+void Workspace::chooseSweep(const SweepChoice& choice)
+{
+    m_choice = choice;
+    Q_EMIT sweepChoiceChanged();
+}
+
+void Workspace::setEveryVariant(bool every)
+{
+    m_everyVariant = every;
+    m_choice.variants.clear();
+    Q_EMIT sweepChoiceChanged();
+}
+
 void Workspace::sweepSelected()
 {
     const Capture* shown = capture();
-    if (!shown || sweeping()) {
-        return;
+    if (shown && !sweeping()) {
+        startSweep(*shown, cellsToSweep(sweepSubject(*shown)));
     }
-    int identified = 0;
-    rpc::SweepOrder order;
-    order.request.captures = {*shown};
-    const QStringList shownVariants = variantsToSweep(identified);
-    const QStringList devices = m_service.chosenDevices();
-    const QStringList missing = withoutCells(shownVariants, devices, cells());
-    for (const QString& variant : missing.isEmpty() ? shownVariants : missing) {
-        order.request.variants.push_back(variant.toStdString());
-    }
-    order.request.precisions = sweepPrecisions();
-    order.request.devices.clear();
-    for (const QString& device : devices) {
-        order.request.devices.push_back(device.toStdString());
-    }
-    order.request.catalogue = m_loaded.catalogue;
-    order.kept = m_loaded.place();
-    m_service.sweep(order);
 }
 
-void Workspace::replayCell(const QString& variant, Precision precision, const QString& device)
+void Workspace::startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells)
+{
+    m_sweepOf = capture;
+    m_sweep = cells;
+    m_rest.clear();
+    m_failures.clear();
+    m_service.sweep(orderOf(capture, std::move(cells), m_loaded.catalogue, m_loaded.place()));
+}
+
+void Workspace::onSweepDone()
+{
+    Q_EMIT note(tr("Sweep done"));
+    offerRest(tr("Some replays failed; the other cells are kept: %1").arg(m_failures.value(0)), m_failures.mid(1));
+    if (!m_film.showing()) {
+        showDefaultCell();
+    }
+}
+
+void Workspace::onServiceFailed(const QString& sentence, const QStringList& details)
+{
+    if (!offerRest(sentence, details)) {
+        Q_EMIT problem(sentence, details);
+    }
+}
+
+/// Of a sweep that has ended, where another device than the CPU left something out.
+bool Workspace::offerRest(const QString& sentence, const QStringList& details)
+{
+    if (sweeping() || m_sweep.empty()) {
+        return false;
+    }
+    const std::vector<replay::CellRequest> ordered = std::exchange(m_sweep, {});
+    const auto found = std::ranges::find(m_loaded.run->captures, m_sweepOf.path, &Capture::path);
+    if (found == m_loaded.run->captures.end()) {
+        return false;
+    }
+    m_rest = restOnCpu(ordered, sweepSubject(*found));
+    if (m_rest.empty()) {
+        return false;
+    }
+    Q_EMIT restOffered(sentence, details);
+    return true;
+}
+
+void Workspace::replayRestOnCpu()
+{
+    if (!sweeping() && !m_rest.empty()) {
+        startSweep(m_sweepOf, std::exchange(m_rest, {}));
+    }
+}
+
+void Workspace::replayCell(const replay::CellRequest& cell)
 {
     if (capture() && !sweeping()) {
-        const auto batch = m_film.batch();
-        m_film.replay(variant.toStdString(), precision, device.toStdString(), batch);
+        m_film.replay(cell, m_film.batch());
         Q_EMIT stateChanged();
     }
 }
@@ -723,6 +790,9 @@ void Workspace::onCell(Cell cell)
 {
     if (m_loaded.session.empty()) {
         nameCapture(cell, sweptCapture());
+    }
+    if (const QString why = qstr(cell.error); !why.isEmpty() && !m_failures.contains(why)) {
+        m_failures << why;
     }
     m_loaded.cells.push_back(std::move(cell));
     const Cell& added = m_loaded.cells.back();

@@ -19,6 +19,7 @@
 #include "ui/jobs/replayservice.h"
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
+#include "ui/jobs/sweepplan.h"
 #include "ui/jobs/tensorloader.h"
 #include "ui/jobs/verifyjob.h"
 #include "ui/jobs/whatifjob.h"
@@ -66,12 +67,16 @@ public:
     /// Of the selected capture; the newest request stops the one before.
     void replayCliff(replay::CliffRequest request);
     void dropCliff();
-    /// Replays what the sweep shows and has no cell of yet; all of it again where nothing is missing.
+    /// Replays what was chosen and has no cell of yet; all of it again where nothing is missing.
     void sweepSelected();
-    /// Sweeps show every variant, not just one of each schedule.
-    void setEveryVariant(bool every) { m_everyVariant = every; }
+    void chooseSweep(const SweepChoice& choice);
+    const SweepChoice& sweepChoice() const { return m_choice; }
+    /// Sweeps show every variant, not just one of each schedule; also where a few were chosen.
+    void setEveryVariant(bool every);
+    /// What restOffered() spoke of.
+    void replayRestOnCpu();
     /// One cell of the selected capture that is not there yet, and its film.
-    void replayCell(const QString& variant, Precision precision, const QString& device);
+    void replayCell(const replay::CellRequest& cell);
     /// What replays run on from now on; none: every GPU, and the CPU where there is none.
     void chooseDevices(const QStringList& names) { m_service.chooseDevices(names); }
     /// Deep gauges of the cell that is shown; answered by deepMeasured() or deepEnded().
@@ -121,8 +126,16 @@ public:
     QStringList variantsInOrder(int& identified) const;
     /// Those of them that a sweep looks at.
     QStringList variantsToSweep(int& identified) const;
+    /// Those of them that a sweep looks at where the user did not choose any.
+    QStringList usualVariants() const;
+    /// Of the selected capture.
+    SweepGrid grid() const;
     /// Stored and fresh cells of the selected capture, oldest first.
     std::vector<const Cell*> cells() const;
+    /// Asks for one of them again.
+    replay::CellRequest requestOf(const Cell& cell) const;
+    /// What the running sweep replays of the selected capture.
+    std::vector<replay::CellRequest> runningCells() const;
 
     /// The cell that is looked at, whether or not there is a film of it; and its matrix.
     const std::optional<Cell>& shownCell() const { return m_film.cell(); }
@@ -166,6 +179,9 @@ Q_SIGNALS:
     void progressed(const nanscope::Progress& progress);
     void note(const QString& text); ///< short lived, for the status bar
     void problem(const QString& sentence, const QStringList& details);
+    void sweepChoiceChanged();
+    /// A problem that replayRestOnCpu() gets around.
+    void restOffered(const QString& sentence, const QStringList& details);
 
 private:
     void connectJobs();
@@ -191,6 +207,11 @@ private:
     void keepObserved();
     void adviseAsObserved();
     void loadPictures(std::int64_t batch);
+    SweepSubject sweepSubject(const Capture& capture) const;
+    void startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells);
+    void onSweepDone();
+    void onServiceFailed(const QString& sentence, const QStringList& details);
+    bool offerRest(const QString& sentence, const QStringList& details);
     std::string sweptCapture() const;
     void nameCapture(Cell& cell, const std::string& path) const;
     void onCell(Cell cell);
@@ -210,6 +231,11 @@ private:
     bool m_judging = false;
     bool m_following = true;
     bool m_everyVariant = false;
+    SweepChoice m_choice;
+    CaptureRef m_sweepOf; ///< of the newest sweep of several cells, which may have ended
+    std::vector<replay::CellRequest> m_sweep; ///< what it replays, while it runs
+    QStringList m_failures; ///< why cells of it failed
+    std::vector<replay::CellRequest> m_rest; ///< what it left out, on the CPU
     bool m_folderChanged = false; ///< while something else ran
     bool m_refreshing = false; ///< the loader reads what it has read before
     FolderFollower m_follower;

@@ -188,6 +188,18 @@ QString classWord(ValueClass value)
     return {};
 }
 
+QString overridesText(std::optional<double> epsilon, std::optional<int> steps)
+{
+    QStringList parts;
+    if (epsilon) {
+        parts << Words::tr("epsilon %1").arg(exactNumber(*epsilon));
+    }
+    if (steps) {
+        parts << (*steps == 1 ? Words::tr("1 step") : Words::tr("%1 steps").arg(*steps));
+    }
+    return parts.join(QStringLiteral(" · "));
+}
+
 QString exactNumber(double value)
 {
     if (std::isnan(value)) {

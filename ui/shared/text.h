@@ -60,6 +60,9 @@ QString classWord(ValueClass value);
 /// Shortest decimal that reads back as exactly this value; "NaN", "+Inf", "−Inf".
 QString exactNumber(double value);
 
+/// "epsilon 1e-05 · 8 steps", as far as there are any.
+QString overridesText(std::optional<double> epsilon, std::optional<int> steps);
+
 /// At most `digits` significant digits, for text that is read rather than copied.
 QString roundNumber(double value, int digits = 3);
 

@@ -19,16 +19,12 @@ namespace nanscope {
 
 namespace {
 
-/// The newest stored cell that has this name, or none.
+/// The newest stored cell that is asked for like this, or none.
 const Cell* storedCell(const Workspace& workspace, const replay::CellRequest& request)
 {
     const Cell* found = nullptr;
     for (const Cell* cell : workspace.cells()) {
-        const replay::CellRequest own = requestOf(*cell);
-        const bool same = own.variant == request.variant && own.precision == request.precision
-            && own.lowering == request.lowering && own.device == request.device
-            && (!request.epsilon || own.epsilon == request.epsilon);
-        found = same && cell->error.empty() ? cell : found;
+        found = cell->error.empty() && workspace.requestOf(*cell) == request ? cell : found;
     }
     return found;
 }
@@ -127,11 +123,6 @@ void CompareLinks::showSecond()
         onSecondMissing(tr("The second cell follows the first"));
         return;
     }
-    // An epsilon is that of a capture.
-    if (const Capture* capture = m_workspace.capture();
-        m_cell && capture && std::exchange(m_capture, capture->path) != capture->path) {
-        m_cell->epsilon.reset();
-    }
     const replay::CellRequest cell = m_cell ? *m_cell : defaultCell(*first);
     const int batch = first ? first->batch : 0;
     const Cell* stored = storedCell(m_workspace, cell);
@@ -145,9 +136,6 @@ void CompareLinks::showSecond()
 void CompareLinks::setCell(const replay::CellRequest& cell)
 {
     m_cell = cell;
-    if (const Capture* capture = m_workspace.capture()) {
-        m_capture = capture->path;
-    }
     showSecond();
 }
 
@@ -158,7 +146,8 @@ void CompareLinks::chooseCell()
     }
     int identified = 0;
     auto* chooser = new CellChooser(
-        tr("Second cell"), m_workspace.cells(), m_workspace.variantsInOrder(identified), m_panes.film->window());
+        tr("Second cell"), m_workspace.cells(), [this](const Cell& cell) { return m_workspace.requestOf(cell); },
+        m_workspace.variantsInOrder(identified), m_panes.film->window());
     chooser->setAttribute(Qt::WA_DeleteOnClose);
     if (m_film) {
         chooser->choose(m_film->request.cell);

@@ -49,7 +49,6 @@ private:
     bool m_comparing = false;
     bool m_following = false; ///< a frame is being set by the other film
     std::optional<replay::CellRequest> m_cell; ///< what the user chose
-    std::string m_capture; ///< path of the one it was chosen for
     std::shared_ptr<const Film> m_film; ///< the second
 };
 

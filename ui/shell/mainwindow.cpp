@@ -286,6 +286,13 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::note, this, say);
     connect(panes().captures, &CapturesPane::listChanged, this, [this] { showListed(); });
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
+    connect(&m_workspace, &Workspace::restOffered, this, [this](const QString& sentence, const QStringList& details) {
+        m_messages->showOffer(sentence, details, tr("Replay the rest on the CPU"));
+    });
+    connect(m_messages, &MessageBar::offerTaken, &m_workspace, &Workspace::replayRestOnCpu);
+    m_workspace.chooseSweep(restoreChoice(m_settings.state("sweep")));
+    connect(&m_workspace, &Workspace::sweepChoiceChanged, this,
+        [this] { m_settings.setState("sweep", saveChoice(m_workspace.sweepChoice())); });
 }
 
 void MainWindow::linkPanes()

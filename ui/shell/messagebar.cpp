@@ -4,6 +4,7 @@
 
 #include <QHBoxLayout>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -15,6 +16,7 @@ namespace nanscope {
 MessageBar::MessageBar(QWidget* parent)
     : QFrame(parent)
     , m_text(new ElidedLabel(this))
+    , m_offer(new QPushButton(this))
     , m_more(new QToolButton(this))
     , m_details(new QPlainTextEdit(this))
 {
@@ -37,6 +39,7 @@ MessageBar::MessageBar(QWidget* parent)
     auto* row = new QHBoxLayout;
     row->setSpacing(grid(2));
     row->addWidget(m_text, 1);
+    row->addWidget(m_offer);
     row->addWidget(m_more);
     row->addWidget(close);
     auto* layout = new QVBoxLayout(this);
@@ -46,6 +49,10 @@ MessageBar::MessageBar(QWidget* parent)
     layout->addWidget(m_details);
     connect(m_more, &QToolButton::toggled, m_details, &QWidget::setVisible);
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
+    connect(m_offer, &QPushButton::clicked, this, [this] {
+        hide();
+        Q_EMIT offerTaken();
+    });
     hide();
 }
 
@@ -55,7 +62,15 @@ void MessageBar::showMessage(const QString& sentence, const QStringList& details
     m_details->setPlainText(details.join(QLatin1Char('\n')));
     m_more->setChecked(false);
     m_more->setVisible(!details.isEmpty());
+    m_offer->hide();
     show();
+}
+
+void MessageBar::showOffer(const QString& sentence, const QStringList& details, const QString& offer)
+{
+    showMessage(sentence, details);
+    m_offer->setText(offer);
+    m_offer->show();
 }
 
 QString MessageBar::sentence() const

@@ -6,6 +6,7 @@
 #include <QStringList>
 
 class QPlainTextEdit;
+class QPushButton;
 class QToolButton;
 
 namespace nanscope {
@@ -21,10 +22,16 @@ public:
     explicit MessageBar(QWidget* parent = nullptr);
 
     void showMessage(const QString& sentence, const QStringList& details = {});
+    /// With a button that says what can be done about it.
+    void showOffer(const QString& sentence, const QStringList& details, const QString& offer);
     QString sentence() const;
+
+Q_SIGNALS:
+    void offerTaken();
 
 private:
     ElidedLabel* m_text;
+    QPushButton* m_offer;
     QToolButton* m_more;
     QPlainTextEdit* m_details;
 };

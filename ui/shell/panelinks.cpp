@@ -7,6 +7,7 @@
 
 #include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "core/platform/platform.h"
 #include "core/replay/variants/catalogue.h"
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
@@ -23,7 +24,9 @@
 #include "ui/report/reportpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/plantlinks.h"
+#include "ui/sweep/agreedialog.h"
 #include "ui/sweep/cellgridmodel.h"
+#include "ui/sweep/sweepoptions.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
@@ -122,10 +125,10 @@ void PaneLinks::connectPanes()
     connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
     connect(m_panes.tensors, &TensorsPane::readoutChanged, this, &PaneLinks::readoutChanged);
     connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
-    connect(m_panes.sweep, &SweepPane::everyVariantToggled, this, [this](bool every) {
-        m_workspace.setEveryVariant(every);
-        fillSweep();
-    });
+    connect(m_panes.sweep, &SweepPane::everyVariantToggled, &m_workspace, &Workspace::setEveryVariant);
+    connect(m_panes.sweep, &SweepPane::optionsWanted, this, &PaneLinks::chooseSweep);
+    connect(m_panes.sweep, &SweepPane::agreeWanted, this, &PaneLinks::compareGpus);
+    connect(&m_workspace, &Workspace::sweepChoiceChanged, this, &PaneLinks::fillSweep);
     connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
         [this](const Cell& cell) { m_workspace.showCell(cell); });
@@ -221,7 +224,9 @@ void PaneLinks::connectWorkspace()
     });
     connect(&m_workspace, &Workspace::cellAdded, this, [this](const Cell& cell) {
         if (const Capture* shown = m_workspace.capture(); shown && shown->file == cell.capture) {
-            m_panes.sweep->putCell(cell);
+            if (!m_panes.sweep->putCell(cell, m_workspace.requestOf(cell))) {
+                fillSweep();
+            }
         }
     });
 }
@@ -264,6 +269,9 @@ void PaneLinks::onSelectionChanged()
     m_panes.tensors->setCapture(m_workspace.capture());
     m_panes.faults->setSelected(m_workspace.selected());
     fillVerdict();
+    int identified = 0;
+    const QStringList names = m_workspace.variantsInOrder(identified);
+    m_panes.instruments->setCapture(m_workspace.capture(), names, identified);
     fillSweep();
     onStateChanged();
 }
@@ -272,11 +280,14 @@ void PaneLinks::onStateChanged()
 {
     const bool sweepingSelected = m_workspace.sweepingSelected();
     m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
-    if (m_workspace.capture() && m_panes.sweep->model()->devices() != devicesToShow()) {
+    m_panes.sweep->setHasGpus(m_workspace.capture()
+        && std::ranges::any_of(m_workspace.service().devices(),
+            [](const ReplayDevice& device) { return device.name != QLatin1String("cpu"); }));
+    if (m_panes.sweep->model()->grid() != m_workspace.grid()) {
         fillSweep();
     }
     if (m_panes.sweep->isRunning() != sweepingSelected) {
-        m_panes.sweep->setRunning(sweepingSelected);
+        m_panes.sweep->setRunning(sweepingSelected, m_workspace.runningCells());
     }
     if (m_workspace.hasRun() && !m_workspace.verdict()) {
         fillVerdict();
@@ -338,33 +349,47 @@ void PaneLinks::markDamage()
     map.setDamage(captured ? m_damage : std::nullopt, false);
 }
 
-/// Those that replays run on, and those that cells are of.
-QStringList PaneLinks::devicesToShow() const
-{
-    QStringList devices = m_workspace.service().chosenDevices();
-    for (const Cell* cell : m_workspace.cells()) {
-        if (!devices.contains(qstr(cell->device))) {
-            devices << qstr(cell->device);
-        }
-    }
-    return devices;
-}
-
 void PaneLinks::fillSweep()
 {
-    int identified = 0;
-    const QStringList names = m_workspace.variantsInOrder(identified);
-    m_panes.instruments->setCapture(m_workspace.capture(), names, identified);
-    const QStringList swept = m_workspace.variantsToSweep(identified);
-    if (!m_workspace.capture()) {
-        m_panes.sweep->setGrid({}, 0);
+    m_panes.sweep->showChoice(choiceText(m_workspace.sweepChoice()));
+    m_panes.sweep->setGrid(m_workspace.grid());
+    m_panes.sweep->setRunning(m_workspace.sweepingSelected(), m_workspace.runningCells());
+    for (const Cell* cell : m_workspace.cells()) {
+        m_panes.sweep->putCell(*cell, m_workspace.requestOf(*cell));
+    }
+}
+
+void PaneLinks::chooseSweep()
+{
+    const Capture* capture = m_workspace.capture();
+    if (!capture) {
         return;
     }
-    m_panes.sweep->setGrid(swept, identified, devicesToShow());
-    m_panes.sweep->setRunning(m_workspace.sweepingSelected());
-    for (const Cell* cell : m_workspace.cells()) {
-        m_panes.sweep->putCell(*cell);
+    int identified = 0;
+    const QStringList names = m_workspace.variantsInOrder(identified);
+    auto* options = new SweepOptions({names, identified, m_workspace.usualVariants(), capture->epsilon},
+        m_workspace.sweepChoice(), m_workspace.loaded().catalogue, m_panes.sweep->window());
+    options->setAttribute(Qt::WA_DeleteOnClose);
+    connect(options, &QDialog::accepted, this, [this, options] { m_workspace.chooseSweep(options->chosen()); });
+    options->open();
+}
+
+/// Of what is shown, where that is a replay.
+void PaneLinks::compareGpus()
+{
+    const Capture* capture = m_workspace.capture();
+    if (!capture) {
+        return;
     }
+    const std::deque<ServiceProgram> programs = servicePrograms();
+    const bool worker = !programs.empty() && programs.front().worker;
+    const auto& shown = m_workspace.shownCell();
+    auto* dialog = new AgreeDialog(
+        {exactText((platform::programFolder() / "nanscope").string()), worker ? programs.front().program : QString()},
+        exactText(capture->path), shown ? m_workspace.requestOf(*shown) : replay::CellRequest(),
+        m_panes.sweep->window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 void PaneLinks::onPictures(const TensorPictures& pictures)
@@ -382,8 +407,10 @@ void PaneLinks::chooseOther()
         return;
     }
     int identified = 0;
-    auto* chooser = new CellChooser(tr("Difference to another cell"), m_workspace.cells(),
-        m_workspace.variantsInOrder(identified), m_panes.film->window());
+    auto* chooser = new CellChooser(
+        tr("Difference to another cell"), m_workspace.cells(),
+        [this](const Cell& cell) { return m_workspace.requestOf(cell); }, m_workspace.variantsInOrder(identified),
+        m_panes.film->window());
     chooser->setAttribute(Qt::WA_DeleteOnClose);
     if (!m_panes.film->other().variant.empty()) {
         chooser->choose(m_panes.film->other());
@@ -421,7 +448,7 @@ void PaneLinks::showCaptureAlone()
 
 void PaneLinks::showGauges(const Cell& cell)
 {
-    m_panes.gauges->setCell(&cell, m_film && m_film->request.plant);
+    m_panes.gauges->setCell(&cell, m_workspace.requestOf(cell), m_film && m_film->request.plant);
     const auto cost = m_workspace.deepCostOf(cell);
     m_panes.gauges->setDeepOffer(cost ? tr("Replays this cell and the same in fp64 side by side: %1").arg(qstr(*cost))
                                       : qstr(sentence(cost.error())));
@@ -458,7 +485,8 @@ void PaneLinks::fillCliff(const QString& missing)
 {
     const auto& cell = m_workspace.shownCell();
     if (cell && !cell->capture.empty()) {
-        m_panes.cliff->setCell(*cell, m_workspace.shownBatch(), m_workspace.loaded().catalogue);
+        m_panes.cliff->setCell(*cell, m_workspace.shownBatch(), m_workspace.loaded().catalogue,
+            overridesText(m_workspace.requestOf(*cell)));
     } else {
         m_panes.cliff->showMessage(missing);
     }

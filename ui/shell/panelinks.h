@@ -58,7 +58,8 @@ private:
     void showFilm();
     void showCaptureAlone();
     void fillSweep();
-    QStringList devicesToShow() const;
+    void chooseSweep();
+    void compareGpus();
     void fillCliff(const QString& missing);
     void selectCause();
 

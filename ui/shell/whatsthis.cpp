@@ -47,8 +47,8 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "replay ends and at which op it first goes non-finite. Finite in fp64 and not in the format that ran "
             "speaks "
             "for the numbers; finite everywhere speaks against them. Sweep fills the table; a click on a cell shows "
-            "its "
-            "film.")},
+            "its film, and one that is empty is replayed. Options… chooses variants, formats, lowering, epsilon and "
+            "steps; rows that are not as usual say so below the variant.")},
     {"gauges",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Numbers of the shown cell per step: the spectral bound ‖XXᵀ‖_F^½ ≥ ‖X‖₂ with the limit beyond which the "

@@ -50,7 +50,8 @@ QString detailText(const Cell& cell)
     lines << slackLine(cell.gauges) << distanceLine(cell.gauges);
     lines << CellGridModel::tr("%1, %2, epsilon %3")
                  .arg(cell.native ? CellGridModel::tr("native") : CellGridModel::tr("emulated"),
-                     qstr(name(cell.lowering)), exactNumber(cell.epsilon));
+                     qstr(name(cell.lowering)), exactNumber(cell.epsilon))
+            + (cell.steps > 0 ? CellGridModel::tr(", %1 steps").arg(cell.steps) : QString());
     lines << CellGridModel::tr("%1 on %2, %3 s")
                  .arg(qstr(cell.environment.engine), qstr(cell.device), roundNumber(cell.seconds, 2));
     lines.removeAll(QString());
@@ -66,48 +67,96 @@ const std::vector<Precision>& sweepPrecisions()
     return all;
 }
 
-void CellGridModel::setGrid(
-    QStringList variants, int identified, std::vector<Precision> precisions, QStringList devices)
+void CellGridModel::setGrid(SweepGrid grid)
 {
     beginResetModel();
-    m_variants = std::move(variants);
-    m_identified = identified;
-    m_precisions = std::move(precisions);
-    m_devices = std::move(devices);
-    m_entries.assign(static_cast<std::size_t>(m_variants.size() * m_devices.size()) * m_precisions.size(), {});
+    m_grid = std::move(grid);
+    m_severalDevices = std::ranges::any_of(
+        m_grid.rows, [&](const SweepRow& row) { return row.cell.device != m_grid.rows.front().cell.device; });
+    m_entries.assign(m_grid.rows.size() * m_grid.columns.size(), {});
     endResetModel();
 }
 
-void CellGridModel::putCell(const Cell& cell)
+std::optional<std::size_t> CellGridModel::placeOf(const replay::CellRequest& request) const
 {
-    const auto variant = m_variants.indexOf(qstr(cell.variant));
-    const auto device = m_devices.indexOf(qstr(cell.device));
-    const auto column = std::ranges::find(m_precisions, cell.precision);
-    if (variant < 0 || device < 0 || column == m_precisions.end()) {
-        return;
+    const auto column = std::ranges::find(m_grid.columns, request.precision);
+    const auto found = std::ranges::find_if(m_grid.rows, [&](const SweepRow& row) {
+        replay::CellRequest cell = row.cell;
+        cell.precision = request.precision;
+        return cell == request;
+    });
+    if (column == m_grid.columns.end() || found == m_grid.rows.end()) {
+        return std::nullopt;
     }
-    const auto row = variant * m_devices.size() + device;
-    const QModelIndex at = index(static_cast<int>(row), static_cast<int>(column - m_precisions.begin()));
-    m_entries[static_cast<std::size_t>(at.row()) * m_precisions.size() + static_cast<std::size_t>(at.column())] = {
-        cell, false};
-    Q_EMIT dataChanged(at, at);
+    return static_cast<std::size_t>(found - m_grid.rows.begin()) * m_grid.columns.size()
+        + static_cast<std::size_t>(column - m_grid.columns.begin());
 }
 
-void CellGridModel::setPending(bool pending)
+bool CellGridModel::putCell(const Cell& cell, const replay::CellRequest& request)
+{
+    const auto place = placeOf(request);
+    if (!place) {
+        return false;
+    }
+    m_entries[*place] = {cell, false};
+    const int columns = columnCount();
+    const QModelIndex at = index(static_cast<int>(*place) / columns, static_cast<int>(*place) % columns);
+    Q_EMIT dataChanged(at, at);
+    return true;
+}
+
+void CellGridModel::setPending(const std::vector<replay::CellRequest>& cells)
 {
     if (m_entries.empty()) {
         return;
     }
     for (Entry& entry : m_entries) {
-        entry.pending = pending;
+        entry.pending = false;
+    }
+    for (const replay::CellRequest& cell : cells) {
+        if (const auto place = placeOf(cell)) {
+            m_entries[*place].pending = true;
+        }
     }
     Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
+int CellGridModel::pendingCount() const
+{
+    return static_cast<int>(std::ranges::count(m_entries, true, &Entry::pending));
+}
+
+bool CellGridModel::isWanted(std::size_t entry) const
+{
+    const std::size_t columns = m_grid.columns.size();
+    return m_grid.rows[entry / columns].wanted
+        && std::ranges::find(m_grid.wanted, m_grid.columns[entry % columns]) != m_grid.wanted.end();
+}
+
 int CellGridModel::doneCount() const
 {
-    return static_cast<int>(
-        std::ranges::count_if(m_entries, [](const Entry& entry) { return entry.cell.has_value() && !entry.pending; }));
+    int done = 0;
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        done += m_entries[i].cell && !m_entries[i].pending && isWanted(i) ? 1 : 0;
+    }
+    return done;
+}
+
+int CellGridModel::cellCount() const
+{
+    const auto rows = std::ranges::count(m_grid.rows, true, &SweepRow::wanted);
+    return static_cast<int>(rows) * static_cast<int>(m_grid.wanted.size());
+}
+
+QStringList CellGridModel::devices() const
+{
+    QStringList devices;
+    for (const SweepRow& row : m_grid.rows) {
+        if (row.wanted && !devices.contains(qstr(row.cell.device))) {
+            devices << qstr(row.cell.device);
+        }
+    }
+    return devices;
 }
 
 QString CellGridModel::captureName() const
@@ -116,14 +165,9 @@ QString CellGridModel::captureName() const
     return done == m_entries.end() ? QString() : qstr(done->cell->capture);
 }
 
-int CellGridModel::cellCount() const
-{
-    return static_cast<int>(m_entries.size());
-}
-
 const CellGridModel::Entry& CellGridModel::entry(const QModelIndex& index) const
 {
-    return m_entries[static_cast<std::size_t>(index.row()) * m_precisions.size()
+    return m_entries[static_cast<std::size_t>(index.row()) * m_grid.columns.size()
         + static_cast<std::size_t>(index.column())];
 }
 
@@ -135,14 +179,21 @@ const Cell* CellGridModel::cellAt(const QModelIndex& index) const
     return &*entry(index).cell;
 }
 
+replay::CellRequest CellGridModel::requestAt(const QModelIndex& index) const
+{
+    replay::CellRequest request = row(index.row()).cell;
+    request.precision = m_grid.columns[static_cast<std::size_t>(index.column())];
+    return request;
+}
+
 int CellGridModel::rowCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_variants.size() * m_devices.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_grid.rows.size());
 }
 
 int CellGridModel::columnCount(const QModelIndex& parent) const
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_precisions.size());
+    return parent.isValid() ? 0 : static_cast<int>(m_grid.columns.size());
 }
 
 CellState CellGridModel::stateOf(const Entry& entry)
@@ -192,9 +243,10 @@ QString CellGridModel::copyText(const Entry& entry)
 QString CellGridModel::toolTip(const QModelIndex& index) const
 {
     const Entry& at = entry(index);
-    const QString place =
-        tr("%1 in %2 on %3")
-            .arg(variantOf(index.row()), qstr(name(precisionOf(index.column()))), deviceOf(index.row()));
+    const replay::CellRequest asked = requestAt(index);
+    const QString& setting = row(index.row()).setting;
+    const QString variant = qstr(asked.variant) + (setting.isEmpty() ? setting : tr(" (%1)").arg(setting));
+    const QString place = tr("%1 in %2 on %3").arg(variant, qstr(name(asked.precision)), qstr(asked.device));
     switch (stateOf(at)) {
     case CellState::pending:
         return tr("%1: waiting for the replay").arg(place);
@@ -208,9 +260,15 @@ QString CellGridModel::toolTip(const QModelIndex& index) const
     return detailText(*at.cell);
 }
 
-QString CellGridModel::rowName(int row) const
+QString CellGridModel::rowName(int at) const
 {
-    return m_devices.size() == 1 ? variantOf(row) : tr("%1 · %2").arg(variantOf(row), deviceOf(row));
+    const SweepRow& named = row(at);
+    QStringList parts {qstr(named.cell.variant), named.setting};
+    if (m_severalDevices) {
+        parts << qstr(named.cell.device);
+    }
+    parts.removeAll(QString());
+    return parts.join(QStringLiteral(" · "));
 }
 
 QVariant CellGridModel::data(const QModelIndex& index, int role) const
@@ -245,9 +303,9 @@ QVariant CellGridModel::headerData(int section, Qt::Orientation orientation, int
         return {};
     }
     if (orientation == Qt::Horizontal) {
-        return role == Qt::DisplayRole ? qstr(name(m_precisions[static_cast<std::size_t>(section)])) : QVariant();
+        return role == Qt::DisplayRole ? qstr(name(m_grid.columns[static_cast<std::size_t>(section)])) : QVariant();
     }
-    const bool identified = section / m_devices.size() < m_identified;
+    const bool identified = row(section).identified;
     switch (role) {
     case Qt::DisplayRole:
         return rowName(section);

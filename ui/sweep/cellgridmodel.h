@@ -2,22 +2,39 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <QAbstractTableModel>
 #include <QStringList>
 
 #include "core/model/model.h"
+#include "core/replay/engine/capturecells.h"
 
 namespace nanscope {
 
 enum class CellState { notRun, pending, done, failed };
 
-/// Variants x precisions of one capture, a row for each device where there are several. A cell replaces an earlier one
-/// of the same variant, precision and device.
+/// What the cells of a row have in common.
+struct SweepRow
+{
+    replay::CellRequest cell; ///< in any format
+    bool identified = false; ///< its variant may have run
+    bool wanted = true; ///< the next sweep fills it
+    QString setting; ///< what is not usual about it: "fused · epsilon 1e-05 · 8 steps"
+    bool operator==(const SweepRow&) const = default;
+};
+
+struct SweepGrid
+{
+    std::vector<SweepRow> rows;
+    std::vector<Precision> columns;
+    std::vector<Precision> wanted; ///< those of them that the next sweep fills
+    bool operator==(const SweepGrid&) const = default;
+};
+
+/// The replays of one capture: a row for each variant, and for each setting and device where there are several. A cell
+/// replaces an earlier one of its row and precision.
 class CellGridModel : public QAbstractTableModel
 {
     Q_OBJECT
@@ -25,22 +42,24 @@ class CellGridModel : public QAbstractTableModel
 public:
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Clears all cells. The first `identified` variants are those of the plausible set.
-    void setGrid(QStringList variants, int identified, std::vector<Precision> precisions,
-        QStringList devices = {QStringLiteral("cpu")});
-    void putCell(const Cell& cell);
-    /// Marks the cells that are about to be computed; those already there stay visible until they are replaced.
-    void setPending(bool pending);
+    /// Clears all cells.
+    void setGrid(SweepGrid grid);
+    const SweepGrid& grid() const { return m_grid; }
+    /// `request` asks for it again. False where there is no place for it.
+    bool putCell(const Cell& cell, const replay::CellRequest& request);
+    /// Marks the cells that are about to be computed, and no others.
+    void setPending(const std::vector<replay::CellRequest>& cells);
+    int pendingCount() const;
 
+    /// Of those that a sweep fills.
     int doneCount() const;
+    int cellCount() const;
     /// Of the capture the cells are of; empty before the first is done.
     QString captureName() const;
-    int cellCount() const;
     const Cell* cellAt(const QModelIndex& index) const;
-    QString variantOf(int row) const { return m_variants[row / m_devices.size()]; }
-    QString deviceOf(int row) const { return m_devices[row % m_devices.size()]; }
-    Precision precisionOf(int column) const { return m_precisions[static_cast<std::size_t>(column)]; }
-    QStringList devices() const { return m_devices; }
+    replay::CellRequest requestAt(const QModelIndex& index) const;
+    /// Those that a sweep fills.
+    QStringList devices() const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     int columnCount(const QModelIndex& parent = {}) const override;
@@ -54,6 +73,9 @@ private:
         bool pending = false;
     };
 
+    const SweepRow& row(int row) const { return m_grid.rows[static_cast<std::size_t>(row)]; }
+    bool isWanted(std::size_t entry) const;
+    std::optional<std::size_t> placeOf(const replay::CellRequest& request) const;
     const Entry& entry(const QModelIndex& index) const;
     static CellState stateOf(const Entry& entry);
     static QString text(const Entry& entry);
@@ -62,10 +84,8 @@ private:
     QString toolTip(const QModelIndex& index) const;
     QString rowName(int row) const;
 
-    QStringList m_variants;
-    QStringList m_devices {QStringLiteral("cpu")}; ///< never empty
-    int m_identified = 0;
-    std::vector<Precision> m_precisions;
+    SweepGrid m_grid;
+    bool m_severalDevices = false;
     std::vector<Entry> m_entries; ///< row-major
 };
 

@@ -25,7 +25,22 @@ namespace nanscope {
 
 namespace {
 
-/// Names of variants beside a grid: bold for those that may have run, shortened in the middle where they are long.
+QFont smaller(QFont font)
+{
+    font.setPointSizeF(std::max(6.5, font.pointSizeF() - 1.5));
+    return font;
+}
+
+void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text,
+    Qt::TextElideMode elide = Qt::ElideRight)
+{
+    painter.setFont(font);
+    painter.drawText(
+        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(font).elidedText(text, elide, place.width()));
+}
+
+/// Names of variants beside a grid, bold for those that may have run and shortened in the middle where they are long;
+/// below a name what is not usual about its row.
 class VariantHeader : public QHeaderView
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::VariantHeader)
@@ -58,12 +73,15 @@ void VariantHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     shown.setBold(identified);
     painter->save();
     painter->fillRect(rect, theme().surface);
-    painter->setFont(shown);
     painter->setPen(theme().text);
-    const QRect place = rect.adjusted(grid(3), 0, -grid(1), 0);
+    const QString separator = QStringLiteral(" · ");
     const QString name = model()->headerData(section, orientation()).toString();
-    painter->drawText(
-        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(shown).elidedText(name, Qt::ElideMiddle, place.width()));
+    const QString setting = name.section(separator, 1);
+    const QRect place = rect.adjusted(grid(3), 0, -grid(1), 0);
+    const QRect half = setting.isEmpty() ? place : place.adjusted(0, 0, 0, -place.height() / 2);
+    drawLine(*painter, half, shown, name.section(separator, 0, 0), Qt::ElideMiddle);
+    painter->setPen(theme().muted);
+    drawLine(*painter, place.adjusted(0, place.height() / 2, 0, 0), smaller(font()), setting);
     painter->restore();
 }
 
@@ -89,12 +107,6 @@ QColor tintOf(Outcome outcome)
     }
 }
 
-QFont smaller(QFont font)
-{
-    font.setPointSizeF(std::max(6.5, font.pointSizeF() - 1.5));
-    return font;
-}
-
 /// Bold where it fits, else smaller and narrower: an outcome is never cut to "dege…" while there is another way.
 QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
 {
@@ -105,13 +117,6 @@ QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
         shown.setStretch(QFont::SemiCondensed);
     }
     return shown;
-}
-
-void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text)
-{
-    painter.setFont(font);
-    painter.drawText(
-        place, Qt::AlignLeft | Qt::AlignVCenter, QFontMetrics(font).elidedText(text, Qt::ElideRight, place.width()));
 }
 
 void paintDone(QPainter& painter, const QRect& field, const QFont& font, const QModelIndex& index)
@@ -201,6 +206,8 @@ SweepPane::SweepPane(QWidget* parent)
     , m_progress(new QProgressBar(this))
     , m_button(new QPushButton(this))
     , m_every(new QToolButton(this))
+    , m_options(new QToolButton(this))
+    , m_agree(new QToolButton(this))
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
@@ -209,7 +216,17 @@ SweepPane::SweepPane(QWidget* parent)
     m_every->setText(tr("All variants"));
     m_every->setCheckable(true);
     m_every->setToolTip(tr("Also those that share a schedule with one that is shown"));
+    m_options->setObjectName(QStringLiteral("quiet"));
     header()->addWidget(m_every);
+    m_agree->setObjectName(QStringLiteral("quiet"));
+    m_agree->setText(tr("Compare GPUs…"));
+    m_agree->setToolTip(tr("Whether every GPU replays this capture to the same bits"));
+    m_agree->hide();
+    header()->addWidget(m_options);
+    header()->addWidget(m_agree);
+    connect(m_agree, &QToolButton::clicked, this, &SweepPane::agreeWanted);
+    connect(m_options, &QToolButton::clicked, this, &SweepPane::optionsWanted);
+    showChoice({});
     connect(m_every, &QToolButton::toggled, this, &SweepPane::everyVariantToggled);
     m_detail->setObjectName(QStringLiteral("muted"));
     m_progress->setTextVisible(false);
@@ -247,33 +264,46 @@ void SweepPane::requestReplay(const QModelIndex& index)
 {
     const Cell* cell = m_model->cellAt(index);
     if (index.isValid() && !m_running && (!cell || !cell->error.empty())) {
-        Q_EMIT replayRequested(
-            m_model->variantOf(index.row()), m_model->precisionOf(index.column()), m_model->deviceOf(index.row()));
+        Q_EMIT replayRequested(m_model->requestAt(index));
     }
 }
 
-void SweepPane::setGrid(const QStringList& variants, int identified, const QStringList& devices)
+void SweepPane::setGrid(const SweepGrid& grid)
 {
-    m_model->setGrid(variants, identified, sweepPrecisions(), devices);
+    m_model->setGrid(grid);
     updateState();
 }
 
-void SweepPane::putCell(const Cell& cell)
+bool SweepPane::putCell(const Cell& cell, const replay::CellRequest& request)
 {
-    m_model->putCell(cell);
+    const bool shown = m_model->putCell(cell, request);
     updateState();
+    return shown;
 }
 
-void SweepPane::setRunning(bool running)
+void SweepPane::setRunning(bool running, const std::vector<replay::CellRequest>& ordered)
 {
     m_running = running;
-    m_model->setPending(running);
+    m_ordered = static_cast<int>(ordered.size());
+    m_model->setPending(ordered);
     updateState();
+}
+
+void SweepPane::showChoice(const QString& text)
+{
+    m_options->setText(text.isEmpty() ? tr("Options…") : tr("Options: %1").arg(text));
+    m_options->setToolTip(
+        tr("Which variants and formats the next sweep replays, with which epsilon, steps and lowering"));
 }
 
 void SweepPane::setSweepEnabled(bool enabled)
 {
     m_button->setEnabled(enabled);
+}
+
+void SweepPane::setHasGpus(bool has)
+{
+    m_agree->setVisible(has);
 }
 
 void SweepPane::updateState()
@@ -282,8 +312,8 @@ void SweepPane::updateState()
     const int all = m_model->cellCount();
     setNote(all == 0 ? QString()
                      : tr("%1 of %2 cells · on %3").arg(done).arg(all).arg(m_model->devices().join(tr(" and "))));
-    m_progress->setRange(0, std::max(all, 1));
-    m_progress->setValue(done);
+    m_progress->setRange(0, std::max(m_ordered, 1));
+    m_progress->setValue(m_ordered - m_model->pendingCount());
     m_progress->setVisible(m_running);
     m_detail->setVisible(!m_running);
     m_button->setVisible(m_running || done < all);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/model/model.h"
+#include "core/replay/engine/capturecells.h"
 #include "ui/shared/paneframe.h"
 
 class QProgressBar;
@@ -15,6 +16,7 @@ class QTableView;
 namespace nanscope {
 
 class CellGridModel;
+struct SweepGrid;
 
 /// Variants x precisions of the selected capture: outcome and birth op per cell, filled while a sweep runs.
 class SweepPane : public PaneFrame
@@ -24,26 +26,38 @@ class SweepPane : public PaneFrame
 public:
     explicit SweepPane(QWidget* parent = nullptr);
 
-    /// An empty grid; the first `identified` variants are those that may have run.
-    void setGrid(const QStringList& variants, int identified, const QStringList& devices = {QStringLiteral("cpu")});
-    void putCell(const Cell& cell);
-    void setRunning(bool running);
+    /// An empty grid.
+    void setGrid(const SweepGrid& grid);
+    /// As CellGridModel::putCell().
+    bool putCell(const Cell& cell, const replay::CellRequest& request);
+    /// With what is replayed.
+    void setRunning(bool running, const std::vector<replay::CellRequest>& ordered = {});
+    /// What is not usual about what the next sweep replays; empty where nothing is.
+    void showChoice(const QString& text);
     void setSweepEnabled(bool enabled);
+    /// There are some whose replays can be compared.
+    void setHasGpus(bool has);
     bool isRunning() const { return m_running; }
 
     CellGridModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QToolButton* everyButton() { return m_every; }
+    QToolButton* optionsButton() { return m_options; }
+    QToolButton* agreeButton() { return m_agree; }
 
 Q_SIGNALS:
     void sweepRequested();
     /// Every variant is wanted, not just one of each schedule.
     void everyVariantToggled(bool every);
+    /// The user wants to choose what is replayed.
+    void optionsWanted();
+    /// The user wants to know whether every GPU gives the same bits.
+    void agreeWanted();
     void cancelRequested();
     /// A computed cell was selected by the user.
     void cellSelected(const nanscope::Cell& cell);
     /// One that is not computed yet was clicked.
-    void replayRequested(const QString& variant, nanscope::Precision precision, const QString& device);
+    void replayRequested(const nanscope::replay::CellRequest& cell);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -59,7 +73,10 @@ private:
     QProgressBar* m_progress;
     QPushButton* m_button;
     QToolButton* m_every;
+    QToolButton* m_options;
+    QToolButton* m_agree;
     bool m_running = false;
+    int m_ordered = 0; ///< cells that the running sweep replays
 };
 
 } // namespace nanscope

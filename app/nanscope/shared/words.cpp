@@ -23,20 +23,6 @@ std::string trimmed(std::string_view text)
     return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
-template <class Enum, class Names>
-Result<std::vector<Enum>> enumsOf(std::string_view what, const std::vector<std::string>& names, const Names& known)
-{
-    std::vector<Enum> result;
-    for (const auto& name : names) {
-        const auto place = oneOf(what, name, {known.begin(), known.end()});
-        if (!place) {
-            return tl::make_unexpected(place.error());
-        }
-        result.push_back(static_cast<Enum>(*place));
-    }
-    return result;
-}
-
 } // namespace
 
 std::vector<std::string> listOf(std::string_view text)
@@ -59,41 +45,6 @@ Result<std::size_t> oneOf(std::string_view what, std::string_view word, const st
         return static_cast<std::size_t>(found - known.begin());
     }
     return replay::unknownName(what, word, known);
-}
-
-Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names)
-{
-    const std::array known {name(Precision::fp64), name(Precision::fp32), name(Precision::tf32), name(Precision::bf16),
-        name(Precision::fp16)};
-    return enumsOf<Precision>("precision", names, known);
-}
-
-Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names)
-{
-    const std::array known {name(Lowering::eager), name(Lowering::fused)};
-    return enumsOf<Lowering>("lowering", names, known);
-}
-
-Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
-{
-    for (const auto& name : names) {
-        if (name == "all") {
-            return allVariants(catalogue);
-        }
-        if (const auto known = catalogue.find(name); !known) {
-            return tl::make_unexpected(known.error());
-        }
-    }
-    return names;
-}
-
-std::vector<std::string> allVariants(const replay::Catalogue& catalogue)
-{
-    std::vector<std::string> names;
-    for (const auto* variant : catalogue.all()) {
-        names.push_back(variant->name);
-    }
-    return names;
 }
 
 std::string durationText(double seconds)

@@ -6,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model/model.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/names.h"
 
 namespace nanscope {
 
@@ -17,12 +16,10 @@ std::vector<std::string> listOf(std::string_view text);
 /// Place of `word` among `known`; an unknown one is refused with the nearest names.
 Result<std::size_t> oneOf(std::string_view what, std::string_view word, const std::vector<std::string_view>& known);
 
-Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names);
-Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names);
-
-/// Checks every name; "all" stands for every variant.
-Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& names, const replay::Catalogue& catalogue);
-std::vector<std::string> allVariants(const replay::Catalogue& catalogue);
+using replay::allVariants;
+using replay::loweringsOf;
+using replay::precisionsOf;
+using replay::variantsOf;
 
 /// "12 ms", "3.4 s".
 std::string durationText(double seconds);

@@ -76,6 +76,7 @@ Cell cellOf(const Bench& bench, const Replay& replayed)
     cell.lowering = replayed.program.rounding.lowering;
     cell.native = bench.device.native(request.precision);
     cell.epsilon = replayed.program.epsilon;
+    cell.steps = static_cast<int>(replayed.program.steps.size());
     cell.environment = bench.device.environment();
     cell.seconds = replayed.seconds;
     cell.outcome = judgeOutcomes(replayed, bench.directions, bench.published).front();

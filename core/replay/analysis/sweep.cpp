@@ -44,17 +44,18 @@ Result<std::vector<CellRequest>> planAll(const SweepRequest& request)
         const auto cells = plan(request, name, **variant);
         all.insert(all.end(), cells.begin(), cells.end());
     }
+    for (const auto& cell : request.cells) {
+        if (const auto variant = request.catalogue.find(cell.variant); !variant) {
+            return tl::make_unexpected(variant.error());
+        }
+    }
+    if (!request.cells.empty()) {
+        return request.cells;
+    }
     if (all.empty()) {
         return failure(ErrorKind::usage, "the sweep names no variant, precision or device");
     }
     return all;
-}
-
-Cell failedCell(const Capture& capture, const CellRequest& request, const Error& error)
-{
-    Cell cell = emptyCell(capture, request);
-    cell.error = sentence(error);
-    return cell;
 }
 
 class Sweep
@@ -121,6 +122,13 @@ private:
         return {};
     }
 
+    Cell failedCell(const Capture& capture, const CellRequest& request, const Error& error) const
+    {
+        Cell cell = emptyCell(capture, request, **m_request.catalogue.find(request.variant));
+        cell.error = sentence(error);
+        return cell;
+    }
+
     /// What refuses deep gauges says nothing against the cell.
     Result<Cell> withDeep(Cell cell, const Capture& capture, const CellRequest& request)
     {
@@ -144,7 +152,9 @@ private:
         capture.file = std::filesystem::path(path).filename().string();
         for (const auto& request : m_cells) {
             ++m_done;
-            m_onCell(failedCell(capture, request, error));
+            Cell cell = failedCell(capture, request, error);
+            cell.steps = 0;
+            m_onCell(std::move(cell));
         }
         return {};
     }
@@ -172,6 +182,14 @@ private:
 };
 
 } // namespace
+
+std::int64_t cellCount(const SweepRequest& request)
+{
+    const auto combined = request.variants.size() * request.precisions.size() * request.devices.size()
+        * std::max<std::size_t>(1, request.lowerings.size());
+    return static_cast<std::int64_t>(
+        request.captures.size() * (request.cells.empty() ? combined : request.cells.size()));
+}
 
 Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, const JobContext& job,
     const std::function<void(Cell)>& onCell)

@@ -4,6 +4,7 @@
 // Every combination of captures, variants and formats, replayed.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@
 
 #include "core/base/job.h"
 #include "core/model/model.h"
-#include "core/replay/device/device.h"
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 
@@ -29,7 +30,11 @@ struct SweepRequest
     bool tileMaps = true;
     bool deep = false; ///< measure the deep gauges of each cell too (deep.h)
     Catalogue catalogue {}; ///< of the variants that it names
+    std::vector<CellRequest> cells {}; ///< these alone instead of every combination, in this order
 };
+
+/// How many cells it is answered by.
+std::int64_t cellCount(const SweepRequest& request);
 
 /// Replays every combination, fp64 first for each capture and variant so that distances can be measured. `onCell` is
 /// called from the caller's thread as each one is done; a cell that failed carries its error and the sweep goes

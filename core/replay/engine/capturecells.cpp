@@ -45,7 +45,7 @@ double distanceToReference(const std::vector<Values>& outputs, const std::vector
 
 } // namespace
 
-Cell emptyCell(const Capture& capture, const CellRequest& request)
+Cell emptyCell(const Capture& capture, const CellRequest& request, const Variant& variant)
 {
     Cell cell;
     cell.capture = capture.file;
@@ -53,7 +53,26 @@ Cell emptyCell(const Capture& capture, const CellRequest& request)
     cell.precision = request.precision;
     cell.device = request.device;
     cell.lowering = request.lowering;
+    cell.epsilon = request.epsilon.value_or(epsilonUsed(variant, capture.epsilon));
+    cell.steps = request.steps.value_or(static_cast<int>(variant.steps.size()));
     return cell;
+}
+
+CellRequest requestOf(const Cell& cell, std::optional<double> captured, const Catalogue& catalogue)
+{
+    CellRequest request {cell.variant, cell.precision, cell.lowering, std::nullopt, std::nullopt, cell.device};
+    // Of a file that could not be read, or failed in an older Nanscope, nothing else is known.
+    if (cell.steps == 0 && !cell.error.empty()) {
+        return request;
+    }
+    const auto variant = catalogue.find(cell.variant);
+    if (!variant || cell.epsilon != epsilonUsed(**variant, captured)) {
+        request.epsilon = cell.epsilon;
+    }
+    if (cell.steps != 0 && (!variant || cell.steps != static_cast<int>((*variant)->steps.size()))) {
+        request.steps = cell.steps;
+    }
+    return request;
 }
 
 Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file, Catalogue catalogue)
@@ -89,9 +108,8 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
     if (!replayed) {
         return tl::make_unexpected(replayed.error());
     }
-    Cell cell = emptyCell(m_file->capture, request);
+    Cell cell = emptyCell(m_file->capture, request, **variant);
     cell.native = device.native(request.precision);
-    cell.epsilon = replayed->program.epsilon;
     cell.environment = device.environment();
     cell.seconds = replayed->seconds;
     const auto outcomes = judgeOutcomes(*replayed, m_directions);

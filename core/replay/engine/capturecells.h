@@ -31,8 +31,12 @@ struct CellRequest
     bool operator==(const CellRequest&) const = default;
 };
 
-/// What is asked for, and of which capture; nothing of how it ends.
-Cell emptyCell(const Capture& capture, const CellRequest& request);
+/// What is asked for, and of which capture; nothing of how it ends. The variant is that of the request.
+Cell emptyCell(const Capture& capture, const CellRequest& request, const Variant& variant);
+
+/// A cell asked for again. Epsilon and steps are left out where they are what the variant takes of itself of a capture
+/// with this epsilon.
+CellRequest requestOf(const Cell& cell, std::optional<double> captured, const Catalogue& catalogue);
 
 /// Replays cells of one capture, whose input is read once. Distances are measured to the fp64 cell of the same variant,
 /// where that came before.

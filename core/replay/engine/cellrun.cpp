@@ -73,8 +73,7 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
     if (auto ready = run.upload(capture.input, batch); !ready) {
         return tl::make_unexpected(ready.error());
     }
-    run.m_cell = emptyCell(capture.capture, request);
-    run.m_cell.epsilon = run.m_program.epsilon;
+    run.m_cell = emptyCell(capture.capture, request, **catalogue.find(request.variant));
     run.m_cell.native = run.m_device->native(request.precision);
     run.m_cell.environment = run.m_device->environment();
     return run;

@@ -97,8 +97,8 @@ Emitter::Emitter(const Variant& variant, const MatrixShape& shape, const Compile
     m_program.rounding = options.rounding;
     m_program.shape = shape;
     m_program.steps = stepsOf(variant, options.steps, options.safety);
-    const bool useGiven = options.epsilon && (options.forceEpsilon || !variant.ignoresCallerEpsilon);
-    m_program.epsilon = useGiven ? *options.epsilon : variant.epsilon;
+    m_program.epsilon =
+        options.forceEpsilon && options.epsilon ? *options.epsilon : epsilonUsed(variant, options.epsilon);
 }
 
 bool Emitter::gramForm() const
@@ -527,13 +527,8 @@ Result<void> check(const Variant& variant, const MatrixShape& shape, const Compi
         return failure(ErrorKind::usage,
             fmt::format("a {}x{}x{} tensor holds no matrix to replay", shape.batch, shape.rows, shape.cols));
     }
-    if (options.steps && (*options.steps < 1 || *options.steps > maxSteps)) {
-        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *options.steps, maxSteps));
-    }
-    const auto own = static_cast<int>(variant.steps.size());
-    if (variant.beyond == Beyond::exact && options.steps.value_or(own) != own) {
-        return failure(ErrorKind::usage,
-            fmt::format("{} is a schedule of exactly {} steps; leave the number of steps out", variant.name, own));
+    if (auto steps = checkSteps(variant, options.steps); !steps) {
+        return steps;
     }
     if (!positive(options.scale) || !positive(options.safety.value_or(1))) {
         return failure(ErrorKind::usage, "a scale and a safety factor are positive numbers");

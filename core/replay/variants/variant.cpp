@@ -92,6 +92,37 @@ Result<void> checkVariant(const Variant& variant)
         : failure(ErrorKind::usage, fmt::format("the variant '{}' cannot be run: {}", variant.name, problem));
 }
 
+double epsilonUsed(const Variant& variant, std::optional<double> callers)
+{
+    return variant.ignoresCallerEpsilon ? variant.epsilon : callers.value_or(variant.epsilon);
+}
+
+Result<void> checkEpsilon(std::optional<double> epsilon)
+{
+    if (epsilon && !(std::isfinite(*epsilon) && *epsilon >= 0)) {
+        return failure(ErrorKind::usage, "the epsilon of a sweep is a finite number of zero or more");
+    }
+    return {};
+}
+
+Result<void> checkSteps(std::optional<int> steps)
+{
+    if (steps && (*steps < 1 || *steps > maxSteps)) {
+        return failure(ErrorKind::usage, fmt::format("{} steps: give 1 to {}", *steps, maxSteps));
+    }
+    return {};
+}
+
+Result<void> checkSteps(const Variant& variant, std::optional<int> steps)
+{
+    const auto own = static_cast<int>(variant.steps.size());
+    if (variant.beyond == Beyond::exact && steps.value_or(own) != own) {
+        return failure(ErrorKind::usage,
+            fmt::format("{} is a schedule of exactly {} steps; leave the number of steps out", variant.name, own));
+    }
+    return checkSteps(steps);
+}
+
 namespace {
 
 // Beyond this the composed output is no longer that of a working schedule; overflow follows almost at once.

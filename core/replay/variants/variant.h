@@ -111,6 +111,14 @@ std::vector<Coefficients> withSafetyFactor(std::vector<Coefficients> steps, doub
 /// `safety` in place of the variant's own factor.
 std::vector<Coefficients> stepsOf(const Variant& variant, std::optional<int> count, std::optional<double> safety);
 
+/// What the variant is run with where its caller gives this epsilon, or none.
+double epsilonUsed(const Variant& variant, std::optional<double> callers);
+
+/// Refuses what is no epsilon, and as many steps as no schedule is run with, or not this one.
+Result<void> checkEpsilon(std::optional<double> epsilon);
+Result<void> checkSteps(std::optional<int> steps);
+Result<void> checkSteps(const Variant& variant, std::optional<int> steps);
+
 /// Scalar behaviour of a schedule: the result of all steps on one singular value.
 double applySchedule(std::span<const Coefficients> steps, double sigma);
 

@@ -190,6 +190,43 @@ TEST_F(Cells, SweepOverLoweringsReplaysBoth)
     EXPECT_THAT(labels(swept(request)), ElementsAre("dion-ns5 bf16 fused", "dion-ns5 bf16 eager"));
 }
 
+TEST_F(Cells, ASweepOfNamedCellsReplaysThoseAlone)
+{
+    replay::SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5", "gns-gram"};
+    request.precisions = {Precision::fp32, Precision::bf16};
+    request.cells = {{"gns-gram", Precision::bf16, Lowering::fused, 1e-3, 2, "cpu"},
+        {"dion-ns5", Precision::fp32, Lowering::eager, {}, {}, "cpu"}};
+    EXPECT_EQ(replay::cellCount(request), 2);
+    const auto cells = swept(request);
+    EXPECT_THAT(labels(cells), ElementsAre("gns-gram bf16 fused", "dion-ns5 fp32 eager"));
+    EXPECT_EQ(cells[0].epsilon, 1e-3);
+    EXPECT_EQ(cells[0].steps, 2);
+    EXPECT_EQ(cells[0].gauges.size(), 2U);
+    EXPECT_EQ(cells[1].steps, 5);
+    request.cells[1].variant = "dion-ns6";
+    EXPECT_FALSE(replay::sweep(request, replay::makeCoreDevice, {}, [](const Cell&) { ADD_FAILURE() << "no cell"; }));
+}
+
+TEST_F(Cells, ACellIsAskedForAgainWithWhatIsNotUsual)
+{
+    replay::SweepRequest request;
+    request.captures = {write("x.pt", {8, 12}, waves(96))};
+    request.variants = {"dion-ns5"};
+    request.precisions = {Precision::fp32};
+    const auto again = [&](double captured) { return replay::requestOf(swept(request).at(0), captured, {}); };
+    EXPECT_FALSE(again(1e-3).epsilon || again(1e-3).steps);
+    EXPECT_EQ(again(1e-7).epsilon, 1e-3) << "of another capture it would not be usual";
+    request.epsilon = 1e-5;
+    request.steps = 7;
+    EXPECT_EQ(again(1e-3).epsilon, 1e-5);
+    EXPECT_EQ(again(1e-3).steps, 7);
+    request.devices = {"cuda:7"};
+    EXPECT_EQ(again(1e-3).epsilon, 1e-5) << "of one that failed, too";
+    EXPECT_EQ(again(1e-3).steps, 7);
+}
+
 TEST_F(Cells, ADeviceThatDoesNotExistFailsItsCellsOnly)
 {
     replay::SweepRequest request;

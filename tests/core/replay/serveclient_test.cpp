@@ -199,6 +199,7 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     sent.epsilon = 1.0 / 3;
     sent.steps = 7;
     sent.deep = true;
+    sent.cells = {{sent.variants.front(), Precision::fp16, Lowering::fused, 1e-3, {}, "cuda:1", true}};
     const auto line = rpc::sweepToJson({sent, {"run.nanscope", "cafe"}}).dump();
     EXPECT_EQ(line.find('\n'), std::string::npos);
     const auto json = rpc::parseServiceLine(line);
@@ -215,11 +216,13 @@ TEST(ServiceRequest, ASweepComesBackAsItWasSent)
     EXPECT_EQ(back->devices, sent.devices);
     EXPECT_EQ(back->epsilon, sent.epsilon);
     EXPECT_EQ(back->steps, sent.steps);
+    EXPECT_EQ(back->cells, sent.cells);
     EXPECT_TRUE(back->deep);
     const auto plain = rpc::sweepFromJson(rpc::sweepToJson({request(), {}}), {});
     ASSERT_TRUE(plain);
     EXPECT_EQ(plain->kept, rpc::KeptIn());
     EXPECT_TRUE(plain->request.lowerings.empty());
+    EXPECT_TRUE(plain->request.cells.empty());
     EXPECT_FALSE(plain->request.epsilon || plain->request.steps || plain->request.deep);
 }
 

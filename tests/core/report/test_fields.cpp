@@ -67,6 +67,7 @@ TEST(Fields, OfACell)
 {
     auto cell = handmade::failingCell();
     cell.native = true;
+    cell.steps = 8;
     cell.birth = NonFinite {0, OpName::cast, {1, 2, 3}, ValueClass::negInf, 9};
     cell.batches.push_back({1, Outcome::zero, std::nullopt});
     cell.error = "out of memory";
@@ -77,6 +78,7 @@ TEST(Fields, OfACell)
     EXPECT_EQ(back.device, "cpu");
     EXPECT_TRUE(back.native);
     EXPECT_EQ(back.epsilon, 1e-7);
+    EXPECT_EQ(back.steps, 8);
     EXPECT_EQ(back.birth, cell.birth);
     EXPECT_EQ(back.seconds, 0.25);
     EXPECT_EQ(back.error, "out of memory");

@@ -42,9 +42,9 @@ TEST(Json, NonFiniteNumbersAreTheirNames)
 TEST(Json, CellHasTheKeysOfTheContractInOrder)
 {
     const auto json = toJson(handmade::failingCell());
-    EXPECT_THAT(firstKeys(json, 14),
-        ElementsAre("capture", "variant", "precision", "device", "lowering", "arithmetic", "epsilon", "outcome",
-            "first_nonfinite", "birth", "batches", "seconds", "environment", "gauges"));
+    EXPECT_THAT(firstKeys(json, 15),
+        ElementsAre("capture", "variant", "precision", "device", "lowering", "arithmetic", "epsilon", "steps",
+            "outcome", "first_nonfinite", "birth", "batches", "seconds", "environment", "gauges"));
     EXPECT_THAT(firstKeys(json["first_nonfinite"], 9), ElementsAre("iteration", "op", "index", "kind", "count"));
     EXPECT_EQ(json["first_nonfinite"].dump(), R"({"iteration":3,"op":"gram","index":[12,5],"kind":"nan","count":384})");
     EXPECT_EQ(json["arithmetic"], "emulated");

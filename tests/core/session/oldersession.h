@@ -21,7 +21,17 @@ inline void makeOlder(const std::filesystem::path& path, int version)
         R"sql(DROP TABLE event_facts; CREATE TABLE event_facts (event_id INTEGER PRIMARY KEY, phrases TEXT NOT NULL, attempted_scale REAL, operation TEXT,
   guarded TEXT, pid INTEGER, detector_step INTEGER, detector_other_rank INTEGER, detector_consecutive INTEGER,
   detector_total INTEGER, last_good_loss REAL, last_good_step INTEGER);)sql",
-        "DROP TABLE checkpoint_contents;"};
+        "DROP TABLE checkpoint_contents;",
+        R"sql(ALTER TABLE cells RENAME TO newer;
+CREATE TABLE cells (id INTEGER PRIMARY KEY, capture TEXT NOT NULL, variant TEXT NOT NULL, precision TEXT NOT NULL,
+  device TEXT NOT NULL, lowering TEXT NOT NULL, epsilon REAL NOT NULL, engine TEXT NOT NULL,
+  environment_device TEXT NOT NULL, hardware TEXT NOT NULL, cuda TEXT NOT NULL, threads INTEGER NOT NULL,
+  flags TEXT NOT NULL, native INTEGER NOT NULL, outcome TEXT NOT NULL, seconds REAL NOT NULL, error TEXT NOT NULL,
+  UNIQUE (capture, variant, precision, device, lowering, epsilon, engine, environment_device, hardware, cuda, threads,
+    flags));
+INSERT INTO cells SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device,
+  hardware, cuda, threads, flags, native, outcome, seconds, error FROM newer;
+DROP TABLE newer;)sql"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

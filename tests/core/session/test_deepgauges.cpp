@@ -32,6 +32,7 @@ Cell someCell()
     cell.variant = "gns-gram";
     cell.precision = Precision::fp16;
     cell.epsilon = 1e-7;
+    cell.steps = 2;
     cell.gauges = {{1, 1.5, 2.0, 2.5, 0.5, 3.5, {}}, {2, {}, {}, {}, {}, 0.25, {}}};
     cell.environment = {"eigen 3.4.0", "cpu", "x86-64", "", 2, ""};
     return cell;

@@ -504,15 +504,38 @@ TEST(Session, sameCellIsReplacedAndOtherMachineIsKept)
     second.outcome = Outcome::zero;
     auto elsewhere = first;
     elsewhere.environment.hardware = "A100";
+    auto longer = first;
+    longer.steps = 8;
     ASSERT_TRUE(session.addCell(first));
+    ASSERT_TRUE(session.addCell(longer));
     ASSERT_TRUE(session.addCell(elsewhere));
     ASSERT_TRUE(session.addCell(second));
     const auto cells = session.cells();
-    ASSERT_EQ(cells->size(), 2U);
-    EXPECT_EQ(cells->at(0).environment.hardware, "A100");
-    EXPECT_EQ(cells->at(1).outcome, Outcome::zero);
-    EXPECT_EQ(value(session, "SELECT count(*) FROM ops"), "4");
-    EXPECT_EQ(value(session, "SELECT count(*) FROM op_tiles"), "2");
+    ASSERT_EQ(cells->size(), 3U);
+    EXPECT_EQ(cells->at(0).steps, 8);
+    EXPECT_EQ(cells->at(1).environment.hardware, "A100");
+    EXPECT_EQ(cells->at(2).outcome, Outcome::zero);
+    EXPECT_EQ(value(session, "SELECT count(*) FROM ops"), "6");
+    EXPECT_EQ(value(session, "SELECT count(*) FROM op_tiles"), "3");
+}
+
+TEST(Session, stepsOfAnOlderSessionAreCounted)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    auto cell = makeCell("gns-gram");
+    const auto steps = static_cast<int>(cell.gauges.size());
+    ASSERT_GT(steps, 0);
+    cell.steps = steps;
+    ASSERT_TRUE(openNew(path).addCell(cell));
+    makeOlder(path, 9);
+    const auto stepsIn = [&](session::OpenMode mode) {
+        const auto session = session::Session::open(path, mode);
+        return session ? session->cells()->at(0).steps : -1;
+    };
+    EXPECT_EQ(stepsIn(session::OpenMode::readOnly), steps) << "as it is";
+    EXPECT_EQ(stepsIn(session::OpenMode::readWrite), steps) << "migrated";
+    EXPECT_EQ(stepsIn(session::OpenMode::readOnly), steps);
 }
 
 TEST(Session, factsAndRejectionsAreKept)

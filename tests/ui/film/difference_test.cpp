@@ -52,6 +52,11 @@ void expectDifference(const MatrixPicture& picture, const std::vector<double>& o
     EXPECT_GT(apart, 0) << "two formats that never differ would test nothing";
 }
 
+replay::CellRequest askAgain(const Cell& cell)
+{
+    return replay::requestOf(cell, {}, {});
+}
+
 } // namespace
 
 TEST(CellChooser, OffersStoredCellsFirstAndKnowsTheirEpsilon)
@@ -61,12 +66,12 @@ TEST(CellChooser, OffersStoredCellsFirstAndKnowsTheirEpsilon)
     Cell failed = test::makeCell("keller-jordan", Precision::fp32, Outcome::finite);
     failed.error = "out of memory";
     const Cell last = test::makeCell("gns-standard", Precision::bf16, Outcome::finite);
-    CellChooser chooser(QString(), {&old, &failed, &last},
+    CellChooser chooser(QString(), {&old, &failed, &last}, askAgain,
         {QStringLiteral("gns-gram"), QStringLiteral("gns-standard"), QStringLiteral("keller-jordan")});
     ASSERT_EQ(chooser.list()->count(), 2) << "a cell that failed has nothing to show";
-    EXPECT_EQ(chooser.chosen(), requestOf(last)) << "the newest comes first";
+    EXPECT_EQ(chooser.chosen(), askAgain(last)) << "the newest comes first";
     chooser.list()->setCurrentRow(1);
-    EXPECT_EQ(chooser.chosen(), requestOf(old));
+    EXPECT_EQ(chooser.chosen(), askAgain(old));
     EXPECT_EQ(chooser.variantBox()->currentText(), QStringLiteral("gns-gram"));
     EXPECT_TRUE(chooser.list()->item(1)->text().contains(QStringLiteral("fp16"))) << "named, with how it ended";
     EXPECT_TRUE(chooser.list()->item(1)->text().contains(outcomeWord(Outcome::nan)));
@@ -75,7 +80,8 @@ TEST(CellChooser, OffersStoredCellsFirstAndKnowsTheirEpsilon)
 TEST(CellChooser, AnyOtherCellCanBeNamed)
 {
     const Cell stored = test::makeCell("gns-gram", Precision::fp16, Outcome::finite);
-    CellChooser chooser(QString(), {&stored}, {QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")});
+    CellChooser chooser(
+        QString(), {&stored}, test::askedFor, {QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")});
     chooser.variantBox()->setCurrentText(QStringLiteral("keller-jordan"));
     EXPECT_EQ(chooser.list()->currentRow(), -1);
     chooser.precisionBox()->setCurrentText(QStringLiteral("tf32"));
@@ -84,7 +90,7 @@ TEST(CellChooser, AnyOtherCellCanBeNamed)
     chooser.variantBox()->setCurrentText(QStringLiteral("gns-gram"));
     chooser.precisionBox()->setCurrentText(QStringLiteral("fp16"));
     chooser.loweringBox()->setCurrentText(qstr(name(stored.lowering)));
-    EXPECT_EQ(chooser.chosen(), requestOf(stored)) << "named again, it is the stored one";
+    EXPECT_EQ(chooser.chosen(), test::askedFor(stored)) << "named again, it is the stored one";
 }
 
 TEST(FilmModes, TheOtherCellIsNamedInTheBoxUntilItIsForgotten)
@@ -117,7 +123,7 @@ TEST_F(SampleSessionWindow, FilmShowsTheDifferenceToAnyCell)
 {
     FilmPane& pane = *window.panes().film;
     ASSERT_NE(pane.strip()->film(), nullptr);
-    const replay::CellRequest shown = requestOf(pane.strip()->film()->cell);
+    const replay::CellRequest shown = pane.strip()->film()->request.cell;
     const replay::CellRequest other = request("gns-standard", Precision::bf16, Lowering::fused);
     ASSERT_NE(shown.precision, other.precision);
     pane.modeBox()->setCurrentIndex(pane.modeBox()->count() - 1);

@@ -91,7 +91,7 @@ TEST(DeepRequest, IsOfTheWorstMatrixAndTheStepsOfTheCell)
     cell.lowering = Lowering::fused;
     cell.epsilon = 1e-3;
     cell.batches = {{0, Outcome::finite, {}}, {1, Outcome::nan, {}}};
-    cell.gauges.resize(3);
+    cell.steps = 3;
     const auto request = deepRequest("x.pt", cell);
     EXPECT_EQ(request.batch, 1);
     EXPECT_EQ(request.cell.steps, 3);

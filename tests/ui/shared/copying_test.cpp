@@ -56,10 +56,10 @@ TEST(Copying, TsvHasOneLineForEachRowWhateverIsInACell)
 TEST(Copying, SweepGridCarriesItsVariants)
 {
     CellGridModel grid;
-    grid.setGrid({QStringLiteral("gns-gram")}, 1, sweepPrecisions());
+    grid.setGrid(test::makeGrid({QStringLiteral("gns-gram")}));
     Cell cell = test::makeCell("gns-gram", Precision::fp16, Outcome::nan);
     cell.firstNonFinite = cell.birth = NonFinite {3, OpName::gram, {0, 0, 0}, ValueClass::nan, 4};
-    grid.putCell(cell);
+    grid.putCell(cell, test::askedFor(cell));
     const TextTable table = tableOf(grid, {0});
     EXPECT_EQ(table.columns.front(), QString());
     EXPECT_EQ(table.rows.front(),
