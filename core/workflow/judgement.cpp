@@ -2,18 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workflow/judgement.h"
 
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
+#include "core/base/text.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/report/input/reportinput.h"
 #include "core/report/report.h"
@@ -152,6 +160,38 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
     return diagnosis;
 }
 
+namespace {
+
+std::string settingText(const replay::CellRequest& request)
+{
+    std::vector<std::string> parts;
+    if (request.epsilon) {
+        parts.push_back(fmt::format("epsilon {:g}", *request.epsilon));
+    }
+    if (request.steps) {
+        parts.push_back(counted(*request.steps, "step"));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::vector<std::string> settingsOf(
+    const std::vector<Cell>& cells, const RunData& run, const replay::Catalogue& catalogue)
+{
+    std::map<std::string_view, std::optional<double>> epsilons;
+    for (const auto& capture : run.captures) {
+        epsilons[capture.file] = capture.epsilon;
+    }
+    std::vector<std::string> settings;
+    for (const auto& cell : cells) {
+        const auto capture = epsilons.find(cell.capture);
+        const auto epsilon = capture == epsilons.end() ? std::nullopt : capture->second;
+        settings.push_back(settingText(replay::requestOf(cell, epsilon, catalogue)));
+    }
+    return settings;
+}
+
+} // namespace
+
 Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session)
 {
     auto cells = session ? replay::cellsThatHold(*session, source.catalogue)
@@ -163,6 +203,7 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
         std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue, source.namesOnly);
     report::ReportInput input {
         std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
+    input.cellSettings = settingsOf(input.cells, input.run, source.catalogue);
     input.about = std::move(source.about);
     input.outputTiles = report::outputTiles(input);
     if (const auto* capture = report::mainCapture(input); capture != nullptr && report::mainVerdict(input) != nullptr) {

@@ -74,7 +74,7 @@ Blocks gauges(const ReportFacts& facts, Redactor& redactor)
     const auto cells = cellsWithGauges(facts);
     std::vector<GaugeLine> lines;
     for (std::size_t i = 0; i < std::min(most, cells.size()); ++i) {
-        const auto label = fmt::format("{}, {} ({}): {}", cells[i]->variant, name(cells[i]->precision),
+        const auto label = fmt::format("{}, {} ({}): {}", labelOf(facts.input, *cells[i]), name(cells[i]->precision),
             name(cells[i]->lowering), name(cells[i]->outcome));
         lines.push_back({cells[i], clipped(printable(redactor(label)), 48)});
     }

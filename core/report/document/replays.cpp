@@ -57,10 +57,10 @@ bool isFinite(const Cell& cell)
     return cell.error.empty() && cell.outcome == Outcome::finite;
 }
 
-std::vector<Phrase> cellRow(const Cell& cell)
+std::vector<Phrase> cellRow(const ReportInput& input, const Cell& cell)
 {
-    return {code(cell.variant), own(std::string(name(cell.precision))), own(cell.native ? "native" : "emulated"),
-        own(std::string(name(cell.lowering))),
+    return {code(labelOf(input, cell)), own(std::string(name(cell.precision))),
+        own(cell.native ? "native" : "emulated"), own(std::string(name(cell.lowering))),
         cell.error.empty() ? own(std::string(name(cell.outcome))) : foreign(cell.error),
         own(cell.firstNonFinite ? nonFiniteText(*cell.firstNonFinite) : none),
         foreign(cell.environment.engine + ", " + cell.device)};
@@ -78,14 +78,14 @@ std::vector<const Cell*> cellsOf(const ReportFacts& facts)
 }
 
 /// Only those that are not finite, one a row.
-Table failedCells(const std::vector<const Cell*>& cells)
+Table failedCells(const ReportInput& input, const std::vector<const Cell*>& cells)
 {
     constexpr std::size_t most = 60;
     Table table {
         {"variant", "precision", "arithmetic", "lowering", "outcome", "first non-finite", "replayed by"}, {}, {}};
     for (const auto* cell : cells) {
         if (!isFinite(*cell) && table.rows.size() < most) {
-            table.rows.push_back(cellRow(*cell));
+            table.rows.push_back(cellRow(input, *cell));
         }
     }
     return table;
@@ -94,7 +94,7 @@ Table failedCells(const std::vector<const Cell*>& cells)
 /// "fp64, fp32" -> the variants that stay finite in both, in the order of the cells.
 using ByFormats = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-ByFormats finiteByFormats(const std::vector<const Cell*>& cells)
+ByFormats finiteByFormats(const ReportInput& input, const std::vector<const Cell*>& cells)
 {
     std::vector<std::pair<std::string, std::vector<std::string>>> formats; // of each variant
     const auto add = [](ByFormats& groups, const std::string& key, std::string value) {
@@ -108,7 +108,7 @@ ByFormats finiteByFormats(const std::vector<const Cell*>& cells)
     };
     for (const auto* cell : cells) {
         if (isFinite(*cell)) {
-            add(formats, cell->variant, std::string(name(cell->precision)));
+            add(formats, labelOf(input, *cell), std::string(name(cell->precision)));
         }
     }
     ByFormats groups;
@@ -119,12 +119,12 @@ ByFormats finiteByFormats(const std::vector<const Cell*>& cells)
 }
 
 /// "Finite in 43 of 45 cells: gns-gram, gns-standard (fp64, fp32); torch-muon (fp64)."
-Phrase finiteCells(const std::vector<const Cell*>& cells)
+Phrase finiteCells(const ReportInput& input, const std::vector<const Cell*>& cells)
 {
     const auto count = std::ranges::count_if(cells, [](const Cell* cell) { return isFinite(*cell); });
     auto text = own(fmt::format("Swept: {} of {} finite", countText(count), counted(std::ssize(cells), "cell")));
     bool first = true;
-    for (const auto& [formats, variants] : finiteByFormats(cells)) {
+    for (const auto& [formats, variants] : finiteByFormats(input, cells)) {
         text = text + own(first ? ": " : "; ") + foreign(fmt::format("{}", fmt::join(variants, ", ")))
             + own(fmt::format(" ({})", formats));
         first = false;
@@ -138,8 +138,8 @@ void addSweep(Blocks& blocks, const ReportFacts& facts)
     if (cells.empty()) {
         return;
     }
-    blocks.emplace_back(Paragraph {finiteCells(cells)});
-    if (auto table = failedCells(cells); !table.rows.empty()) {
+    blocks.emplace_back(Paragraph {finiteCells(facts.input, cells)});
+    if (auto table = failedCells(facts.input, cells); !table.rows.empty()) {
         blocks.emplace_back(std::move(table));
     }
 }

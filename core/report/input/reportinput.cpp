@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "core/report/input/reportoptions.h"
 
 namespace nanscope::report {
@@ -102,6 +104,13 @@ const Capture* mainCapture(const ReportInput& input)
     const auto found = std::find_if(captures.begin(), captures.end(),
         [verdict](const Capture& capture) { return capture.file == verdict->capture; });
     return found == captures.end() ? nullptr : &*found;
+}
+
+std::string labelOf(const ReportInput& input, const Cell& cell)
+{
+    const auto place = static_cast<std::size_t>(&cell - input.cells.data());
+    const bool unusual = place < input.cellSettings.size() && !input.cellSettings[place].empty();
+    return unusual ? fmt::format("{} ({})", cell.variant, input.cellSettings[place]) : cell.variant;
 }
 
 int shownBatch(const Capture& capture)

@@ -20,12 +20,17 @@ struct ReportInput
     Diagnosis diagnosis;
     std::vector<Cell> cells;
     std::string commandLine;
+    /// Of each cell what is not usual about it: "epsilon 1e-05, 8 steps". Without them all are usual.
+    std::vector<std::string> cellSettings = {};
     std::optional<TileMap> outputTiles = std::nullopt; ///< of shownBatch() of mainCapture(), for its picture
     std::string about = {}; ///< the capture it is about; empty or unknown: that of the first birth
     std::vector<std::string> variantFiles = {}; ///< as they were given, for the commands that it suggests
     std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
     Measures measures = {}; ///< of mainCapture()
 };
+
+/// "gns-gram", or "gns-gram (8 steps)" where it was not replayed as usual. `cell` is one of the input's.
+std::string labelOf(const ReportInput& input, const Cell& cell);
 
 /// The batch element worth showing: the first whose output is not finite, else the first.
 int shownBatch(const Capture& capture);

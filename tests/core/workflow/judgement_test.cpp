@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/replay/engine/capturecells.h"
 #include "core/report/input/reportinput.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
@@ -198,6 +199,25 @@ TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
     ASSERT_TRUE(input);
     ASSERT_EQ(input->cells.size(), 1U);
     EXPECT_EQ(input->cells.front().variant, "keller-jordan");
+}
+
+TEST_F(Judgement, AReportSaysWhatIsNotUsualAboutACell)
+{
+    auto run = opened();
+    workflow::ReportSource source {run.run, diagnose::triageRun(run.run)};
+    replay::CellRequest request;
+    request.variant = "keller-jordan";
+    const auto usual = replay::emptyCell(run.run.captures.front(), request, **source.catalogue.find(request.variant));
+    auto longer = usual;
+    longer.steps = 8;
+    auto otherEpsilon = usual;
+    otherEpsilon.epsilon = 0.25;
+    source.cells = {usual, longer, otherEpsilon};
+    const auto input = workflow::reportInput(std::move(source), nullptr);
+    ASSERT_TRUE(input);
+    EXPECT_EQ(report::labelOf(*input, input->cells[0]), "keller-jordan");
+    EXPECT_EQ(report::labelOf(*input, input->cells[1]), "keller-jordan (8 steps)");
+    EXPECT_EQ(report::labelOf(*input, input->cells[2]), "keller-jordan (epsilon 0.25)");
 }
 
 } // namespace
