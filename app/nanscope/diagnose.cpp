@@ -63,11 +63,13 @@ std::string replays(const std::vector<MemberResult>& members)
         {"max|Q|", right}, {"headroom", right}, {"first bad"}});
     for (const auto& member : members) {
         const bool replayed = member.forecastBy.empty();
+        const bool allFailed = replayed && member.finite == 0;
         table.add({member.variant, member.precision,
             replayed ? fmt::format("{} of {}", member.finite, member.roundings) : "forecast",
             replayed ? std::to_string(member.reproducing) : "-",
             member.slackPercent ? fmt::format("{:.3g} %", *member.slackPercent) : "-",
-            member.absmaxQ ? numberText(*member.absmaxQ) : "-", fmt::format("{:.3g} binades", member.headroomBinades),
+            member.absmaxQ && !allFailed ? numberText(*member.absmaxQ) : "-",
+            allFailed ? "-" : fmt::format("{:.3g} binades", member.headroomBinades),
             member.firstBad.empty() ? "-" : member.firstBad});
     }
     return "\n" + table.text(2);
@@ -480,8 +482,12 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
         return tl::make_unexpected(diagnosis.error());
     }
     if (m_verifyCheckpoints) {
-        if (const auto verified = verify(*source, *diagnosis, terminal); !verified) {
+        const auto verified = verify(*source, *diagnosis, terminal);
+        if (!verified && verified.error().kind != ErrorKind::cancelled) {
             return tl::make_unexpected(verified.error());
+        }
+        if (!verified) {
+            diagnosis->stopped = verified.error().what;
         }
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.

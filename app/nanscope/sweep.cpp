@@ -517,7 +517,7 @@ Result<replay::SweepRequest> Sweep::request() const
 
 std::string headOf(const Capture& capture)
 {
-    return fmt::format("{}  {} {}, epsilon {}\n", printable(capture.file), shapeText(capture.input.shape),
+    return fmt::format("{}  {} {}, captured epsilon {}\n", printable(capture.file), shapeText(capture.input.shape),
         shortName(capture.input.dtype), capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "not recorded");
 }
 

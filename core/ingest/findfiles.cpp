@@ -66,8 +66,11 @@ private:
             if (++m_seen > most) {
                 return;
             }
-            m_folders[own].push_back(entry->path().filename().string());
             std::error_code ignored;
+            if (!fs::exists(entry->path(), ignored)) {
+                continue; // a link to what is gone
+            }
+            m_folders[own].push_back(entry->path().filename().string());
             if (below && entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
                 list(entry->path(), false);
             }

@@ -142,6 +142,8 @@ struct Said
     std::vector<Rejection> rejected;
     std::vector<Rejection> notes;
     std::vector<Rejection> forNow; ///< rejected at this moment, and no fact of the run that a session may keep
+    std::vector<Rejection>
+        damaged {}; ///< of the rejected ones, files of tensors that are cut off or contradict themselves
 };
 
 Rejection rejectionOf(const FoundFile& file, const Error& error)
@@ -235,7 +237,11 @@ private:
     {
         if (!read.capture) {
             if (read.reject) {
+                const auto kind = read.capture.error().kind;
                 m_said.rejected.push_back(rejectionOf(file, read.capture.error()));
+                if (kind == ErrorKind::truncated || kind == ErrorKind::corrupt) {
+                    m_said.damaged.push_back(m_said.rejected.back());
+                }
             }
             return {};
         }
@@ -541,6 +547,19 @@ void rejectDamaged(const LogRecords& records, const FoundFiles& found, std::vect
     }
 }
 
+/// A checkpoint of which a file is damaged is not complete.
+void noteDamage(std::vector<Checkpoint>& found, const std::vector<Rejection>& damaged)
+{
+    for (const auto& file : damaged) {
+        for (auto& one : found) {
+            const bool itself = file.path == one.path;
+            if (one.problem.empty() && (itself || file.path.starts_with(one.path + '/'))) {
+                one.problem = itself ? file.reason : file.path.substr(one.path.size() + 1) + ": " + file.reason;
+            }
+        }
+    }
+}
+
 Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns)
 {
     auto found = findFiles(path, job);
@@ -592,6 +611,7 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
         return tl::make_unexpected(said.error());
     }
     rejectDamaged(run, *found, said->rejected);
+    noteDamage(run.checkpoints, said->damaged);
     run.rejected = std::move(said->rejected);
     run.notes = std::move(said->notes);
     nameCaptures(run.captures);
@@ -653,6 +673,7 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
     if (!said) {
         return tl::make_unexpected(said.error());
     }
+    noteDamage(found->checkpoints, said->damaged);
     auto now = session.setFoundCheckpoints(found->checkpoints).and_then([&] { return session.summary(); });
     if (!now) {
         return now;

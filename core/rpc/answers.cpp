@@ -11,6 +11,7 @@
 #include "core/base/jsonanswer.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
+#include "core/session/sessiontypes.h"
 
 namespace nanscope::rpc {
 
@@ -428,6 +429,12 @@ Result<replay::ReplayedCliff> unpackCliff(const Json& answer)
         }
     }
     return cliff;
+}
+
+bool isOfThisVersion(const nlohmann::ordered_json& hello)
+{
+    const auto& sessions = member(hello, "sessions");
+    return sessions.is_null() || sessions == session::sessionSchemaVersion;
 }
 
 } // namespace nanscope::rpc

@@ -122,4 +122,7 @@ void discardAnswer(const nlohmann::ordered_json& answer);
 nlohmann::ordered_json packCliff(const replay::ReplayedCliff& cliff);
 Result<replay::ReplayedCliff> unpackCliff(const nlohmann::ordered_json& answer);
 
+/// The process that said hello so writes sessions as this program does. One that does not say is taken to.
+bool isOfThisVersion(const nlohmann::ordered_json& hello);
+
 } // namespace nanscope::rpc

@@ -106,7 +106,11 @@ Result<void> ServiceClient::hello(const CancelToken& cancel, std::chrono::millis
             return tl::make_unexpected(answer.error());
         }
         if (*answer && member(**answer, "hello").is_object()) {
-            m_info = infoOf((**answer)["hello"]);
+            const auto& said = (**answer)["hello"];
+            if (!isOfThisVersion(said)) {
+                return lost("is of another version of Nanscope: build it again");
+            }
+            m_info = infoOf(said);
             return {};
         }
     }

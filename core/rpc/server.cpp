@@ -195,7 +195,9 @@ private:
         auto devices = jsonArray(m_info.devices, [](const auto& device) -> Json {
             return {{"name", device.first}, {"hardware", device.second}};
         });
-        write(id, "hello", {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes}});
+        write(id, "hello",
+            {{"engine", m_info.engine}, {"devices", devices}, {"notes", m_info.notes},
+                {"sessions", session::sessionSchemaVersion}});
     }
 
     template <class Order>

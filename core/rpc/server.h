@@ -24,7 +24,8 @@ namespace nanscope::rpc {
 ///        {"id":7,"do":"deep","capture":PATH,"identity":ID,"variant":"..","precision":"..","lowering":null,"device":"cpu",
 ///         "epsilon":null,"steps":null,"batch":0,"session":PATH or "","run":null or "HASH"}
 ///        {"id":6,"do":"cliff", as for film without "against", "scale":1,"safety":null,"roundings":1}
-///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."]}}
+///   out  {"id":1,"hello":{"engine":"torch 2.11.0","devices":[{"name":"cpu","hardware":".."}],"notes":[".."],
+///         "sessions":11}}, the version of the sessions that it writes
 ///        {"id":2,"progress":{..as --progress jsonl..}}
 ///        {"id":2,"cell":{..as in nanscope.sweep/1, without ops..}}
 ///        {"id":3,"film":{"cell":{CELL},"batch":0,"batches":1,"block":{BLOCK},"compared":false,"ops":[{OP}..]}}

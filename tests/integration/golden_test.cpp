@@ -103,6 +103,14 @@ TEST_F(Golden, TheSecondBirthIsAnOverflowInTheCast)
     EXPECT_THAT(json["rollback"]["tonight"].get<std::string>(), HasSubstr("also normalise in fp32 before any cast"));
 }
 
+TEST_F(Golden, AUserNamesTheFormatThatASidecarLeavesOut)
+{
+    const auto json = run({"diagnose", m_sample, "--ran", "deepspeed-gram:bf16", "--json"}).json();
+    const auto birth = byCapture(json["captures"], m_expected["overflow"]["capture"]);
+    EXPECT_EQ(birth["verdict"], "undecided") << "in bf16 this input stays finite";
+    EXPECT_EQ(names(birth["variant"]["names"]), names(m_expected["overflow"]["variant"]["names"]));
+}
+
 TEST_F(Golden, DiagnoseGivesEveryCaptureItsRole)
 {
     const auto json = run({"diagnose", m_sample, "--json"}).json();
@@ -238,6 +246,11 @@ TEST_F(Golden, TextAnswersCarryTheSameFacts)
     for (const auto* part : {"10 captures, 2 births", "rank 0", "implementation", "not testable", "gns-"}) {
         EXPECT_THAT(diagnosis.out, HasSubstr(part));
     }
+    EXPECT_THAT(diagnosis.out, Not(HasSubstr(" 0 binades"))) << "a replay that failed has no headroom";
+    EXPECT_THAT(run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32", "--epsilon", "0.5",
+                        "--steps", "7"})
+                    .out,
+        testing::ContainsRegex(" 0[.]5 +7"));
     const auto sweep = run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32,bf16"});
     EXPECT_THAT(sweep.out, HasSubstr("torch-muon"));
     EXPECT_THAT(sweep.out, HasSubstr("2 cells in"));

@@ -21,6 +21,7 @@ case "$mode" in
     exit 7
     ;;
   mute) exec sleep 600 ;;
+  otherversion) echo '{"id":1,"hello":{"engine":"fake 0.9","devices":[],"notes":[],"sessions":1}}' ;;
   rubbishhello) echo '{"id":1,"hello":5}' ;;
   gpus | gpufails | gpudies)
     gpu() { echo "{\"name\":\"$1\",\"hardware\":\"Fake GPU, 80 GB\"}"; }

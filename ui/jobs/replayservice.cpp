@@ -468,6 +468,10 @@ bool ReplayService::handle(const Json& answer)
 
 void ReplayService::handleHello(const Json& hello)
 {
+    if (!rpc::isOfThisVersion(hello)) {
+        onEnded(tr("is of another version of Nanscope and has to be built again"));
+        return;
+    }
     m_ready = true;
     m_helloTimer.stop();
     QStringList parts {textOf(rpc::member(hello, "engine"))};

@@ -38,7 +38,8 @@ std::vector<std::string> rowOf(const Cell& cell)
 {
     return {cell.variant, std::string(name(cell.precision)), cell.native ? "native" : "emulated",
         std::string(name(cell.lowering)), cell.device, cell.error.empty() ? std::string(name(cell.outcome)) : "failed",
-        firstText(cell), percent(slackPercent(cell)), distanceText(cell), durationText(cell.seconds)};
+        firstText(cell), percent(slackPercent(cell)), distanceText(cell), durationText(cell.seconds),
+        fmt::format("{:.3g}", cell.epsilon), cell.steps > 0 ? std::to_string(cell.steps) : "-"};
 }
 
 /// "python:/long/way/mine.py:f" without the folders: they would push everything else off the terminal.
@@ -56,6 +57,8 @@ std::vector<std::string> rowOf(const instruments::FunctionCell& function)
     row[1] = "own";
     row[3] = "-";
     row[6] = clipped(row[6], mostReason);
+    row[10] = function.epsilon ? fmt::format("{:.3g}", *function.epsilon) : "-";
+    row[11] = "-";
     if (function.distance) {
         row[8] = fmt::format("{:.2g} ({})", *function.distance, function.nearest);
     }
@@ -69,7 +72,8 @@ std::string cellTable(
 {
     constexpr auto right = Table::Align::right;
     std::vector<Table::Column> columns {{"variant"}, {"precision"}, {"arithmetic"}, {"lowering"}, {"device"},
-        {"outcome"}, {"first non-finite"}, {"slack", right}, {"to fp64", right}, {"time", right}};
+        {"outcome"}, {"first non-finite"}, {"slack", right}, {"to fp64", right}, {"time", right}, {"epsilon", right},
+        {"steps", right}};
     if (nameCaptures) {
         columns.insert(columns.begin(), {"capture"});
     }

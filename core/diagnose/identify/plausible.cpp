@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -91,8 +92,16 @@ std::vector<Member> choosePlausible(
     auto& id = facts.identified;
     if (const auto recorded = stored.variant ? parseRan(*stored.variant, catalogue) : failure(ErrorKind::usage, {});
         recorded) {
-        verdict::sayRan(id, namesOf({*recorded}), IdentifiedBy::sidecar);
-        return {*recorded};
+        // Who names the same function with a format says more than a sidecar without one.
+        std::vector<Member> members;
+        std::ranges::copy_if(given, std::back_inserter(members), [&](const Member& member) {
+            return !recorded->formatKnown && member.formatKnown && member.variant->name == recorded->variant->name;
+        });
+        if (members.empty()) {
+            members.push_back(*recorded);
+        }
+        verdict::sayRan(id, namesOf(members), IdentifiedBy::sidecar);
+        return members;
     }
     if (!given.empty()) {
         verdict::sayRan(id, namesOf(given));

@@ -301,7 +301,7 @@ void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& content
     if (contents.badWeights > 0) {
         set(advice, CheckpointStatus::poisoned, "its weights are not finite", {seen(contents.first)});
     } else if (contents.unread > 0) {
-        set(advice, CheckpointStatus::suspect, "not all of it could be read", {seen(contents.first)});
+        set(advice, CheckpointStatus::missing, "not all of it can be read", {seen(contents.first)});
     } else if (contents.badState > 0) {
         set(advice, CheckpointStatus::suspect,
             "its weights are finite, the state of its optimizer is not: load the weights alone",
@@ -399,8 +399,8 @@ void doubtTheNewest(std::vector<CheckpointAdvice>& all, std::int64_t first)
         if (older && isSafeBefore(advice, first) && first - advice.step < wellBefore) {
             advice.status = CheckpointStatus::suspect;
             advice.reason = fmt::format(
-                "finite, but written {} steps before the fault: what caused it may be in there already (PaLM went "
-                "back about {})",
+                "its loss was finite, but it was written {} steps before the fault: what caused that may be in there "
+                "already (PaLM went back about {})",
                 first - advice.step, wellBefore);
         }
     }

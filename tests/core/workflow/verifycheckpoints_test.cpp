@@ -93,10 +93,25 @@ TEST(VerifyCheckpoints, whatCannotBeReadIsSaid)
     broken.write(300, good);
     fs::resize_file(broken.folder.path() / "step-300" / "model.safetensors", 70);
     auto run = readRun(broken);
+    const auto before = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(before->recommended, 200) << "the import has seen that the file is cut off";
+    EXPECT_EQ(adviceAt(*before, 300).status, CheckpointStatus::missing);
+    EXPECT_THAT(adviceAt(*before, 300).reason, HasSubstr("model.safetensors: The header is longer than the file"));
+    run.checkpoints.back().problem.clear();
     EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 2);
-    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
-    EXPECT_EQ(advice->recommended, 200);
-    EXPECT_EQ(adviceAt(*advice, 300).reason, "not all of it could be read");
+    const auto after = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(after->recommended, 200);
+    EXPECT_EQ(adviceAt(*after, 300).reason, "not all of it can be read");
+    EXPECT_EQ(adviceAt(*after, 300).status, CheckpointStatus::missing);
+}
+
+TEST(VerifyCheckpoints, noLinkToAFileThatIsGoneIsACheckpoint)
+{
+    const BrokenRun broken;
+    broken.write(200, good);
+    fs::create_directories(broken.folder.path() / "step-300");
+    fs::create_symlink("gone.safetensors", broken.folder.path() / "step-300" / "model.safetensors");
+    EXPECT_EQ(readRun(broken).checkpoints.size(), 1U);
 }
 
 TEST(VerifyCheckpoints, aSessionKeepsItUntilTheCheckpointIsWrittenAgain)

@@ -90,6 +90,18 @@ TEST_F(BadWorker, DeadAtStartIsReplacedAndSaid)
     EXPECT_TRUE(sweepEnds());
 }
 
+TEST_F(BadWorker, OfAnotherVersionIsReplacedAndSaid)
+{
+    start({fakeService("otherversion", {}, true), fakeService("good")});
+    ASSERT_TRUE(open(copySample()));
+    window->workspace().startService();
+    ASSERT_TRUE(waitUntil([this] { return !sentence().isEmpty(); }));
+    EXPECT_TRUE(sentence().contains(QStringLiteral("The worker is of another version of Nanscope")))
+        << sentence().toStdString();
+    window->actions().sweep->trigger();
+    EXPECT_TRUE(sweepEnds());
+}
+
 TEST_F(BadWorker, DeathInASweepIsSaidAndTheNextSweepRuns)
 {
     ASSERT_TRUE(sweepWith("dies", temporary.filePath(QStringLiteral("once"))));
