@@ -251,7 +251,7 @@ std::string rollbackText(const std::optional<Rollback>& rollback)
         text += fact(i == 0 ? "checkpoints" : "", checkpointText(rollback->checkpoints[i]));
     }
     if (rollback->checkpoints.size() > most) {
-        text += fact("", fmt::format("and {} older ones (--json has them all)", rollback->checkpoints.size() - most));
+        text += fact("", fmt::format("and {} older (--json has them all)", rollback->checkpoints.size() - most));
     }
     return text;
 }

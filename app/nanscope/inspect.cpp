@@ -49,6 +49,12 @@ struct StitchedSide
 
 constexpr std::size_t mostLines = 20;
 
+/// Of what holds no finite value there is none.
+std::string magnitude(const Scan& scan, double value)
+{
+    return scan.count == scan.nonFinite() ? "-" : numberText(value);
+}
+
 std::string header(const StitchedSide& side)
 {
     const auto& tensor = side.tensor;
@@ -64,8 +70,8 @@ void addScan(Table& table, const std::string& what, const Scan& scan, const Shap
 {
     const auto first = scan.firstNonFinite < 0 ? "-" : indexText(indexIn(shape, scan.firstNonFinite));
     table.add({what, countText(scan.count), countText(scan.nan), countText(scan.posInf), countText(scan.negInf),
-        countText(scan.zero), countText(scan.subnormal), numberText(scan.absmax), numberText(scan.minNonzero),
-        numberText(std::sqrt(scan.sumSquares)), first});
+        countText(scan.zero), countText(scan.subnormal), magnitude(scan, scan.absmax), magnitude(scan, scan.minNonzero),
+        magnitude(scan, std::sqrt(scan.sumSquares)), first});
 }
 
 std::string scansText(const shards::Stitched& tensor)
@@ -587,7 +593,7 @@ std::string checkpointTable(const CheckpointScan& scan)
         const auto first = values.firstNonFinite < 0 ? "-" : indexText(parameter.firstNonFinite());
         std::vector<std::string> row {parameter.name, shapeText(parameter.shape),
             parameter.dtype ? std::string(shortName(*parameter.dtype)) : "-", countText(values.nan),
-            countText(values.posInf), countText(values.negInf), numberText(values.absmax),
+            countText(values.posInf), countText(values.negInf), magnitude(values, values.absmax),
             parameter.problem.empty() ? first : parameter.problem, parameter.file};
         row.resize(named);
         table.add(std::move(row));
@@ -704,8 +710,8 @@ void addSide(Table& table, const char* side, const CaptureTensor& tensor)
             : indexText(indexIn({matrices.rows, matrices.cols}, scan.firstNonFinite));
         table.add({side, std::to_string(i), shapeText(tensor.shape), std::string(shortName(tensor.dtype)),
             countText(scan.nan), countText(scan.posInf), countText(scan.negInf), countText(scan.zero),
-            countText(scan.subnormal), numberText(scan.absmax), numberText(scan.minNonzero),
-            numberText(std::sqrt(scan.sumSquares)), first});
+            countText(scan.subnormal), magnitude(scan, scan.absmax), magnitude(scan, scan.minNonzero),
+            magnitude(scan, std::sqrt(scan.sumSquares)), first});
     }
 }
 

@@ -246,6 +246,10 @@ TEST_F(Golden, TextAnswersCarryTheSameFacts)
     for (const auto* part : {"10 captures, 2 births", "rank 0", "implementation", "not testable", "gns-"}) {
         EXPECT_THAT(diagnosis.out, HasSubstr(part));
     }
+    const auto folder = std::filesystem::path(birthFile()).parent_path();
+    const auto allNan = run({"inspect", (folder / m_expected["overflow"]["capture"].get<std::string>()).string()});
+    EXPECT_THAT(allNan.out, testing::ContainsRegex("15,360 +0 +0 +0 +0 +- +- +-"))
+        << "an output without a finite value";
     EXPECT_THAT(diagnosis.out, Not(HasSubstr(" 0 binades"))) << "a replay that failed has no headroom";
     EXPECT_THAT(run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32", "--epsilon", "0.5",
                         "--steps", "7"})

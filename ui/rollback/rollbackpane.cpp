@@ -144,7 +144,7 @@ void RollbackPane::showVerifying()
 
 void RollbackPane::showProgress(const QString& checkpoint, qint64 tensors)
 {
-    m_progress->setText(tr("Reading %1: %2 tensors so far").arg(checkpoint).arg(tensors));
+    m_progress->setText(tr("Reading %1, tensor %2").arg(checkpoint).arg(tensors));
 }
 
 void RollbackPane::showVerified()

@@ -6,6 +6,7 @@
 
 #include <QFont>
 
+#include "core/model/words.h"
 #include "ui/shared/roles.h"
 #include "ui/shared/text.h"
 
@@ -19,16 +20,10 @@ QString nonFiniteLine(const NonFinite& where)
         .arg(classWord(where.kind), opLabel(where), indexLabel(where.index), countLabel(where.count));
 }
 
-QString slackLine(const std::vector<Gauge>& gauges)
+QString slackLine(const Cell& cell)
 {
-    std::optional<double> least;
-    for (const Gauge& gauge : gauges) {
-        if (gauge.spectralBound && gauge.spectralLimit && *gauge.spectralLimit > 0) {
-            const double slack = 100 * (1 - *gauge.spectralBound / *gauge.spectralLimit);
-            least = least ? std::min(*least, slack) : slack;
-        }
-    }
-    return least ? CellGridModel::tr("slack to the divergence limit: %1 %").arg(roundNumber(*least)) : QString();
+    const auto slack = slackPercent(cell);
+    return slack ? CellGridModel::tr("slack to the divergence limit: %1 %").arg(roundNumber(*slack)) : QString();
 }
 
 QString distanceLine(const std::vector<Gauge>& gauges)
@@ -47,7 +42,7 @@ QString detailText(const Cell& cell)
     if (cell.firstNonFinite) {
         lines << nonFiniteLine(*cell.firstNonFinite);
     }
-    lines << slackLine(cell.gauges) << distanceLine(cell.gauges);
+    lines << slackLine(cell) << distanceLine(cell.gauges);
     lines << CellGridModel::tr("%1, %2, epsilon %3")
                  .arg(cell.native ? CellGridModel::tr("native") : CellGridModel::tr("emulated"),
                      qstr(name(cell.lowering)), exactNumber(cell.epsilon))

@@ -66,8 +66,9 @@ SweepOptions::SweepOptions(Usual usual, const SweepChoice& chosen, const replay:
         m_lowerings << new QCheckBox(qstr(name(lowering)), this);
         m_lowerings.back()->setToolTip(loweringTip(lowering));
     }
-    m_epsilon->setPlaceholderText(m_usual.epsilon ? tr("as captured: %1").arg(roundNumber(*m_usual.epsilon))
-                                                  : tr("each variant's own: none was captured"));
+    m_epsilon->setPlaceholderText(m_usual.epsilon
+            ? tr("captured %1, or what a variant takes of itself").arg(roundNumber(*m_usual.epsilon))
+            : tr("each variant's own: none was captured"));
     m_epsilon->setToolTip(tr("Added to the norm, or the least it may be, also where a variant ignores its caller's"));
     m_steps->setRange(0, replay::maxSteps);
     m_steps->setSpecialValueText(tr("as many as each schedule has"));

@@ -506,6 +506,9 @@ void addUntestable(CaptureVerdict& v)
     v.notTestable.push_back({"whether the same call fails again, here or on another GPU: this was replayed from the "
                              "published formulas, not with your kernel",
         "replay"});
+    if (v.facts.nothingElse) {
+        return;
+    }
     v.notTestable.push_back({"what the function takes or does besides: weights, moments or a coefficient that were bad "
                              "already, a cast, a mask or a quantiser after the iteration; capture what the iteration "
                              "itself returns",
