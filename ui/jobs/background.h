@@ -27,12 +27,29 @@ void background(QThreadPool& pool, QObject* context, Work work, Done done)
 class JobTracker
 {
 public:
-    int begin() { return ++m_current; }
-    void drop() { ++m_current; }
+    int begin()
+    {
+        m_busy = true;
+        return ++m_current;
+    }
+    /// Whatever runs is heard no more. False where nothing did.
+    bool drop()
+    {
+        ++m_current;
+        return std::exchange(m_busy, false);
+    }
     bool isCurrent(int job) const { return job == m_current; }
+    /// The job has its answer; false where that is not to be heard.
+    bool end(int job)
+    {
+        m_busy = m_busy && !isCurrent(job);
+        return isCurrent(job);
+    }
+    bool busy() const { return m_busy; }
 
 private:
     int m_current = 0;
+    bool m_busy = false;
 };
 
 } // namespace nanscope

@@ -44,14 +44,12 @@ FilmLoader::~FilmLoader()
 void FilmLoader::load(const std::filesystem::path& session, const Cell& cell, int batch)
 {
     m_pool.clear();
-    m_busy = true;
     background(
         m_pool, this, [session, cell, batch] { return filmOf(session, cell, batch); },
         [this, job = m_jobs.begin()](Result<std::shared_ptr<const Film>> film) {
-            if (!m_jobs.isCurrent(job)) {
+            if (!m_jobs.end(job)) {
                 return;
             }
-            m_busy = false;
             if (!film) {
                 Q_EMIT failed(qstr(sentence(film.error())));
             } else if ((*film)->frames.empty()) {
@@ -66,7 +64,6 @@ void FilmLoader::drop()
 {
     m_pool.clear();
     m_jobs.drop();
-    m_busy = false;
 }
 
 } // namespace nanscope

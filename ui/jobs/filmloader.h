@@ -24,7 +24,7 @@ public:
 
     void load(const std::filesystem::path& session, const Cell& cell, int batch);
     void drop();
-    bool busy() const { return m_busy; }
+    bool busy() const { return m_jobs.busy(); }
 
 Q_SIGNALS:
     void loaded(std::shared_ptr<const nanscope::Film> film);
@@ -34,7 +34,6 @@ Q_SIGNALS:
 
 private:
     JobTracker m_jobs;
-    bool m_busy = false;
     QThreadPool m_pool;
 };
 

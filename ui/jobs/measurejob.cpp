@@ -67,7 +67,6 @@ void MeasureJob::start(const MeasureOrder& order)
 {
     m_cancel.cancel();
     m_cancel = CancelToken();
-    m_busy = true;
     const int number = m_jobs.begin();
     const auto job = gatedJob(this, m_cancel, [this, number](const Progress& progress) {
         if (m_jobs.isCurrent(number)) {
@@ -82,19 +81,17 @@ void MeasureJob::start(const MeasureOrder& order)
 
 void MeasureJob::cancel()
 {
-    if (std::exchange(m_busy, false)) {
-        m_cancel.cancel();
-        m_jobs.drop();
+    m_cancel.cancel();
+    if (m_jobs.drop()) {
         Q_EMIT cancelled();
     }
 }
 
 void MeasureJob::onDone(int job, const Answer& answer)
 {
-    if (!m_jobs.isCurrent(job)) {
+    if (!m_jobs.end(job)) {
         return;
     }
-    m_busy = false;
     if (answer) {
         Q_EMIT answered(*answer);
     } else {

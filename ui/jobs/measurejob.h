@@ -45,7 +45,7 @@ public:
     void start(const MeasureOrder& order);
     /// Says cancelled() at once; what still runs ends unheard.
     void cancel();
-    bool busy() const { return m_busy; }
+    bool busy() const { return m_jobs.busy(); }
 
 Q_SIGNALS:
     void started();
@@ -60,7 +60,6 @@ private:
 
     JobTracker m_jobs;
     CancelToken m_cancel;
-    bool m_busy = false;
     QThreadPool m_pool; ///< last member: its thread ends before anything it uses
 };
 

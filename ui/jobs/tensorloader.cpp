@@ -108,14 +108,12 @@ void TensorLoader::load(const CaptureRef& capture, std::int64_t batch)
 {
     // Requests that have not begun are superseded.
     m_pool.clear();
-    m_busy = true;
     background(
         m_pool, this, [capture, batch] { return picturesOf(capture, batch); },
         [this, job = m_jobs.begin()](Result<TensorPictures> pictures) {
-            if (!m_jobs.isCurrent(job)) {
+            if (!m_jobs.end(job)) {
                 return;
             }
-            m_busy = false;
             if (pictures) {
                 Q_EMIT loaded(*pictures);
             } else {
@@ -128,7 +126,6 @@ void TensorLoader::drop()
 {
     m_pool.clear();
     m_jobs.drop();
-    m_busy = false;
 }
 
 } // namespace nanscope

@@ -22,7 +22,7 @@ public:
 
     void load(const CaptureRef& capture, std::int64_t batch);
     void drop();
-    bool busy() const { return m_busy; }
+    bool busy() const { return m_jobs.busy(); }
 
 Q_SIGNALS:
     void loaded(const nanscope::TensorPictures& pictures);
@@ -30,7 +30,6 @@ Q_SIGNALS:
 
 private:
     JobTracker m_jobs;
-    bool m_busy = false;
     QThreadPool m_pool;
 };
 

@@ -56,7 +56,6 @@ void VerifyJob::start(const LoadedRun& run)
 {
     m_cancel.cancel();
     m_cancel = CancelToken();
-    m_busy = true;
     const int number = m_jobs.begin();
     const auto job = gatedJob(this, m_cancel, [this, number](const Progress& progress) {
         if (m_jobs.isCurrent(number)) {
@@ -71,19 +70,17 @@ void VerifyJob::start(const LoadedRun& run)
 
 void VerifyJob::cancel()
 {
-    if (std::exchange(m_busy, false)) {
-        m_cancel.cancel();
-        m_jobs.drop();
+    m_cancel.cancel();
+    if (m_jobs.drop()) {
         Q_EMIT ended();
     }
 }
 
 void VerifyJob::onDone(int job, const Answer& answer)
 {
-    if (!m_jobs.isCurrent(job)) {
+    if (!m_jobs.end(job)) {
         return;
     }
-    m_busy = false;
     if (answer) {
         Q_EMIT verified(*answer);
     } else {

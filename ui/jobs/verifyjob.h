@@ -29,7 +29,7 @@ public:
     void start(const LoadedRun& run);
     /// Ends it at once for who waits. Checkpoints that were read to their end are kept by the session.
     void cancel();
-    bool busy() const { return m_busy; }
+    bool busy() const { return m_jobs.busy(); }
 
 Q_SIGNALS:
     void started();
@@ -46,7 +46,6 @@ private:
 
     JobTracker m_jobs;
     CancelToken m_cancel;
-    bool m_busy = false;
     QThreadPool m_pool; ///< last member: its thread ends before anything it uses
 };
 
