@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
@@ -550,7 +551,11 @@ void rejectDamaged(const LogRecords& records, const FoundFiles& found, std::vect
 /// A checkpoint of which a file is damaged is not complete.
 void noteDamage(std::vector<Checkpoint>& found, const std::vector<Rejection>& damaged)
 {
+    constexpr std::array kinds {".pt", ".pth", ".bin", ".ckpt", ".safetensors", ".distcp"};
     for (const auto& file : damaged) {
+        if (std::ranges::none_of(kinds, [&](const char* kind) { return file.path.ends_with(kind); })) {
+            continue;
+        }
         for (auto& one : found) {
             const bool itself = file.path == one.path;
             if (one.problem.empty() && (itself || file.path.starts_with(one.path + '/'))) {

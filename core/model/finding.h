@@ -62,6 +62,8 @@ struct CheckpointAdvice
     std::string reason;
     std::string path;
     std::vector<EvidenceLine> proof;
+    bool weightsAlone = false; ///< the state of its optimizer is not to be loaded
+    std::int64_t places = 1; ///< complete checkpoints of this step in the folder
 };
 
 /// Where to go back to, and what that costs.

@@ -169,14 +169,16 @@ struct CheckpointContents
 {
     std::string stamp; ///< of its files at that time: another one where they were written again since
     std::int64_t tensors = 0;
+    std::int64_t weights = 0; ///< of these, what is no state of the optimizer and was read
     std::int64_t badWeights = 0; ///< tensors with NaN or infinities, among weights and buffers
     std::int64_t badState = 0; ///< the same, among the state of the optimizer
     std::int64_t open = 0; ///< tensors with infinities that may be meant, as a mask has them
     std::int64_t unread = 0; ///< tensors and files that could not be read
+    std::int64_t damaged = 0; ///< places where it is cut off, contradicts itself or lacks a file: it cannot be loaded
     /// Of the worst of these the first: "layers.0.weight holds 96 NaN, the first at [2,0]".
     std::string first;
 
-    bool allFinite() const { return tensors > 0 && badWeights + badState + open + unread == 0; }
+    bool allFinite() const { return weights > 0 && badWeights + badState + open + unread + damaged == 0; }
     bool operator==(const CheckpointContents&) const = default;
 };
 

@@ -32,11 +32,12 @@ std::map<std::string, CheckpointContents> readCheckpointContents(sqlite3* db)
     if (pragmaValue(db, "user_version") < checkpointContentsVersion) {
         return all;
     }
-    Statement rows(
-        db, "SELECT path, stamp, tensors, bad_weights, bad_state, open, unread, first FROM checkpoint_contents");
+    Statement rows(db,
+        "SELECT path, stamp, tensors, weights, bad_weights, bad_state, open, unread, damaged, first FROM "
+        "checkpoint_contents");
     while (rows.step()) {
         all[rows.text(0)] = {rows.text(1), rows.integer(2), rows.integer(3), rows.integer(4), rows.integer(5),
-            rows.integer(6), rows.text(7)};
+            rows.integer(6), rows.integer(7), rows.integer(8), rows.text(9)};
     }
     return all;
 }
@@ -373,9 +374,9 @@ std::vector<Checkpoint> readCheckpoints(sqlite3* db)
 
 void storeCheckpointContents(sqlite3* db, const std::string& path, const CheckpointContents& contents)
 {
-    Statement(db, "INSERT OR REPLACE INTO checkpoint_contents VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-        .bind(path, contents.stamp, contents.tensors, contents.badWeights, contents.badState, contents.open,
-            contents.unread, contents.first)
+    Statement(db, "INSERT OR REPLACE INTO checkpoint_contents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        .bind(path, contents.stamp, contents.tensors, contents.weights, contents.badWeights, contents.badState,
+            contents.open, contents.unread, contents.damaged, contents.first)
         .run();
 }
 

@@ -128,8 +128,8 @@ ALTER TABLE event_facts ADD COLUMN collective_group TEXT;
 // What a found checkpoint held when it was read, as in CheckpointContents. Outlives the next import.
 constexpr const char* checkpointContents = R"sql(
 CREATE TABLE checkpoint_contents (path TEXT PRIMARY KEY NOT NULL, stamp TEXT NOT NULL, tensors INTEGER NOT NULL,
-  bad_weights INTEGER NOT NULL, bad_state INTEGER NOT NULL, open INTEGER NOT NULL, unread INTEGER NOT NULL,
-  first TEXT NOT NULL);
+  weights INTEGER NOT NULL, bad_weights INTEGER NOT NULL, bad_state INTEGER NOT NULL, open INTEGER NOT NULL,
+  unread INTEGER NOT NULL, damaged INTEGER NOT NULL, first TEXT NOT NULL);
 )sql";
 
 // Cells of different steps are different cells. Those that are there have as many gauges as they have steps.

@@ -295,7 +295,8 @@ RunData withPaths(
     }
     nameEvents(run);
     for (auto& checkpoint : run.checkpoints) {
-        const bool found = checkpoint.fact == CheckpointFact::found && !run.root.empty();
+        const bool found = checkpoint.fact == CheckpointFact::found && !run.root.empty()
+            && fs::path(checkpoint.path).lexically_normal().has_filename() && checkpoint.path != ".";
         checkpoint.place = found ? places.find((fs::path(run.root) / checkpoint.path).string()) : std::string();
     }
     for (auto& capture : run.captures) {

@@ -39,22 +39,29 @@ bool isSmall(const RunData& run)
 }
 
 /// At most `most` points, the last ones. Never more of them in memory than that, and one piece.
-Result<std::vector<Point>> newestPoints(const session::Session& session, const Series& series, std::int64_t most)
+Result<std::vector<Point>> newestPoints(
+    const session::Session& session, const Series& series, std::int64_t count, std::int64_t most)
 {
-    auto skipped = countOf(series) - most;
+    auto skipped = count - most;
     if (skipped <= 0) {
         return session.points(series.id);
     }
+    std::int64_t seen = 0;
     std::vector<Point> points;
     points.reserve(static_cast<std::size_t>(most));
     const session::SeriesRange all {
         series.id, series.firstStep, series.lastStep, std::numeric_limits<std::int64_t>::max()};
     const auto visited = session.visitRange(all, [&](const session::SeriesPiece& piece) {
         const auto passed = std::min(skipped, std::ssize(piece.points));
+        seen += std::ssize(piece.points);
         points.insert(points.end(), piece.points.begin() + passed, piece.points.end());
         skipped -= passed;
         return true;
     });
+    // A session may hold other numbers of points than it says.
+    if (visited && seen != count) {
+        return newestPoints(session, series, seen, most);
+    }
     return visited.map([&] { return std::move(points); });
 }
 
@@ -76,7 +83,7 @@ Result<void> readJudgingPoints(RunData& run, const session::Session& session)
         if (!small && !isJudging(series)) {
             continue;
         }
-        auto points = newestPoints(session, series, most);
+        auto points = newestPoints(session, series, countOf(series), most);
         if (!points) {
             return tl::make_unexpected(points.error());
         }

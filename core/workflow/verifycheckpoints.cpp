@@ -76,6 +76,10 @@ CheckpointContents contentsOf(const tensorfile::CheckpointScan& scan)
     CheckpointContents contents;
     contents.tensors = std::ssize(scan.parameters);
     contents.unread = std::ssize(scan.rejected);
+    contents.damaged = scan.damaged;
+    contents.weights = std::ranges::count_if(scan.parameters, [](const Parameter& parameter) {
+        return !parameter.optimizerState && parameter.state() != ParameterState::notRead;
+    });
     const Parameter* worst = nullptr;
     for (const auto& parameter : scan.parameters) {
         if (auto* counter = counterOf(contents, parameter)) {
@@ -104,15 +108,17 @@ std::optional<CheckpointContents> readContents(const fs::path& place, const JobC
     }
     CheckpointContents unread;
     unread.unread = 1;
+    unread.damaged = scan.error().kind == ErrorKind::truncated || scan.error().kind == ErrorKind::corrupt ? 1 : 0;
     unread.first = sentence(scan.error());
     return unread;
 }
 
-/// Of several copies the one that the advice names, too: the last.
-Checkpoint* completeAt(RunData& run, std::int64_t step)
+/// Of several copies that were not read the last.
+Checkpoint* unreadAt(RunData& run, std::int64_t step)
 {
     const auto one = std::find_if(run.checkpoints.rbegin(), run.checkpoints.rend(), [&](const Checkpoint& checkpoint) {
-        return checkpoint.step == step && !checkpoint.place.empty() && checkpoint.problem.empty();
+        return checkpoint.step == step && !checkpoint.place.empty() && checkpoint.problem.empty()
+            && !checkpoint.contents;
     });
     return one == run.checkpoints.rend() ? nullptr : &*one;
 }
@@ -123,10 +129,9 @@ Checkpoint* nextToRead(RunData& run, const Rollback& advice)
 {
     for (const auto& one : advice.checkpoints) {
         const bool mayBeSafe = one.status == CheckpointStatus::safe || one.status == CheckpointStatus::unverified;
-        auto* found = one.step < advice.fault && (mayBeSafe || one.step == advice.recommended)
-            ? completeAt(run, one.step)
-            : nullptr;
-        if (found != nullptr && !found->contents) {
+        auto* found = one.step < advice.fault && (mayBeSafe || one.step == advice.recommended) ? unreadAt(run, one.step)
+                                                                                               : nullptr;
+        if (found != nullptr) {
             return found;
         }
         if (one.step == advice.recommended && one.status == CheckpointStatus::safe) {
@@ -170,6 +175,12 @@ Result<std::int64_t> verifyCheckpoints(
     RunData& run, const std::vector<CaptureVerdict>& verdicts, session::Session* session, const JobContext& job)
 {
     forgetRewrittenCheckpoints(run);
+    for (auto& one : run.checkpoints) {
+        // What kept it from being read may be mended by now: a permission, a mount.
+        if (one.contents && one.contents->unread > 0) {
+            one.contents.reset();
+        }
+    }
     for (std::int64_t read = 0;; ++read) {
         const auto advice = diagnose::adviseRollback(run, verdicts);
         auto* next = advice ? nextToRead(run, *advice) : nullptr;

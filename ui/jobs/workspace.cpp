@@ -13,6 +13,7 @@
 #include "core/report/report.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
+#include "core/workflow/verifycheckpoints.h"
 #include "ui/captures/capturemodel.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/jobs/readrun.h"
@@ -421,12 +422,14 @@ void Workspace::onVerified(const std::vector<Checkpoint>& checkpoints)
 {
     auto run = std::make_shared<RunData>(*m_loaded.run);
     for (Checkpoint& known : run->checkpoints) {
-        const auto read = std::ranges::find_if(checkpoints,
-            [&](const Checkpoint& checkpoint) { return checkpoint.contents && checkpoint.place == known.place; });
+        const auto read = std::ranges::find_if(checkpoints, [&](const Checkpoint& checkpoint) {
+            return checkpoint.contents && !known.place.empty() && checkpoint.path == known.path;
+        });
         if (read != checkpoints.end()) {
             known.contents = read->contents;
         }
     }
+    workflow::forgetRewrittenCheckpoints(*run);
     m_loaded.run = std::move(run);
     m_reporter.subjectChanged();
     adviseAgain();

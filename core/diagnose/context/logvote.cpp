@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -117,6 +118,11 @@ std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVer
     }
     const auto [series, points] = pointsBefore(run, "grad_norm", until);
     if (points.size() < fewest) {
+        return std::nullopt;
+    }
+    const auto last = until.step ? until.step->second : std::numeric_limits<std::int64_t>::max();
+    if (std::ranges::any_of(series->points,
+            [&](const Point& point) { return point.step <= last && point.state != PointState::finite; })) {
         return std::nullopt;
     }
     const auto largest = std::ranges::max_element(points, {}, &Point::value);

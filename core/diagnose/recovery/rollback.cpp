@@ -77,11 +77,14 @@ std::string settingsFor(const std::vector<CaptureVerdict>& verdicts, const Failu
 {
     const auto* first = deciding(verdicts);
     std::vector<std::string> settings {settingFor(first, timeline)};
-    if (first == nullptr || first->blame == Blame::undecided) {
+    if (first == nullptr) {
         return settings.front();
     }
+    const bool open = first->blame == Blame::undecided;
     for (const auto& verdict : verdicts) {
-        auto setting = began(verdict) && verdict.blame != Blame::undecided ? settingFor(&verdict, timeline) : "";
+        const bool covered = verdict.blame == Blame::undecided
+            || (open && verdict.blame != Blame::machine && verdict.blame != Blame::upstream);
+        auto setting = began(verdict) && !covered ? settingFor(&verdict, timeline) : "";
         if (!setting.empty() && std::ranges::find(settings, setting) == settings.end()) {
             settings.push_back(std::move(setting));
         }
@@ -112,6 +115,13 @@ std::string pruningRisk(const RunData& run)
     return prunes ? "; copy it away first, the run deletes old ones" : "";
 }
 
+const CheckpointAdvice* recommendedOf(const Rollback& rollback)
+{
+    const auto chosen = std::ranges::find_if(
+        rollback.checkpoints, [&](const CheckpointAdvice& advice) { return advice.step == rollback.recommended; });
+    return chosen == rollback.checkpoints.end() ? nullptr : &*chosen;
+}
+
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
 std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
     const FailureTimeline& timeline)
@@ -128,7 +138,9 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
                    "{}; resume from a checkpoint written before update {}, none is known here", setting, life.first())
                                             : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
-    return fmt::format("{}; resume from step {} ({}){}", setting, *rollback.recommended,
+    const auto* chosen = recommendedOf(rollback);
+    const auto what = chosen->weightsAlone ? "the weights alone of step" : "step";
+    return fmt::format("{}; resume from {} {} ({}){}", setting, what, *rollback.recommended,
         costOf(run, life.first() - *rollback.recommended), pruningRisk(run));
 }
 
@@ -142,6 +154,7 @@ struct Known
     const Checkpoint* saved = nullptr;
     const Checkpoint* removed = nullptr;
     const Checkpoint* loaded = nullptr;
+    std::vector<const Checkpoint*> complete {}; ///< of the found ones
 
     std::string path() const
     {
@@ -179,6 +192,9 @@ std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
     std::map<std::int64_t, Known, std::greater<>> all;
     for (const auto& checkpoint : run.checkpoints) {
         auto& known = all[checkpoint.step];
+        if (checkpoint.fact == CheckpointFact::found && checkpoint.problem.empty()) {
+            known.complete.push_back(&checkpoint);
+        }
         auto*& slot = slotOf(known, checkpoint.fact);
         // A complete copy in one place is worth more than a torn one in another.
         const bool better = slot == nullptr || checkpoint.fact != CheckpointFact::found || checkpoint.problem.empty();
@@ -293,30 +309,63 @@ void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& 
     }
 }
 
+/// What all complete copies of one step hold together; nothing where one of them was not read.
+std::optional<CheckpointContents> contentsAt(const Known& known)
+{
+    std::optional<CheckpointContents> sum;
+    for (const auto* one : known.complete) {
+        if (!one->contents) {
+            return std::nullopt;
+        }
+        const auto& contents = *one->contents;
+        if (!sum) {
+            sum = contents;
+            continue;
+        }
+        // Of several copies the worst speaks.
+        if (contents.badWeights > 0 || sum->first.empty()) {
+            sum->first = contents.first;
+        }
+        sum->weights = std::min(sum->weights, contents.weights);
+        sum->tensors += contents.tensors;
+        sum->badWeights += contents.badWeights;
+        sum->badState += contents.badState;
+        sum->open += contents.open;
+        sum->unread += contents.unread;
+        sum->damaged += contents.damaged;
+    }
+    return sum;
+}
+
 /// What its tensors hold is worth more than what a log lets one expect.
 void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& contents)
 {
     const auto seen = [&](std::string text) { return EvidenceLine {std::move(text), advice.path}; };
-    const auto count = counted(contents.tensors, "tensor");
     if (contents.badWeights > 0) {
         set(advice, CheckpointStatus::poisoned, "its weights are not finite", {seen(contents.first)});
-    } else if (contents.unread > 0) {
-        set(advice, CheckpointStatus::missing, "not all of it can be read", {seen(contents.first)});
+    } else if (contents.damaged > 0) {
+        set(advice, CheckpointStatus::missing, "it is not complete", {seen(contents.first)});
+    } else if (contents.unread > 0 || contents.weights == 0) {
+        const bool none = contents.weights == 0;
+        advice.status = advice.status == CheckpointStatus::safe ? CheckpointStatus::unverified : advice.status;
+        advice.reason += none ? "; no weights in it could be read" : "; not all of it could be read";
+        advice.proof.push_back(seen(contents.first));
     } else if (contents.badState > 0) {
         set(advice, CheckpointStatus::suspect,
             "its weights are finite, the state of its optimizer is not: load the weights alone",
             {seen(contents.first)});
+        advice.weightsAlone = true;
     } else if (contents.open > 0) {
         advice.reason += fmt::format("; {} with infinities that may be meant", counted(contents.open, "tensor"));
         advice.proof.push_back(seen(contents.first));
     } else if (advice.status == CheckpointStatus::unverified || advice.status == CheckpointStatus::safe) {
-        const bool logged = advice.status == CheckpointStatus::safe;
+        const auto logged = advice.status == CheckpointStatus::safe ? advice.reason + ", and " : std::string();
         set(advice, CheckpointStatus::safe,
-            fmt::format("{}every value of its {} is finite", logged ? advice.reason + ", and " : "", count),
+            fmt::format("{}every value of its {} is finite", logged, counted(contents.tensors, "tensor")),
             std::move(advice.proof));
     } else {
         advice.status = CheckpointStatus::suspect;
-        advice.reason += fmt::format("; every value of its {} is finite", count);
+        advice.reason += fmt::format("; every value of its {} is finite", counted(contents.tensors, "tensor"));
     }
 }
 
@@ -347,7 +396,8 @@ std::string resumeLine(const CheckpointAdvice& advice)
     const auto place = path.has_filename() ? path : path.parent_path();
     // Anything else would have to be quoted, in a shell in one way and in Python in another.
     static const RE2 plain(R"([\w./@=+:,-]+)", RE2::Latin1);
-    if (!RE2::FullMatch(advice.path, plain)) {
+    // One of several is a part, or another run's; and nothing of these loads weights alone.
+    if (!RE2::FullMatch(advice.path, plain) || advice.weightsAlone || advice.places > 1) {
         return {};
     }
     for (const auto& word : resumeWords) {
@@ -398,19 +448,11 @@ void doubtTheNewest(std::vector<CheckpointAdvice>& all, std::int64_t first)
     for (auto& advice : all) {
         if (older && isSafeBefore(advice, first) && first - advice.step < wellBefore) {
             advice.status = CheckpointStatus::suspect;
-            advice.reason = fmt::format(
-                "its loss was finite, but it was written {} steps before the fault: what caused that may be in there "
-                "already (PaLM went back about {})",
+            advice.reason += fmt::format("; but it was written {} steps before the fault: what caused that may be in "
+                                         "there already (PaLM went back about {})",
                 first - advice.step, wellBefore);
         }
     }
-}
-
-const CheckpointAdvice* recommendedOf(const Rollback& rollback)
-{
-    const auto chosen = std::ranges::find_if(
-        rollback.checkpoints, [&](const CheckpointAdvice& advice) { return advice.step == rollback.recommended; });
-    return chosen == rollback.checkpoints.end() ? nullptr : &*chosen;
 }
 
 std::string lostText(std::int64_t lost)
@@ -460,8 +502,9 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         advice.path = known.path();
         if (!isMissing(advice, known)) {
             judge(advice, known, timeline);
-            if (known.found != nullptr && known.found->contents) {
-                judgeByContents(advice, *known.found->contents);
+            advice.places = std::max<std::int64_t>(1, std::ssize(known.complete));
+            if (const auto contents = contentsAt(known)) {
+                judgeByContents(advice, *contents);
             }
         }
     }

@@ -107,6 +107,7 @@ private:
     Parameter begin(const std::string& name, const fs::path& path, std::optional<DType> dtype, const Shape& shape);
     void finish(Parameter parameter);
     void reject(const fs::path& path, std::string reason);
+    void noteDamage(const Error& error);
     void note(const std::vector<std::string>& opaque);
     std::string relative(const fs::path& path) const;
     bool stopped() const { return m_job.cancel.cancelled(); }
@@ -128,6 +129,11 @@ void CheckpointReader::reject(const fs::path& path, std::string reason)
 {
     const auto name = relative(path);
     m_result.rejected.push_back({name.empty() ? path.filename().string() : name, std::move(reason)});
+}
+
+void CheckpointReader::noteDamage(const Error& error)
+{
+    m_result.damaged += error.kind == ErrorKind::truncated || error.kind == ErrorKind::corrupt ? 1 : 0;
 }
 
 void CheckpointReader::note(const std::vector<std::string>& opaque)
@@ -163,9 +169,11 @@ std::string CheckpointReader::scanInto(Parameter& parameter, const Tensor& tenso
 {
     const auto scanned = scanVerifying(tensor, file);
     if (!scanned) {
+        noteDamage(scanned.error());
         return scanned.error().what;
     }
     if (!scanned->checksumMatches.value_or(true)) {
+        ++m_result.damaged;
         return checksumDiffers; // values that cannot be trusted accuse nothing
     }
     const auto matrix = tensor.matrices().rows * tensor.matrices().cols;
@@ -223,6 +231,7 @@ void CheckpointReader::readFile(const fs::path& path)
     m_seen.clear();
     const auto file = openTensorFile(path, m_file);
     if (!file) {
+        noteDamage(file.error());
         reject(path, file.error().what);
         return;
     }
@@ -245,6 +254,9 @@ std::string CheckpointReader::addPiece(Parameter& parameter, const CheckpointPie
     std::shared_ptr<const platform::FileReader> opened;
     const auto file = openTensorFile(folder / piece.file, opened, piece.part);
     if (!file) {
+        std::error_code ignored;
+        m_result.damaged += fs::exists(folder / piece.file, ignored) ? 0 : 1;
+        noteDamage(file.error());
         return fmt::format("{}: {}", piece.file, file.error().what);
     }
     const auto* root = &file->root;
@@ -253,6 +265,7 @@ std::string CheckpointReader::addPiece(Parameter& parameter, const CheckpointPie
     }
     const auto* tensor = root->tensor();
     if (tensor == nullptr || !liesIn(parameter.shape, piece.offset, tensor->shape())) {
+        ++m_result.damaged;
         return fmt::format("{}: what lies there is not the tensor that .metadata describes", piece.file);
     }
     return tensor->elements() == 0 ? "" : scanInto(parameter, *tensor, piece.offset, opened);
@@ -279,6 +292,7 @@ void CheckpointReader::addPieces(const CheckpointTensor& tensor, const fs::path&
         parameter.problem = parameter.problem.empty() ? std::move(problem) : parameter.problem;
     }
     if (parameter.problem.empty() && parameter.scan.count != elements) {
+        ++m_result.damaged;
         parameter.problem =
             fmt::format("{} of its {} are in its files", countText(parameter.scan.count), counted(elements, "element"));
     }
@@ -319,6 +333,7 @@ void CheckpointReader::checkShardIndex(const fs::path& path)
         }
     }
     for (const auto& file : missing) {
+        ++m_result.damaged;
         reject(path.parent_path() / file, "the index names this file, and it is not here; copy it, or save again");
     }
 }
@@ -331,8 +346,9 @@ Result<void> CheckpointReader::readFolder()
     for (fs::recursive_directory_iterator entry(m_root, error); !error && entry != fs::recursive_directory_iterator();
          entry.increment(error)) {
         std::error_code ignored;
-        if (entry.depth() >= deepest) {
+        if (entry.depth() >= deepest && entry->is_directory(ignored)) {
             entry.disable_recursion_pending();
+            reject(entry->path(), "it lies too deep in the folder; move it up, or name it by itself");
         }
         if (entry->is_regular_file(ignored)) {
             files.insert(entry->path());
@@ -353,6 +369,7 @@ Result<void> CheckpointReader::readFolder()
             readDistributed(path);
         } else if (name.ends_with(".distcp") && !files.contains(path.parent_path() / distributedIndex)) {
             ++m_result.files;
+            ++m_result.damaged;
             reject(path, "there is no .metadata beside it: saving was not finished, and torch cannot load it either");
         } else if (name.ends_with(".index.json")) {
             checkShardIndex(path);
@@ -380,7 +397,8 @@ Result<CheckpointScan> CheckpointReader::read()
     }
     const bool none = m_result.parameters.empty() && m_result.others == 0;
     if (none && m_result.rejected.size() == 1) {
-        return failure(ErrorKind::unsupported, m_result.rejected.front().reason, m_root.string());
+        const auto kind = m_result.damaged > 0 ? ErrorKind::corrupt : ErrorKind::unsupported;
+        return failure(kind, m_result.rejected.front().reason, m_root.string());
     }
     if (none && m_result.rejected.empty()) {
         return failure(ErrorKind::unsupported,

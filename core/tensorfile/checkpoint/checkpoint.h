@@ -50,6 +50,7 @@ struct CheckpointScan
     std::int64_t others = 0; ///< integer, boolean, complex and empty tensors, which are not read
     std::int64_t files = 0;
     std::vector<Rejection> rejected; ///< files that cannot be used or are missing
+    std::int64_t damaged = 0; ///< places where it is cut off, contradicts itself, or a file of it is missing
     std::vector<std::string> opaque; ///< names of Python objects that were not rebuilt, each once
 };
 

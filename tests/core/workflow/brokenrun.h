@@ -40,11 +40,12 @@ public:
         folder.write("train.jsonl", log);
     }
 
-    void write(std::int64_t step, const std::vector<float>& weights, const std::string& tensor = "model.weight") const
+    void write(std::int64_t step, const std::vector<float>& values, const std::string& tensor = "model.weight",
+        const std::string& file = "model.safetensors") const
     {
         const auto place = "step-" + std::to_string(step);
         std::filesystem::create_directories(folder.path() / place);
-        folder.write(place + "/model.safetensors", safetensors(tensor, weights));
+        folder.write(place + '/' + file, safetensors(tensor, values));
     }
 
     TemporaryFolder folder;

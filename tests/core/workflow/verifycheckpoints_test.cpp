@@ -77,13 +77,16 @@ TEST(VerifyCheckpoints, readsTheNewestUntilOneIsFinite)
 TEST(VerifyCheckpoints, weightsAreLoadedAloneWhereOnlyTheOptimizerIsBad)
 {
     const BrokenRun broken;
-    broken.write(300, bad, "optimizer.state.0.exp_avg");
+    broken.write(300, good);
+    broken.write(300, bad, "optimizer.state.0.exp_avg", "optimizer.safetensors");
     auto run = readRun(broken);
     EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1);
     const auto advice = diagnose::adviseRollback(run, {kernelFault()});
     EXPECT_EQ(advice->recommended, 300);
     EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::suspect);
     EXPECT_THAT(advice->reason, HasSubstr("load the weights alone"));
+    EXPECT_THAT(advice->tonight, HasSubstr("resume from the weights alone of step 300"));
+    EXPECT_EQ(advice->resume, "") << "it would load the state of the optimizer, too";
 }
 
 TEST(VerifyCheckpoints, whatCannotBeReadIsSaid)
@@ -101,8 +104,34 @@ TEST(VerifyCheckpoints, whatCannotBeReadIsSaid)
     EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 2);
     const auto after = diagnose::adviseRollback(run, {kernelFault()});
     EXPECT_EQ(after->recommended, 200);
-    EXPECT_EQ(adviceAt(*after, 300).reason, "not all of it can be read");
+    EXPECT_EQ(adviceAt(*after, 300).reason, "it is not complete");
     EXPECT_EQ(adviceAt(*after, 300).status, CheckpointStatus::missing);
+}
+
+TEST(VerifyCheckpoints, ofSeveralCopiesTheWorstSpeaks)
+{
+    const BrokenRun broken;
+    broken.write(200, good);
+    broken.write(300, bad);
+    broken.folder.write("other/step-300/model.safetensors", safetensors("model.weight", good));
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 3);
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::poisoned);
+    EXPECT_EQ(advice->recommended, 200);
+}
+
+TEST(VerifyCheckpoints, whatIsNoWeightProvesNothing)
+{
+    const BrokenRun broken;
+    broken.write(300, good, "optimizer.state.0.exp_avg");
+    broken.folder.write("step-300/tokenizer.bin", "no tensor");
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1);
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::unverified);
+    EXPECT_EQ(advice->recommended, 300) << "nothing speaks against it";
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1) << "what was not read is tried again";
 }
 
 TEST(VerifyCheckpoints, noLinkToAFileThatIsGoneIsACheckpoint)
