@@ -120,7 +120,8 @@ std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVer
     if (points.size() < fewest) {
         return std::nullopt;
     }
-    const auto last = until.step ? until.step->second : std::numeric_limits<std::int64_t>::max();
+    // What became infinite before the birth was no size at all; behind it, it is the birth's own doing.
+    const auto last = verdict.step ? verdict.step->first : std::numeric_limits<std::int64_t>::max();
     if (std::ranges::any_of(series->points,
             [&](const Point& point) { return point.step <= last && point.state != PointState::finite; })) {
         return std::nullopt;
