@@ -542,7 +542,7 @@ TEST(Rollback, TonightMendsEveryCauseThatIsKnown)
 {
     auto run = runOf(1000, 5);
     run.checkpoints = {saved(800)};
-    const auto tonight = [&](std::vector<Blame> blames) {
+    const auto tonight = [&](const std::vector<Blame>& blames) {
         std::vector<CaptureVerdict> verdicts;
         for (const auto blame : blames) {
             verdicts.push_back(birthAfter(1000, blame));
