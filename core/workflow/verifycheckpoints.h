@@ -15,8 +15,8 @@ namespace nanscope::workflow {
 
 /// Reads checkpoints of the run's folder until the one that is recommended to go back to is known to be finite and no
 /// newer one may be: newest first, and none that the log rules out. `run`, with its points, is given what they hold,
-/// and `session`, if there is one, keeps it. What was read before and has not changed since is not read again. Reads
-/// nothing where the run was in no trouble.
+/// and `session`, if there is one, keeps it. What was read whole before and has not changed since is not read again.
+/// Reads nothing where the run was in no trouble.
 ///
 /// Returns how many were read. What cannot be read costs only itself and is said with the contents.
 Result<std::int64_t> verifyCheckpoints(
