@@ -59,6 +59,8 @@ def main() -> None:
     shutil.copy2(stage / "bin/nanscope", data / "scripts/nanscope")
     shutil.copytree(stage / "share/man", data / "data/share/man")
     shutil.copytree(stage / "share/bash-completion", data / "data/share/bash-completion")
+    # Beside the folder into which auditwheel moves the program.
+    shutil.copytree(stage / "share/nanscope/source", content / "nanscope.source")
     (info / "METADATA").write_text(METADATA.format(version=version, readme=README))
     (info / "WHEEL").write_text(WHEEL)
     shutil.copy2(ROOT / "LICENSES/Apache-2.0.txt", info / "licenses/LICENSE")

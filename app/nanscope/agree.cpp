@@ -1,8 +1,5 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <filesystem>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,7 +8,7 @@
 #include "app/nanscope/shared/worker.h"
 #include "core/base/table.h"
 #include "core/base/utf8.h"
-#include "core/platform/childprocess.h"
+#include "core/rpc/client.h"
 
 namespace nanscope {
 
@@ -51,42 +48,6 @@ std::vector<std::string> Agree::arguments() const
     return words;
 }
 
-/// The one line that the worker answers with; it is ended where the user does not want to wait any longer.
-Result<std::string> answerOf(const std::vector<std::string>& arguments, const CancelToken& cancel)
-{
-    using Clock = platform::ChildProcess::Clock;
-    const auto path = workerPath();
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) {
-        return failure(ErrorKind::unsupported,
-            "there is no nanscope-worker, which GPUs need; make one with ./bootstrap build or name it in "
-            "NANSCOPE_WORKER",
-            path.string());
-    }
-    auto worker = platform::ChildProcess::start({path, arguments, {{"OMP_WAIT_POLICY", "passive"}}});
-    if (!worker) {
-        return tl::make_unexpected(worker.error());
-    }
-    std::string line;
-    while (!cancel.cancelled()) {
-        const auto got = worker->readLine(line, Clock::now() + std::chrono::milliseconds(100));
-        if (!got) {
-            return tl::make_unexpected(got.error());
-        }
-        if (*got == platform::ChildProcess::Got::line) {
-            return line;
-        }
-        if (*got == platform::ChildProcess::Got::end) {
-            return failure(ErrorKind::internal,
-                fmt::format(
-                    "the worker {} without an answer", worker->end(Clock::now() + platform::ChildProcess::patience)),
-                path.string());
-        }
-    }
-    worker->kill();
-    return failure(ErrorKind::cancelled, "the replays were cancelled");
-}
-
 std::string text(const Json& answer)
 {
     Table table({{"device"}, {"hardware"}, {"replay"}, {"bits"}});
@@ -117,13 +78,13 @@ Result<int> Agree::run(Terminal& terminal)
     if (const auto precision = precisionsOf(listOf(m_precision)); !precision) {
         return tl::make_unexpected(precision.error());
     }
-    const auto line = answerOf(arguments(), terminal.cancelToken());
-    if (!line) {
-        return tl::make_unexpected(line.error());
+    const auto said = askWorker(arguments(), terminal.cancelToken());
+    if (!said) {
+        return tl::make_unexpected(said.error());
     }
-    const auto answer = Json::parse(*line, nullptr, false);
+    const auto answer = Json::parse(*said, nullptr, false);
     if (!answer.is_object()) {
-        return failure(ErrorKind::internal, "the worker's answer is not understood", workerPath().string());
+        return failure(ErrorKind::internal, "the worker's answer is not understood", rpc::workerProgram().string());
     }
     try {
         if (const auto error = answer.find("error"); error != answer.end()) {
@@ -132,7 +93,7 @@ Result<int> Agree::run(Terminal& terminal)
         }
         terminal.json() ? terminal.printJson(answer) : terminal.print(text(answer));
     } catch (const nlohmann::json::exception&) {
-        return failure(ErrorKind::internal, "the worker is of another version", workerPath().string());
+        return failure(ErrorKind::internal, "the worker is of another version", rpc::workerProgram().string());
     }
     return exitDone;
 }

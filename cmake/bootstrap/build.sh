@@ -1,14 +1,17 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
 
-prepare() {
+# prepare_core PACKAGES...: what core and the worker are built with, and these packages.
+prepare_core() {
   mkdir -p "$logs" "$deps"
   find_python || set -- "$@" python3-venv
-  need_packages "${packages_build[@]}" "${packages_window[@]}" "$@"
+  need_packages "${packages_build[@]}" "$@"
   have "${CXX:-g++}" || fail "no C++ compiler: ${CXX:-g++} is not installed."
   have ninja || fail "ninja is not installed."
   need_cmake
 }
+
+prepare() { prepare_core "${packages_window[@]}" "$@"; }
 
 prepare_worker() {
   [ "$worker" = yes ] || return 0
@@ -63,6 +66,19 @@ build_command() {
   configure_release -DBUILD_TESTING=OFF -DNANSCOPE_BENCH=OFF
   compile "$build" all
   say "the programs are in build/release/bin/"
+}
+
+# For a command line that was installed: its package holds these sources, and `nanscope doctor --build-worker` calls this.
+worker_command() {
+  [ -n "$1" ] || wrong_usage "worker needs the FOLDER to put nanscope-worker into"
+  prepare_core
+  require_worker
+  configure worker "-DNANSCOPE_TORCH_PYTHON=$torch_python" "-DNANSCOPE_NVCC=${nvcc:-nvcc-NOTFOUND}"
+  compile "$root/build/worker" nanscope-worker
+  mkdir -p "$1" && cp "$root/build/worker/bin/nanscope-worker" "$1/nanscope-worker.new" &&
+    mv "$1/nanscope-worker.new" "$1/nanscope-worker" || fail "nanscope-worker could not be put into $1."
+  rm -rf "$root/build/worker"
+  say "$("$1/nanscope-worker" --version): $1/nanscope-worker"
 }
 
 bench_command() {

@@ -67,6 +67,13 @@ std::string clipped(std::string_view text, std::size_t characters)
     return std::string(text);
 }
 
+std::string lastLine(std::string text)
+{
+    constexpr std::size_t most = 300;
+    text.erase(text.find_last_not_of(" \t\r\n") + 1);
+    return text.substr(text.find_last_of('\n') + 1).substr(0, most);
+}
+
 std::size_t textWidth(std::string_view text)
 {
     std::size_t width = 0;

@@ -23,6 +23,9 @@ std::string asSentence(const std::string& text);
 /// At most so many characters, cut at a character with "…".
 std::string clipped(std::string_view text, std::size_t characters);
 
+/// Of what a program says before it fails, the last line mostly tells why: at most 300 bytes of it.
+std::string lastLine(std::string text);
+
 /// Columns a text takes on a terminal, counting code points.
 std::size_t textWidth(std::string_view text);
 

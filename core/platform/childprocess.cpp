@@ -297,6 +297,19 @@ std::chrono::milliseconds slice(ChildProcess::Clock::time_point until)
 
 } // namespace
 
+Error becomeProgram(const ChildProgram& program)
+{
+    std::vector<std::string> words {program.path.string()};
+    words.insert(words.end(), program.arguments.begin(), program.arguments.end());
+    auto variables = environmentWith(program);
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    ::signal(SIGXFSZ, SIG_DFL);
+    ::execve(program.path.c_str(), pointersTo(words).data(), pointersTo(variables).data());
+    return systemFailure("The program cannot be started", errno, program.path).value();
+}
+
 ChildProcess::ChildProcess(std::unique_ptr<State> state)
     : m_state(std::move(state))
 { }

@@ -21,6 +21,9 @@ struct ChildProgram
     std::vector<std::pair<std::string, std::string>> variables; ///< added to this process's own
 };
 
+/// This process goes on as `program`, in its terminal and with its streams. Comes back only where that fails.
+Error becomeProgram(const ChildProgram& program);
+
 /// A started program, spoken to in lines over pipes. It is a process group of its own: Ctrl-C reaches the caller
 /// alone, who decides what becomes of it. Nothing here waits longer than its caller allows, and the object's end is the
 /// program's end. One thread at a time.

@@ -3,13 +3,16 @@
 #include "core/rpc/client.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
+#include "core/platform/platform.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
 
@@ -48,21 +51,31 @@ Progress progressOf(const Json& json)
         valueIn<std::string>(json, "message")};
 }
 
-/// Of what a program says before it fails, the last line mostly tells why.
-std::string lastLine(std::string text)
-{
-    constexpr std::size_t most = 300;
-    text.erase(text.find_last_not_of(" \t\r\n") + 1);
-    const auto line = text.substr(text.find_last_of('\n') + 1);
-    return line.substr(0, most);
-}
-
 tl::unexpected<Error> cancelled(const char* what)
 {
     return failure(ErrorKind::cancelled, fmt::format("the {} was cancelled", what));
 }
 
 } // namespace
+
+std::filesystem::path builtWorkerFolder()
+{
+    return platform::userDataFolder() / "worker";
+}
+
+std::filesystem::path workerProgram(const std::filesystem::path& chosen)
+{
+    if (const char* named = std::getenv("NANSCOPE_WORKER"); named != nullptr && *named != '\0') {
+        return named;
+    }
+    if (!chosen.empty()) {
+        return chosen;
+    }
+    const auto beside = platform::programFolder() / "nanscope-worker";
+    const auto built = builtWorkerFolder() / "nanscope-worker";
+    std::error_code ignored;
+    return !std::filesystem::exists(beside, ignored) && std::filesystem::exists(built, ignored) ? built : beside;
+}
 
 struct ServiceClient::Job
 {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -15,6 +16,13 @@
 #include "core/rpc/server.h"
 
 namespace nanscope::rpc {
+
+/// Where `nanscope doctor --build-worker` puts nanscope-worker.
+std::filesystem::path builtWorkerFolder();
+
+/// NANSCOPE_WORKER, else `chosen`, else nanscope-worker beside this program, else the one in builtWorkerFolder(). It
+/// need not be there.
+std::filesystem::path workerProgram(const std::filesystem::path& chosen = {});
 
 /// The caller's end of serve(): one replay process and what it answers. Whatever is wrong with the process (it does
 /// not start, dies, floods, never answers) is one sentence that ends in its path; after it nothing runs any more.

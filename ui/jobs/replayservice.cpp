@@ -15,6 +15,7 @@
 #include "core/platform/platform.h"
 #include "core/platform/sharedmemory.h"
 #include "core/rpc/answers.h"
+#include "core/rpc/client.h"
 #include "core/rpc/requests.h"
 #include "ui/shared/text.h"
 
@@ -83,15 +84,11 @@ Progress progressOf(const Json& json)
 std::deque<ServiceProgram> servicePrograms()
 {
     const QString folder = exactText(platform::programFolder().string());
-    const QString fromEnvironment = qEnvironmentVariable("NANSCOPE_WORKER");
     const QString fromSettings = QSettings().value(QStringLiteral("worker/path")).toString();
     std::deque<ServiceProgram> programs;
-    for (const QString& worker :
-        QStringList {fromEnvironment, fromSettings, folder + QStringLiteral("/nanscope-worker")}) {
-        if (!worker.isEmpty() && QFileInfo(worker).isExecutable()) {
-            programs.push_back({worker, {QStringLiteral("serve")}, true});
-            break;
-        }
+    const QString worker = exactText(rpc::workerProgram(fromSettings.toStdString()).string());
+    if (QFileInfo(worker).isExecutable()) {
+        programs.push_back({worker, {QStringLiteral("serve")}, true});
     }
     if (const QString own = folder + QStringLiteral("/nanscope"); QFileInfo(own).isExecutable()) {
         programs.push_back({own, {QStringLiteral("serve")}, false});

@@ -34,7 +34,7 @@ struct ReplayDevice
     QString hardware; ///< "NVIDIA H100 80GB HBM3"
 };
 
-/// The worker named by NANSCOPE_WORKER, by the settings or beside this program; after it `nanscope serve`.
+/// The worker (rpc::workerProgram, which the settings may name), where it is there; after it `nanscope serve`.
 std::deque<ServiceProgram> servicePrograms();
 
 /// How long the process may take, in milliseconds.

@@ -50,6 +50,9 @@ std::string FactList::text() const
     }
     std::string text;
     for (const auto& group : m_groups) {
+        if (group.facts.empty()) {
+            continue;
+        }
         text += (text.empty() ? "" : "\n") + group.name + "\n";
         for (const auto& [name, value] : group.facts) {
             text +=

@@ -3,12 +3,13 @@
 #include "app/nanscope/shared/worker.h"
 
 #include <algorithm>
-#include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/platform/platform.h"
+#include "core/base/text.h"
+#include "core/platform/childprocess.h"
 
 namespace nanscope {
 
@@ -35,20 +36,37 @@ std::string notesText(const rpc::ServiceInfo& info)
     return info.notes.empty() ? std::string() : fmt::format(" ({})", fmt::join(info.notes, "; "));
 }
 
-Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
+Result<platform::ChildProgram> workerWith(
+    const std::vector<std::string>& arguments, ErrorKind missing, const std::string& whoNeedsIt)
 {
-    const auto path = workerPath();
-    std::error_code error;
-    if (!fs::exists(path, error)) {
-        return failure(ErrorKind::usage,
-            fmt::format("there is no nanscope-worker, which {} needs; make one with ./bootstrap build or name it in "
-                        "NANSCOPE_WORKER",
-                quotedList(wanted)),
+    const auto path = rpc::workerProgram();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) {
+        return failure(missing,
+            fmt::format("there is no nanscope-worker, which {} needs; make one with nanscope doctor --build-worker or "
+                        "name it in NANSCOPE_WORKER",
+                whoNeedsIt),
             path.string());
     }
     // Threads of OpenMP that spin while they wait made a sweep 25 times slower on a machine that had other work too.
-    auto worker =
-        rpc::ServiceClient::start({path, {"serve"}, {{"OMP_WAIT_POLICY", "passive"}}}, terminal.cancelToken());
+    return platform::ChildProgram {path, arguments, {{"OMP_WAIT_POLICY", "passive"}}};
+}
+
+/// How the worker ended, and the last line of what it wrote to its standard error.
+std::string endOf(platform::ChildProcess& worker)
+{
+    auto text = worker.end(platform::ChildProcess::Clock::now() + platform::ChildProcess::patience);
+    const auto errors = lastLine(worker.errors());
+    return errors.empty() ? text : fmt::format("{} (\"{}\")", text, errors);
+}
+
+Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
+{
+    const auto program = workerWith({"serve"}, ErrorKind::usage, quotedList(wanted));
+    if (!program) {
+        return tl::make_unexpected(program.error());
+    }
+    auto worker = rpc::ServiceClient::start(*program, terminal.cancelToken());
     if (worker) {
         terminal.say(LogLevel::info,
             fmt::format("Worker: {} with {}{}", worker->info().engine, quotedList(namesOf(worker->info())),
@@ -85,12 +103,31 @@ Result<void> assign(const std::vector<std::string>& wanted, SweepDevices& device
 
 } // namespace
 
-fs::path workerPath()
+Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel)
 {
-    if (const char* named = std::getenv("NANSCOPE_WORKER"); named != nullptr && *named != '\0') {
-        return named;
+    using Process = platform::ChildProcess;
+    const auto program = workerWith(arguments, ErrorKind::unsupported, "a GPU");
+    auto worker = program ? Process::start(*program) : tl::make_unexpected(program.error());
+    if (!worker) {
+        return tl::make_unexpected(worker.error());
     }
-    return platform::programFolder() / "nanscope-worker";
+    std::string text;
+    std::string line;
+    while (!cancel.cancelled()) {
+        const auto got = worker->readLine(line, Process::Clock::now() + std::chrono::milliseconds(100));
+        if (!got) {
+            return tl::make_unexpected(got.error());
+        }
+        if (*got == Process::Got::line) {
+            text += line + '\n';
+        } else if (*got == Process::Got::end && text.empty()) {
+            return failure(ErrorKind::internal, fmt::format("the worker {}", endOf(*worker)), program->path.string());
+        } else if (*got == Process::Got::end) {
+            return text;
+        }
+    }
+    worker->kill();
+    return failure(ErrorKind::cancelled, "the worker was not waited for");
 }
 
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal)

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +11,9 @@
 
 namespace nanscope {
 
-/// NANSCOPE_WORKER, else nanscope-worker beside this program; it need not be there.
-std::filesystem::path workerPath();
+/// What nanscope-worker prints when it is run with these arguments, though it may have failed. It is ended where the
+/// user does not want to wait any longer.
+Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel);
 
 /// The devices a sweep was asked for, by who has them.
 struct SweepDevices
