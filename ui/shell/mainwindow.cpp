@@ -19,6 +19,7 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QScreen>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
@@ -575,12 +576,16 @@ void MainWindow::openPaths(const QStringList& paths)
 void MainWindow::dragEnterEvent(QDragEnterEvent* event)
 {
     if (!localPaths(*event->mimeData()).isEmpty()) {
-        event->acceptProposedAction();
+        // A file manager may propose to move, and would remove what was dropped here.
+        event->setDropAction(Qt::CopyAction);
+        event->accept();
     }
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
+    event->setDropAction(Qt::CopyAction);
+    event->accept();
     openPaths(localPaths(*event->mimeData()));
 }
 
@@ -588,7 +593,9 @@ void MainWindow::dropEvent(QDropEvent* event)
 
 void MainWindow::restoreLayout()
 {
-    resize(1440, 900);
+    // Wayland moves nothing into sight, and leaves the frame to the window.
+    const QSize frame(grid(2), grid(6));
+    resize(QSize(1440, 900).boundedTo(screen()->availableSize() - frame));
     restoreGeometry(m_settings.state("geometry"));
     panes().timeline->restoreState(m_settings.state("timeline"));
     m_actions.compare->setChecked(!m_settings.state("compare").isEmpty());

@@ -338,6 +338,8 @@ int show(const QApplication& app, const Options& options)
     MainWindow window(windowOptions);
     if (options.size.isValid()) {
         window.resize(options.size);
+    } else if (!options.screenshot.isEmpty()) {
+        window.resize(1440, 900);
     }
     window.show();
     window.workspace().limitJudging(options.timeLimit);

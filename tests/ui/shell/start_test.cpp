@@ -90,11 +90,14 @@ protected:
         QList<QUrl> urls;
         std::ranges::transform(paths, std::back_inserter(urls), QUrl::fromLocalFile);
         data.setUrls(urls);
-        QDragEnterEvent enter({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        constexpr auto offered = Qt::CopyAction | Qt::MoveAction;
+        QDragEnterEvent enter({10, 10}, offered, &data, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(window.get(), &enter);
         EXPECT_TRUE(enter.isAccepted());
-        QDropEvent dropped({10, 10}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QDropEvent dropped({10, 10}, offered, &data, Qt::LeftButton, Qt::NoModifier);
+        dropped.setDropAction(Qt::MoveAction); // as the window system proposes it
         QCoreApplication::sendEvent(window.get(), &dropped);
+        EXPECT_EQ(dropped.dropAction(), Qt::CopyAction) << "whoever drags may remove what was moved";
     }
 
     QTemporaryDir folder;
