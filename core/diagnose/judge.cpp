@@ -25,6 +25,7 @@
 #include "core/diagnose/identify/identify.h"
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/platform/platform.h"
@@ -311,6 +312,8 @@ private:
         facts.damageOnZeros = damagedWhereInputIsZero(element);
         facts.damageInFaintLines = damagedInFaintLines(element);
         facts.dumpedByWrapper = matrix.file.wrapped;
+        facts.scene = matrix.stored.scene;
+        facts.calledAgain = callsAtTheScene(matrix.stored.file, facts.scene);
         return facts;
     }
 

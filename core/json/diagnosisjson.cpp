@@ -194,6 +194,16 @@ void fields(Visit& visit, Of<CallsAgain> auto& called)
     visit("calls", called.calls);
     visit("same_gpu", called.sameGpu);
     visit("experiment", called.experiment);
+    visit("at_the_scene", called.atTheScene);
+}
+
+template <class Visit>
+void fields(Visit& visit, Of<Scene> auto& scene)
+{
+    visit("function", scene.function);
+    visit("called_again", scene.calledAgain);
+    visit("failed_again", scene.failedAgain);
+    visit("input_overwritten", scene.inputOverwritten);
 }
 
 template <class Visit>
@@ -242,6 +252,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("nothing_else", facts.nothingElse);
     visit("failure_rate", facts.failureRate);
     visit("tried", facts.tried);
+    visit("scene", facts.scene);
     visit("called_again", facts.calledAgain);
 }
 

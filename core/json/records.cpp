@@ -45,6 +45,12 @@ Json tensorJson(const CaptureTensor& tensor)
     return result;
 }
 
+Json sceneJson(const Scene& scene)
+{
+    return {{"function", orNull(scene.function)}, {"called_again", scene.calledAgain},
+        {"failed_again", scene.failedAgain}, {"input_overwritten", scene.inputOverwritten}};
+}
+
 } // namespace
 
 Json toJson(const Scan& scan, const Shape& shape)
@@ -64,7 +70,8 @@ Json toJson(const Capture& capture)
         {"output", capture.output ? tensorJson(*capture.output) : Json(nullptr)},
         {"timestamp_from_name", capture.timestampFromName}, {"variant", written(capture.variant)},
         {"nothing_else", capture.nothingElse}, {"step", written(capture.step)}, {"id", capture.id},
-        {"identity", capture.identity}, {"part", orNull(capture.part)}};
+        {"identity", capture.identity}, {"part", orNull(capture.part)},
+        {"scene", capture.scene == Scene {} ? Json(nullptr) : sceneJson(capture.scene)}};
 }
 
 Json toJson(const Series& series, const std::string& run)

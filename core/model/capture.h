@@ -32,6 +32,17 @@ struct CaptureTensor
     Scan total() const;
 };
 
+/// What was seen at the call and the tensors do not hold, from the sidecar of a capture helper.
+struct Scene
+{
+    std::string function; ///< what was called, "dion.megabatch:newton_schulz_func"; empty where it is not said
+    std::int64_t calledAgain = 0; ///< how often it was called again right there, on the same bits and the same GPU
+    std::int64_t failedAgain = 0; ///< how often its output was not finite then
+    bool inputOverwritten = false; ///< the input held other bits after the call than before
+
+    bool operator==(const Scene&) const = default;
+};
+
 /// One dump of one Newton-Schulz call.
 struct Capture
 {
@@ -50,6 +61,7 @@ struct Capture
     std::optional<std::string> variant; ///< from a sidecar
     bool nothingElse = false; ///< from a sidecar: no other code touched the input or the result
     std::optional<std::int64_t> step; ///< update index, from a sidecar
+    Scene scene {};
     std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
 };
 

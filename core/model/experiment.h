@@ -61,6 +61,7 @@ struct CallsAgain
     std::int64_t calls = 0;
     bool sameGpu = true; ///< as the one it was captured on
     std::string experiment {}; ///< id of what was changed; empty: as it ran
+    bool atTheScene = false; ///< counted by the helper that wrote the capture, right after the call
 };
 
 /// What the user says ran, of the functions that may have made a capture.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/model/capture.h"
 #include "core/model/experiment.h"
 
 namespace nanscope {
@@ -237,7 +238,8 @@ struct Facts
     bool nothingElse = false; ///< the user's word: no other code touched the input or the result
     std::optional<FailureRate> failureRate;
     std::vector<TriedExperiment> tried;
-    std::vector<CallsAgain> calledAgain; ///< of this capture
+    Scene scene {};
+    std::vector<CallsAgain> calledAgain; ///< of this capture, at the scene and as the user counted them
 };
 
 } // namespace nanscope

@@ -263,6 +263,23 @@ std::string mapText(const Capture& capture, const TileMap* map)
     return text;
 }
 
+/// What a helper saw at the call; empty where it says nothing.
+std::string sceneText(const Scene& scene)
+{
+    std::string text;
+    if (!scene.function.empty()) {
+        text += fmt::format("{} was called. ", printable(scene.function));
+    }
+    if (scene.calledAgain > 0) {
+        const bool always = scene.failedAgain == scene.calledAgain;
+        text +=
+            fmt::format("Made again right after it on the same bits, {} of {} failed{}. ", countText(scene.failedAgain),
+                counted(scene.calledAgain, "call"), always ? "" : ": no function of its input does that");
+    }
+    text += scene.inputOverwritten ? "Afterwards the input held other bits. " : "";
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+}
+
 std::string nextText(const Capture& capture, const CaptureVerdict& verdict, const std::string& words)
 {
     if (!verdict.next.empty()) {
@@ -288,6 +305,9 @@ std::string explainText(
         + mapText(capture, output);
     if (const auto number = convictingInput(capture); !number.empty()) {
         text += statement("number", number);
+    }
+    if (const auto scene = sceneText(capture.scene); !scene.empty()) {
+        text += statement("scene", scene);
     }
     if (!verdict.summary.empty()) {
         text += statement("verdict", verdict.summary);

@@ -67,6 +67,8 @@ public:
         , m_insertPart(db, "INSERT INTO capture_parts VALUES (?, ?)")
         , m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
+        , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
+        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?)")
         , m_insertScan(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     { }
 
@@ -86,6 +88,10 @@ public:
         m_dropWord.bind(id).run();
         if (c.nothingElse) {
             m_insertWord.bind(id).run();
+        }
+        m_dropScene.bind(id).run();
+        if (const auto& scene = c.scene; scene != Scene {}) {
+            m_insertScene.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten).run();
         }
         addScans(id, "input", c.input.batches);
         if (c.output) {
@@ -113,6 +119,8 @@ private:
     Statement m_insertPart;
     Statement m_dropWord;
     Statement m_insertWord;
+    Statement m_dropScene;
+    Statement m_insertScene;
     Statement m_insertScan;
 };
 
@@ -164,37 +172,21 @@ void attachScans(sqlite3* db, std::vector<Capture>& captures)
     }
 }
 
-/// One text each, for the captures that have one. A session that is only read keeps the version it was written with.
-void attachTexts(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, const char* sql,
-    std::string Capture::*member)
+/// Calls `take` with the captures that `sql` gives a row, whose first column is the capture's id, in their order. A
+/// session that is only read keeps the version it was written with.
+template <class Take>
+void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, const char* sql, Take take)
 {
     if (pragmaValue(db, "user_version") < sinceVersion) {
         return;
     }
-    Statement texts(db, sql);
+    Statement rows(db, sql);
     auto at = captures.begin();
-    while (texts.step()) {
-        const auto id = texts.integer(0);
+    while (rows.step()) {
+        const auto id = rows.integer(0);
         at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
         if (at != captures.end() && at->id == id) {
-            (*at).*member = texts.text(1);
-        }
-    }
-}
-
-void markNothingElse(sqlite3* db, std::vector<Capture>& captures)
-{
-    constexpr std::int64_t sinceVersion = 7;
-    if (pragmaValue(db, "user_version") < sinceVersion) {
-        return;
-    }
-    Statement ids(db, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id");
-    auto at = captures.begin();
-    while (ids.step()) {
-        const auto id = ids.integer(0);
-        at = std::find_if(at, captures.end(), [id](const Capture& c) { return c.id >= id; });
-        if (at != captures.end() && at->id == id) {
-            at->nothingElse = true;
+            take(*at, rows);
         }
     }
 }
@@ -349,11 +341,20 @@ std::vector<Capture> readCaptures(sqlite3* db)
     }
     attachScans(db, captures);
     constexpr std::int64_t partsVersion = 4;
-    attachTexts(
-        db, captures, partsVersion, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id", &Capture::part);
-    attachTexts(db, captures, ownNamesVersion, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
-        &Capture::file);
-    markNothingElse(db, captures);
+    constexpr std::int64_t nothingElseVersion = 7;
+    constexpr std::int64_t scenesVersion = 12;
+    attach(db, captures, partsVersion, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id",
+        [](Capture& c, const Statement& row) { c.part = row.text(1); });
+    attach(db, captures, ownNamesVersion, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
+        [](Capture& c, const Statement& row) { c.file = row.text(1); });
+    attach(db, captures, nothingElseVersion, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
+        [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
+    attach(db, captures, scenesVersion,
+        "SELECT capture_id, function, called_again, failed_again, input_overwritten FROM capture_scenes "
+        "ORDER BY capture_id",
+        [](Capture& c, const Statement& row) {
+            c.scene = {row.text(1), row.integer(2), row.integer(3), row.integer(4) != 0};
+        });
     return captures;
 }
 

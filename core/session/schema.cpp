@@ -148,8 +148,14 @@ INSERT INTO cells SELECT id, capture, variant, precision, device, lowering, epsi
 DROP TABLE cells_before;
 )sql";
 
+// What a helper saw at the call: as in Scene. Only for captures with a sidecar that says any of it.
+constexpr const char* captureScenes = R"sql(
+CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT NULL, called_again INTEGER NOT NULL,
+  failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL);
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
-    eventFacts, moreEventFacts, checkpointContents, cellSteps};
+    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

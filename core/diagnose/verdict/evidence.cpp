@@ -503,8 +503,11 @@ void addUntestable(CaptureVerdict& v)
     v.notTestable.push_back(
         {"a producer that had not finished when the kernel read its input: the snapshot is not what the kernel read",
             "capture"});
-    v.notTestable.push_back({"whether the same call fails again, here or on another GPU: this was replayed from the "
-                             "published formulas, not with your kernel",
+    const bool again = std::ranges::any_of(
+        v.facts.calledAgain, [](const CallsAgain& one) { return one.experiment.empty() && one.sameGpu; });
+    v.notTestable.push_back({again ? "whether the same call fails on another GPU"
+                                   : "whether the same call fails again, here or on another GPU: this was replayed "
+                                     "from the published formulas, not with your kernel",
         "replay"});
     if (v.facts.nothingElse) {
         return;
@@ -513,6 +516,22 @@ void addUntestable(CaptureVerdict& v)
                              "already, a cast, a mask or a quantiser after the iteration; capture what the iteration "
                              "itself returns",
         "capture"});
+}
+
+void addScene(CaptureVerdict& v)
+{
+    const auto& scene = v.facts.scene;
+    if (scene.inputOverwritten) {
+        v.notTestable.push_back({"who wrote into the input during the call: it held other bits afterwards, as it does "
+                                 "where a function works in place",
+            "sidecar"});
+    }
+    if (!scene.function.empty() && v.facts.identified.how != IdentifiedBy::sidecar) {
+        v.notTestable.push_back(
+            {fmt::format(
+                 "{}, which the sidecar says was called: Nanscope does not replay it under that name", scene.function),
+                "sidecar"});
+    }
 }
 
 void addDuplicate(CaptureVerdict& v, RuleId first)
@@ -549,6 +568,7 @@ void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decisio
         addLogs(v, decision.first);
         addInput(v, decision.first);
         addUntestable(v);
+        addScene(v);
         v.notTestable.insert(v.notTestable.end(), c.facts.besides.begin(), c.facts.besides.end());
         addDuplicate(v, decision.first);
         v.next = nextExperiments(v);

@@ -174,10 +174,17 @@ double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed)
     return few / all;
 }
 
+std::vector<CallsAgain> callsAtTheScene(const std::string& capture, const Scene& scene)
+{
+    const CallsAgain called {
+        .capture = capture, .failed = scene.failedAgain, .calls = scene.calledAgain, .atTheScene = true};
+    return check(called) ? std::vector {called} : std::vector<CallsAgain> {};
+}
+
 std::string callsText(const CallsAgain& called)
 {
-    return fmt::format(
-        "{} of {} call{} with the same input failed", called.failed, called.calls, called.calls == 1 ? "" : "s");
+    return fmt::format("{} of {} call{} with the same input{} failed", called.failed, called.calls,
+        called.calls == 1 ? "" : "s", called.atTheScene ? " right after it" : "");
 }
 
 bool failsElsewhere(const CallsAgain& called)

@@ -435,9 +435,8 @@ Words calledAgainFinite(const Considered& c)
 {
     const auto& called = *std::ranges::find_if(c.facts.calledAgain, cameOutFinite);
     return {"the same input, another output",
-        fmt::format(
-            "the captured call ended with: {}; made again with the same input {}{}, so no function of its input "
-            "did it",
+        fmt::format("the captured call ended with: {}; made again, {}{}, so no function of its input "
+                    "did it",
             damageText(c.facts), callsText(called),
             called.failed == 0
                 ? fmt::format(" (at 95 % confidence fewer than {:.2g} % do)", 100 * mostThatFail(called.calls))

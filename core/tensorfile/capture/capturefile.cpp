@@ -107,6 +107,47 @@ bool isWrapped(const PickleValue& root, const CaptureFile& file)
         && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
 }
 
+/// The calls that the helper made again as they ran. Where the function was given other tensors, too, the first call
+/// may have changed them, and nothing follows from another end.
+void takeRetries(const simdjson::dom::object& object, Scene& scene)
+{
+    std::int64_t otherTensors = 0;
+    simdjson::dom::array retries;
+    if (object["call"]["other_tensors"].get(otherTensors) == simdjson::SUCCESS && otherTensors != 0) {
+        return;
+    }
+    if (object["retries"].get(retries) != simdjson::SUCCESS) {
+        return;
+    }
+    for (const auto retry : retries) {
+        std::string_view how;
+        bool finite = false;
+        if (retry["how"].get(how) == simdjson::SUCCESS && (how == "same" || how == "stream")
+            && retry["finite"].get(finite) == simdjson::SUCCESS) {
+            ++scene.calledAgain;
+            scene.failedAgain += finite ? 0 : 1;
+        }
+    }
+}
+
+/// What a capture helper saw at the call (docs/capture.md).
+Scene sceneIn(const simdjson::dom::object& object)
+{
+    Scene scene;
+    std::string_view module;
+    std::string_view name;
+    if (object["function"]["module"].get(module) == simdjson::SUCCESS
+        && object["function"]["qualname"].get(name) == simdjson::SUCCESS) {
+        scene.function = fmt::format("{}:{}", module, name);
+    }
+    takeRetries(object, scene);
+    std::string_view before;
+    std::string_view after;
+    scene.inputOverwritten = object["input"]["checksum_before"].get(before) == simdjson::SUCCESS
+        && object["input"]["checksum_after"].get(after) == simdjson::SUCCESS && before != after;
+    return scene;
+}
+
 /// Takes what the dump does not say itself.
 void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
 {
@@ -123,6 +164,7 @@ void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
     if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
         capture.nothingElse = nothingElse;
     }
+    capture.scene = sceneIn(object);
     std::int64_t step = 0;
     if (object["step"].get(step) == simdjson::SUCCESS) {
         capture.step = step;

@@ -99,6 +99,19 @@ TEST(Explain, DoesNotAskWhatItsSidecarSays)
     EXPECT_THAT(text, HasSubstr("which operation it was"));
 }
 
+TEST(Explain, SaysWhatAHelperSawAtTheCall)
+{
+    auto capture = handmade::birthCapture();
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), Not(HasSubstr("scene")));
+    capture.scene = {"mine:\033ns", 9, 2, true};
+    const auto text = report::explainText(capture, {}, nullptr);
+    EXPECT_THAT(text, HasSubstr("scene    mine: ns was called."));
+    EXPECT_THAT(text, HasSubstr("2 of 9\n         calls failed: no function of its input does that."));
+    EXPECT_THAT(text, HasSubstr("Afterwards the input"));
+    capture.scene = {"", 1, 1, false};
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("1 of 1 call failed."));
+}
+
 TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
 {
     auto verdict = handmade::birthVerdict();

@@ -246,6 +246,31 @@ TEST_F(NamesInASession, OfAStrangersOldFileAreNotLookedAt)
     EXPECT_TRUE(session::Session::open(m_path, session::OpenMode::readWrite)) << "left as it was";
 }
 
+TEST_F(NamesInASession, StandBesideWhatTheirSidecarsSay)
+{
+    auto told = capture("b", "/run/b.pt");
+    told.nothingElse = true;
+    told.scene = {"mine:ns", 9, 2, true};
+    {
+        auto session = open();
+        add(session, {capture("a", "/run/a.pt"), told, capture("c", "/run/c.pt")});
+        const auto stored = session.load()->captures;
+        ASSERT_THAT(stored, SizeIs(3));
+        EXPECT_EQ(stored[1].scene, told.scene);
+        EXPECT_TRUE(stored[1].nothingElse);
+        EXPECT_EQ(stored[2].scene, Scene {});
+        EXPECT_FALSE(stored[2].nothingElse);
+    }
+    makeOlder(m_path, 11);
+    EXPECT_EQ(open(session::OpenMode::readOnly).load()->captures.at(1).scene, Scene {}) << "of a version without them";
+    auto session = open(session::OpenMode::readWrite);
+    add(session, {told});
+    EXPECT_EQ(session.load()->captures.at(1).scene, told.scene);
+    told.scene = {};
+    add(session, {told});
+    EXPECT_EQ(session.load()->captures.at(1).scene, Scene {}) << "a sidecar that is gone says nothing any more";
+}
+
 TEST_F(NamesInASession, LeadFromALineToItsDump)
 {
     auto session = open();

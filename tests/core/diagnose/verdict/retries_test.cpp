@@ -66,6 +66,21 @@ bool says(const CaptureVerdict& verdict, const char* source)
     return any(verdict.speaksFor) || any(verdict.speaksAgainst);
 }
 
+TEST(Retries, AtTheSceneCountWithoutTheUser)
+{
+    auto facts = factsFor(Blame::undecided);
+    facts.scene = {"mine:ns", 9, 2, true};
+    const auto v = after(facts, {});
+    EXPECT_EQ(v.rule, RuleId::calledAgainFinite);
+    EXPECT_THAT(v.summary, HasSubstr("2 of 9 calls with the same input right after it failed"));
+    EXPECT_THAT(v.notTestable, says("who wrote into the input during the call"));
+    EXPECT_THAT(v.notTestable, says("mine:ns, which the sidecar says was called"));
+    EXPECT_THAT(v.notTestable, Not(says("whether the same call fails again")));
+    EXPECT_THAT(diagnose::withObservations(v, {}).facts.calledAgain, testing::SizeIs(1)) << "once, however often";
+    facts.scene = {"", 3, 5, false};
+    EXPECT_NE(after(facts, {}).rule, RuleId::calledAgainFinite) << "a count that cannot be is none";
+}
+
 TEST(Retries, OneFiniteCallAcquitsEveryFunctionOfTheInput)
 {
     for (const auto blame : {Blame::implementation, Blame::numerics, Blame::undecided}) {
