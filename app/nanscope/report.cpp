@@ -18,6 +18,7 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/platform.h"
+#include "core/report/document/commandwords.h"
 #include "core/report/redact/redaction.h"
 #include "core/report/reportfiles.h"
 #include "core/reproduce/reproduce.h"
@@ -36,14 +37,16 @@ public:
 private:
     Result<report::ReportInput> gather(Source& source, const workflow::UserFacts& facts,
         const diagnose::FindingChoices& choices, Terminal& terminal) const;
+    Result<std::string> aboutIn(const RunData& run) const;
     Result<report::ReportOptions> reportOptions() const;
     Result<report::WrittenBundle> bundle(
         const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
     Result<std::vector<report::WrittenFile>> write(
         const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
-    std::string commandLine(const diagnose::FindingChoices& choices) const;
+    std::string commandLine(const diagnose::FindingChoices& choices, const std::string& about) const;
 
     std::string m_path;
+    std::string m_capture;
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
@@ -72,6 +75,7 @@ Report::Report(CLI::App& root)
         .add("-o,--output", m_outputs,
             "report.md, report.html or report.json; - for Markdown on standard output; may be repeated")
         .oneEach();
+    options().add("--capture", m_capture, "What the report is about; without it the first birth").shownAs("NAME");
     const auto bundle = options().add("--bundle", m_bundle,
         "report.zip, or a folder: Markdown, HTML, JSON and pictures together, small enough for an issue");
     auto withCapture = options().addFlag("--with-capture", m_withCapture,
@@ -174,10 +178,10 @@ std::string nameOf(const std::string& path)
     return name.empty() ? path : name.string();
 }
 
-std::string Report::commandLine(const diagnose::FindingChoices& choices) const
+std::string Report::commandLine(const diagnose::FindingChoices& choices, const std::string& about) const
 {
     const auto place = [this](const std::string& path) { return platform::shellQuoted(m_open ? path : nameOf(path)); };
-    auto text = "nanscope report " + place(m_path);
+    auto text = "nanscope report " + place(m_path) + report::captureWords(about);
     const auto add = [&text](const char* option, const std::vector<std::string>& values) {
         for (const auto& value : values) {
             text += fmt::format(" {} {}", option, value);
@@ -214,6 +218,15 @@ std::string Report::commandLine(const diagnose::FindingChoices& choices) const
         + (m_whole ? " --no-minimise" : "") + (m_noImages ? " --no-images" : "") + (m_open ? " --no-redact" : "");
 }
 
+/// The name that the run gives the capture; empty where none is asked for.
+Result<std::string> Report::aboutIn(const RunData& run) const
+{
+    if (m_capture.empty()) {
+        return std::string();
+    }
+    return captureNamed(run, m_capture).map([](const Capture* capture) { return capture->file; });
+}
+
 Result<report::ReportInput> Report::gather(
     Source& source, const workflow::UserFacts& facts, const diagnose::FindingChoices& choices, Terminal& terminal) const
 {
@@ -221,6 +234,10 @@ Result<report::ReportInput> Report::gather(
     const auto observed = said ? observedOf(source, *said) : said;
     if (!observed) {
         return tl::make_unexpected(observed.error());
+    }
+    const auto about = aboutIn(source.run);
+    if (!about) {
+        return tl::make_unexpected(about.error());
     }
     auto files = m_files;
     files.variants = variantFiles();
@@ -232,8 +249,9 @@ Result<report::ReportInput> Report::gather(
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
-    workflow::ReportSource written {
-        std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran, commandLine(choices)};
+    workflow::ReportSource written {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran,
+        m_nothingElse, commandLine(choices, *about)};
+    written.about = *about;
     written.catalogue = facts.catalogue;
     return workflow::reportInput(std::move(written), session);
 }
@@ -294,9 +312,21 @@ nlohmann::ordered_json jsonOf(const std::vector<report::Suspicion>& suspicions)
     return list;
 }
 
-void say(const std::vector<report::WrittenFile>& files, const Diagnosis& diagnosis, bool redacted,
+/// Of several births a report is about one: which, and how to have another.
+std::string aboutText(const report::ReportInput& input)
+{
+    const auto* about = report::mainVerdict(input);
+    if (about == nullptr || input.diagnosis.triage.births < 2) {
+        return {};
+    }
+    return fmt::format("It is about {}, one of {}; --capture NAME takes another.\n", printable(about->capture),
+        counted(input.diagnosis.triage.births, "birth"));
+}
+
+void say(const std::vector<report::WrittenFile>& files, const report::ReportInput& input, bool redacted,
     const std::vector<report::Suspicion>& suspicions, Terminal& terminal)
 {
+    const auto& diagnosis = input.diagnosis;
     if (files.empty()) {
         return;
     }
@@ -310,7 +340,7 @@ void say(const std::vector<report::WrittenFile>& files, const Diagnosis& diagnos
             {"files", std::move(list)}, {"suspicious", jsonOf(suspicions)}});
         return;
     }
-    auto text = printable(diagnosis.headline) + "\n";
+    auto text = printable(diagnosis.headline) + "\n" + aboutText(input);
     for (const auto& file : files) {
         text +=
             fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), printable(file.path.string()));
@@ -415,7 +445,7 @@ Result<int> Report::run(Terminal& terminal)
     }
     const auto suspicions = report::suspicionsOf(*input, settled);
     warnOf(suspicions, terminal);
-    say(*files, input->diagnosis, !m_open, suspicions, terminal);
+    say(*files, *input, !m_open, suspicions, terminal);
     return input->run.rejected.empty() ? exitDone : exitRejected;
 }
 

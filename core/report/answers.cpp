@@ -187,6 +187,8 @@ JsonAnswer reportAnswer(const ReportInput& input, const ReportOptions& options, 
     report.add("nanscope", NANSCOPE_VERSION);
     report.add("command_line", input.commandLine);
     report.add("run", std::move(run));
+    const auto* capture = mainCapture(input);
+    report.add("about", capture != nullptr ? Json(capture->file) : Json(nullptr));
     report.add("diagnosis", diagnosisAnswer(input.diagnosis));
     report.add("measures", measuresJson(input.measures));
     report.addEach("cells", input.cells, [](const Cell& cell) { return toJson(cell); });

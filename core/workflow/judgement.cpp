@@ -211,6 +211,7 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     }
     input.variantFiles = std::move(source.files.variants);
     input.ran = std::move(source.ran);
+    input.nothingElse = source.nothingElse;
     return input;
 }
 

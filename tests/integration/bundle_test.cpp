@@ -74,6 +74,25 @@ TEST(Bundle, TheCaptureComesAsItIsWhereAskedFor)
     EXPECT_EQ(run({"report", sample, "-o", folder / "r.md", "--with-capture"}).status, 2) << "there is no bundle";
 }
 
+TEST(Bundle, IsAboutTheCaptureThatWasAskedFor)
+{
+    const WorkFolder folder;
+    const std::string second = "dion_nan_capture_rank1_shape1x160x96_pid41208_1792231455346.pt";
+    const auto done = run({"report", sample, "--capture", "dion_nan_captures/" + second, "--bundle", folder / "b",
+        "--with-capture", "-o", folder / "r.json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("about " + second + ", one of 2 births"));
+    EXPECT_TRUE(fs::exists(folder / ("b/" + second)));
+    EXPECT_THAT(contents(folder / "b/repro.py"), HasSubstr("deepspeed-gram"));
+    EXPECT_THAT(contents(folder / "b/report.md"), HasSubstr("rank 1"));
+    const auto report = nlohmann::json::parse(contents(folder / "r.json"));
+    EXPECT_EQ(report["about"], second);
+    EXPECT_THAT(report["command_line"], HasSubstr(" --capture " + second));
+    const auto wrong = run({"report", sample, "--capture", "none.pt", "-o", folder / "w.md"});
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("There is no capture 'none.pt'"));
+}
+
 TEST(Bundle, AZipIsOneFileBesideOtherReports)
 {
     const WorkFolder folder;

@@ -27,11 +27,11 @@ Diagnosis diagnosisOf(const LoadedRun& loaded)
 }
 
 /// What would make the same report; where the run and the user's files lie is theirs.
-std::string commandLine(const LoadedRun& loaded)
+std::string commandLine(const LoadedRun& loaded, const std::string& about)
 {
     const auto opened = loaded.opened.lexically_normal();
     const auto name = opened.has_filename() ? opened.filename() : opened.parent_path().filename();
-    auto text = "nanscope report " + platform::shellQuoted(name.string())
+    auto text = "nanscope report " + platform::shellQuoted(name.string()) + report::captureWords(about)
         + report::variantFileWords(loaded.userFiles.variants, true);
     const auto add = [&text](const char* option, const std::filesystem::path& path) {
         text += path.empty() ? std::string() : option + platform::shellQuoted(path.filename().string());
@@ -73,7 +73,7 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
     }
     workflow::ReportSource source {
         std::move(*whole), std::move(diagnosis), loaded.observed, loaded.cells, loaded.userFiles};
-    source.commandLine = commandLine(loaded);
+    source.commandLine = commandLine(loaded, subject.about);
     source.about = subject.about;
     source.catalogue = loaded.catalogue;
     if (loaded.session.empty()) {

@@ -165,12 +165,20 @@ Blocks byReproducer(const Reproducer& beside)
                 "python repro.py --impl MODULE:FUNCTION   # your f(X, epsilon) on the same input, 1,000 times"}}};
 }
 
-Paragraph noReproducer(const Reproducer* beside, const std::string& run)
+/// Empty for the one that a report is about unless it is told.
+std::string toldCapture(const ReportInput& input)
+{
+    const auto* first = mainVerdict(input.diagnosis);
+    const auto* about = mainVerdict(input);
+    return first == about || about == nullptr ? std::string() : about->capture;
+}
+
+Paragraph noReproducer(const Reproducer* beside, const std::string& report)
 {
     if (beside != nullptr && !beside->readme.empty()) {
         return {foreign(beside->readme)};
     }
-    return {own("With torch alone: repro.py, which ") + code(fmt::format("nanscope report {} --bundle report.zip", run))
+    return {own("With torch alone: repro.py, which ") + code(report + " --bundle report.zip")
         + own(fmt::format(" writes beside the report. It ends with {}.", statuses))};
 }
 
@@ -292,7 +300,8 @@ Blocks reproduce(const ReportFacts& facts)
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
     const auto run = platform::shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
     const auto files = variantFileWords(facts.input.variantFiles, facts.options.redact);
-    std::vector<std::string> lines {fmt::format("nanscope diagnose {}{}{}", run, files, ranWords(facts.input.ran)),
+    const auto ran = ranWords(facts.input.ran, facts.input.nothingElse);
+    std::vector<std::string> lines {fmt::format("nanscope diagnose {}{}{}", run, files, ran),
         fmt::format("nanscope sweep {} --capture {}{}{} --precision "
                     "fp64,fp32,tf32,bf16,fp16",
             run, platform::shellQuoted(facts.capture->file), files, sweepVariants(*facts.verdict))};
@@ -305,7 +314,8 @@ Blocks reproduce(const ReportFacts& facts)
         Paragraph {own("With Nanscope and the capture") + whichCapture(facts) + own("; no GPU and no torch:")});
     blocks.emplace_back(CodeBlock {"sh", std::move(lines)});
     if (!here) {
-        blocks.emplace_back(noReproducer(facts.reproducer, run));
+        blocks.emplace_back(noReproducer(facts.reproducer,
+            fmt::format("nanscope report {}{}{}{}", run, captureWords(toldCapture(facts.input)), files, ran)));
     }
     return blocks;
 }

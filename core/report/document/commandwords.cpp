@@ -18,13 +18,18 @@ std::string variantFileWords(std::span<const std::string> files, bool nameOnly)
     return words;
 }
 
-std::string ranWords(std::span<const std::string> ran)
+std::string ranWords(std::span<const std::string> ran, bool nothingElse)
 {
     std::string words;
     for (const auto& one : ran) {
         words += " --ran " + platform::shellQuoted(one);
     }
-    return words;
+    return nothingElse ? words + " --nothing-else" : words;
+}
+
+std::string captureWords(const std::string& capture)
+{
+    return capture.empty() ? std::string() : " --capture " + platform::shellQuoted(capture);
 }
 
 } // namespace nanscope::report

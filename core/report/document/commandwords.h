@@ -13,7 +13,10 @@ namespace nanscope::report {
 /// `nameOnly` the folders stay private.
 std::string variantFileWords(std::span<const std::string> files, bool nameOnly);
 
-/// " --ran mine:fp16" for each.
-std::string ranWords(std::span<const std::string> ran);
+/// " --ran mine:fp16" for each, and " --nothing-else".
+std::string ranWords(std::span<const std::string> ran, bool nothingElse);
+
+/// " --capture FILE.pt"; nothing for an empty name.
+std::string captureWords(const std::string& capture);
 
 } // namespace nanscope::report

@@ -26,6 +26,7 @@ struct ReportInput
     std::string about = {}; ///< the capture it is about; empty or unknown: that of the first birth
     std::vector<std::string> variantFiles = {}; ///< as they were given, for the commands that it suggests
     std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
+    bool nothingElse = false; ///< likewise
     Measures measures = {}; ///< of mainCapture()
 };
 

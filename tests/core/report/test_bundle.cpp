@@ -217,6 +217,25 @@ TEST_F(Bundle, AReportAloneSaysHowToGetTheReproducer)
     EXPECT_EQ(json["why"], "There is no repro.py: the capture is a part.");
 }
 
+TEST_F(Bundle, TheReproducerThatAReportNamesIsThatOfItsCapture)
+{
+    m_input.variantFiles = {"/home/me/mine.json"};
+    m_input.ran = {"mine:fp16"};
+    m_input.nothingElse = true;
+    EXPECT_THAT(report::markdownReport(m_input),
+        HasSubstr("nanscope report tile --variant-file mine.json --ran mine:fp16 --nothing-else --bundle report.zip"));
+    auto other = m_input.run.captures.front();
+    other.file = "second.pt";
+    m_input.run.captures.push_back(other);
+    auto verdict = m_input.diagnosis.captures.front();
+    verdict.capture = other.file;
+    m_input.diagnosis.captures.push_back(verdict);
+    m_input.about = other.file;
+    EXPECT_THAT(report::markdownReport(m_input),
+        HasSubstr(" --capture second.pt --variant-file mine.json --ran mine:fp16 --nothing-else --bundle report.zip"));
+    EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["about"], "second.pt");
+}
+
 TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
 {
     report::BundleOptions options;
