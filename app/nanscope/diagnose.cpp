@@ -22,6 +22,7 @@
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/findings/acrossruns.h"
+#include "core/diagnose/identify/cost.h"
 #include "core/json/records.h"
 #include "core/model/model.h"
 #include "core/model/words.h"
@@ -318,7 +319,8 @@ public:
         addObservedOptions(options(), m_observed);
         addUserFileOptions(options(), m_files);
         options()
-            .add("--time-limit", m_timeLimit, "Judge for at most so many seconds, and print what is known then")
+            .add("--time-limit", m_timeLimit,
+                "Judge, and read checkpoints, for at most so many seconds, and print what is known then")
             .positive();
         options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().addFlag("--verify-checkpoints", m_verifyCheckpoints,
@@ -445,17 +447,62 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     return Question {std::move(options), std::move(files), std::move(*facts), *said, *columns};
 }
 
-Result<void> verify(Source& source, const Diagnosis& diagnosis, Terminal& terminal)
+/// The seconds that a diagnosis may take, as far as they are not over.
+class TimeLeft
 {
-    const auto read = workflow::verifyCheckpoints(
-        source.run, diagnosis.captures, source.session && source.writable ? &*source.session : nullptr, terminal.job());
-    if (!read) {
-        return tl::make_unexpected(read.error());
+public:
+    explicit TimeLeft(std::optional<double> limit)
+        : m_limit(limit)
+    { }
+
+    std::optional<std::chrono::duration<double>> left() const
+    {
+        return m_limit ? std::optional(std::chrono::duration<double>(*m_limit) - (Clock::now() - m_begin))
+                       : std::nullopt;
     }
+    std::string why(const CancelToken& cancel) const
+    {
+        return cancel.cancelled() || !m_limit ? "cancelled" : fmt::format("the time limit of {:g} s", *m_limit);
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    std::optional<double> m_limit;
+    Clock::time_point m_begin = Clock::now();
+};
+
+void sayNothingRead(const Diagnosis& diagnosis, Terminal& terminal)
+{
     if (!diagnosis.rollback) {
         terminal.say(LogLevel::info, "No checkpoint was read: the run shows nothing to go back from.");
-    } else if (*read == 0) {
+    } else {
         terminal.say(LogLevel::info, "No checkpoint was read: none that could be gone back to is left unread.");
+    }
+}
+
+/// What was read until the time was over, or the user had enough, stays read; what was not is said.
+Result<void> verify(Source& source, Diagnosis& diagnosis, const TimeLeft& time, Terminal& terminal)
+{
+    if (!diagnosis.stopped.empty()) {
+        terminal.say(LogLevel::warning,
+            fmt::format("No checkpoint was read: the diagnosis was stopped before ({})", diagnosis.stopped));
+        return {};
+    }
+    const diagnose::JudgingTime reading(terminal.job(), time.left());
+    const auto read = workflow::verifyCheckpoints(
+        source.run, diagnosis.captures, source.session && source.writable ? &*source.session : nullptr, reading.job());
+    if (!read && read.error().kind != ErrorKind::cancelled) {
+        return tl::make_unexpected(read.error());
+    }
+    if (!read) {
+        const auto why = time.why(terminal.cancelToken());
+        diagnosis.stopped = fmt::format("{}, while the checkpoint {} was read", why, read.error().path);
+        terminal.say(LogLevel::warning,
+            fmt::format("Not all checkpoints were read ({}): {} and older ones were not; what was read before is kept",
+                why, read.error().path));
+    } else if (*read == 0) {
+        sayNothingRead(diagnosis, terminal);
     }
     return {};
 }
@@ -474,6 +521,7 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     if (!observed) {
         return tl::make_unexpected(observed.error());
     }
+    const TimeLeft time(m_timeLimit);
     EarlyNews news(terminal);
     auto options = question.options;
     options.arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
@@ -482,12 +530,8 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
         return tl::make_unexpected(diagnosis.error());
     }
     if (m_verifyCheckpoints) {
-        const auto verified = verify(*source, *diagnosis, terminal);
-        if (!verified && verified.error().kind != ErrorKind::cancelled) {
+        if (const auto verified = verify(*source, *diagnosis, time, terminal); !verified) {
             return tl::make_unexpected(verified.error());
-        }
-        if (!verified) {
-            diagnosis->stopped = verified.error().what;
         }
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.

@@ -95,10 +95,11 @@ std::string problemOfSharded(const Contents& contents)
     return contents.anywhereWithout(shard, metadata) ? "it has no .metadata: saving was not finished" : "";
 }
 
+/// Written last: "trainer_state.json" by transformers, "random_states_0.pkl" by accelerate, with which diffusers saves.
 std::string problemOfTrainer(const Contents& contents)
 {
-    static const RE2 state(R"(trainer_state\.json)", RE2::Latin1);
-    return contents.has(state) ? "" : "it has no trainer_state.json: saving was not finished, or it was exported";
+    static const RE2 last(R"(trainer_state\.json|random_states_\d+\.pkl)", RE2::Latin1);
+    return contents.has(last) ? "" : "it has no trainer_state.json: saving was not finished, or it was exported";
 }
 
 std::string problemOfDeepSpeed(const Contents& contents)

@@ -163,12 +163,18 @@ bool holdsTensor(const tensorfile::PickleValue& value)
     return value.tensor() != nullptr;
 }
 
+bool liesInCheckpoint(const FoundFile& file, const std::vector<Checkpoint>& found)
+{
+    return std::ranges::any_of(
+        found, [&](const Checkpoint& checkpoint) { return file.relative.starts_with(checkpoint.path + '/'); });
+}
+
 /// A file of tensors that is no capture, a checkpoint for example, is nothing to complain about. One that holds
-/// nothing but objects we refuse to rebuild is.
-bool isOtherTensorFile(const FoundFile& file)
+/// nothing but objects we refuse to rebuild is, unless trainers write such files: "training_args.bin".
+bool isOtherTensorFile(const FoundFile& file, const std::vector<Checkpoint>& checkpoints)
 {
     const auto opened = tensorfile::openTensorFile(file.path);
-    return opened && (opened->opaque.empty() || holdsTensor(opened->root));
+    return opened && (opened->opaque.empty() || holdsTensor(opened->root) || liesInCheckpoint(file, checkpoints));
 }
 
 /// What a thread found in one file.
@@ -228,7 +234,7 @@ private:
         auto capture = guarded([&] { return tensorfile::readCapture(file.path, isKnown); }, file.path.string());
         const auto isOther = [&] {
             return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
-                && isOtherTensorFile(file);
+                && isOtherTensorFile(file, m_found.checkpoints);
         };
         const bool reject = !capture && (isCapture || !isOther());
         return {std::move(capture), known, reject};

@@ -113,14 +113,26 @@ std::optional<CheckpointContents> readContents(const fs::path& place, const JobC
     return unread;
 }
 
-/// Of several copies that were not read the last.
-Checkpoint* unreadAt(RunData& run, std::int64_t step)
+/// Of several copies that were not read the last. One that is `torn` lacks something that is saved last.
+Checkpoint* unreadAt(RunData& run, std::int64_t step, bool torn = false)
 {
     const auto one = std::find_if(run.checkpoints.rbegin(), run.checkpoints.rend(), [&](const Checkpoint& checkpoint) {
-        return checkpoint.step == step && !checkpoint.place.empty() && checkpoint.problem.empty()
+        return checkpoint.step == step && !checkpoint.place.empty() && checkpoint.problem.empty() != torn
             && !checkpoint.contents;
     });
     return one == run.checkpoints.rend() ? nullptr : &*one;
+}
+
+/// Where nothing whole is left the weights of a torn one may be: the newest that was not read.
+Checkpoint* nextTorn(RunData& run, const Rollback& advice)
+{
+    for (const auto& one : advice.checkpoints) {
+        auto* found = one.step < advice.fault ? unreadAt(run, one.step, true) : nullptr;
+        if (found != nullptr && one.status == CheckpointStatus::missing) {
+            return found;
+        }
+    }
+    return nullptr;
 }
 
 /// The newest that may turn out better than what is recommended by now, else what is recommended; nothing where these
@@ -138,7 +150,7 @@ Checkpoint* nextToRead(RunData& run, const Rollback& advice)
             return nullptr;
         }
     }
-    return nullptr;
+    return advice.recommended ? nullptr : nextTorn(run, advice);
 }
 
 Result<void> readOne(Checkpoint& checkpoint, session::Session* session, const JobContext& job)

@@ -11,6 +11,7 @@
 
 using namespace nanscope::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
@@ -69,4 +70,54 @@ TEST(VerifyCheckpoints, RollbackGoesByWhatTheyHold)
     EXPECT_EQ(after["recommended"], nullptr) << done.out;
     EXPECT_EQ(after["checkpoints"][0]["status"], "poisoned");
     EXPECT_THAT(after["checkpoints"][0]["proof"][0]["text"].get<std::string>(), HasSubstr("the first at [1,3,5]"));
+}
+
+namespace {
+
+/// Zeros that take no room on the disk and a while to read.
+void writeLarge(const fs::path& path)
+{
+    constexpr std::uint64_t tensors = 256;
+    constexpr std::uint64_t each = std::uint64_t {1} << 26;
+    std::string header = "{";
+    for (std::uint64_t i = 0; i < tensors; ++i) {
+        header += (i > 0 ? ",\"w" : "\"w") + std::to_string(i) + R"(":{"dtype":"F32","shape":[)"
+            + std::to_string(each / 4) + R"(],"data_offsets":[)" + std::to_string(i * each) + ","
+            + std::to_string((i + 1) * each) + "]}";
+    }
+    header += "}";
+    fs::create_directories(path.parent_path());
+    const std::uint64_t size = header.size();
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(&size), sizeof(size)) << header;
+    fs::resize_file(path, sizeof(size) + size + tensors * each);
+}
+
+} // namespace
+
+TEST(VerifyCheckpoints, EndWithTheTimeLimit)
+{
+    const WorkFolder work;
+    std::string log;
+    for (int step = 0; step < 440; ++step) {
+        log += R"({"step": )" + std::to_string(step) + R"(, "loss": )" + (step < 400 ? "2.5" : "NaN") + "}\n";
+    }
+    std::ofstream(work.path() / "train.jsonl") << log;
+    writeLarge(work.path() / "step_300" / "model.safetensors");
+    const auto done = run({"diagnose", work.path().string(), "--verify-checkpoints", "--time-limit", "0.5", "--json"});
+    EXPECT_EQ(done.status, 5) << done.err;
+    EXPECT_THAT(done.json()["stopped"].get<std::string>(), StartsWith("the time limit of 0.5 s"));
+    EXPECT_THAT(done.err, HasSubstr("the time limit of 0.5 s")) << "what was not read is said";
+    EXPECT_FALSE(done.json()["rollback"].is_null()) << "what is known is printed all the same";
+}
+
+TEST(VerifyCheckpoints, OfWhatATrainerWritesBesideThemNothingIsRejected)
+{
+    const WorkFolder work;
+    writeText(work.path() / "train.jsonl", "{\"step\": 1, \"loss\": 2.5}\n");
+    fs::create_directories(work.path() / "checkpoint-300");
+    writeArchive(work.path() / "checkpoint-300" / "training_args.bin",
+        "\x80\x02"
+        "cargparse\nNamespace\n)R.");
+    const auto done = run({"diagnose", work.path().string()});
+    EXPECT_THAT(done.err, Not(HasSubstr("training_args.bin")));
 }

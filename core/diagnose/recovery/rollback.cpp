@@ -122,6 +122,19 @@ const CheckpointAdvice* recommendedOf(const Rollback& rollback)
     return chosen == rollback.checkpoints.end() ? nullptr : &*chosen;
 }
 
+/// The newest that lacks something which is saved last, and of which nobody has seen whether its weights are whole.
+std::optional<std::int64_t> tornAndUnread(const RunData& run, std::int64_t fault)
+{
+    std::optional<std::int64_t> newest;
+    for (const auto& one : run.checkpoints) {
+        const bool torn = one.fact == CheckpointFact::found && !one.problem.empty();
+        if (torn && !one.place.empty() && !one.contents && one.step < fault && one.step > newest.value_or(-1)) {
+            newest = one.step;
+        }
+    }
+    return newest;
+}
+
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
 std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
     const FailureTimeline& timeline)
@@ -132,6 +145,11 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
         return fmt::format("{}; what was logged first is bad already, so no update that was logged did it: look at "
                            "the weights it began with and at its first batch",
             setting);
+    }
+    if (const auto torn = tornAndUnread(run, life.first()); torn && !rollback.recommended) {
+        return fmt::format("{}; before you start anew, verify the checkpoints: whether the weights of step {} are "
+                           "whole is not known",
+            setting, *torn);
     }
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? fmt::format(
@@ -187,6 +205,13 @@ bool writtenAgain(const Checkpoint* removed, const Checkpoint& saved)
     return removed != nullptr && removed->source == saved.source && removed->line < saved.line;
 }
 
+/// It was read, and its weights lie there whole, whatever else of it does not.
+bool weightsAreWhole(const Checkpoint& checkpoint)
+{
+    const auto& held = checkpoint.contents;
+    return held && held->weights > 0 && held->damaged + held->unread == 0;
+}
+
 std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
 {
     std::map<std::int64_t, Known, std::greater<>> all;
@@ -197,7 +222,8 @@ std::map<std::int64_t, Known, std::greater<>> checkpointsOf(const RunData& run)
         }
         auto*& slot = slotOf(known, checkpoint.fact);
         // A complete copy in one place is worth more than a torn one in another.
-        const bool better = slot == nullptr || checkpoint.fact != CheckpointFact::found || checkpoint.problem.empty();
+        const bool better = slot == nullptr || checkpoint.fact != CheckpointFact::found || checkpoint.problem.empty()
+            || (!slot->problem.empty() && weightsAreWhole(checkpoint));
         slot = better ? &checkpoint : slot;
         if (checkpoint.fact == CheckpointFact::saved && writtenAgain(known.removed, checkpoint)) {
             known.removed = nullptr;
@@ -224,10 +250,13 @@ void set(CheckpointAdvice& advice, CheckpointStatus status, std::string reason, 
 /// Removed and torn ones need no other argument.
 bool isMissing(CheckpointAdvice& advice, const Known& known)
 {
-    if (known.found != nullptr && known.found->problem.empty()) {
+    if (known.found != nullptr && (known.found->problem.empty() || weightsAreWhole(*known.found))) {
         return false;
     }
-    if (known.found != nullptr) {
+    const bool read = known.found != nullptr && known.found->contents && !known.found->contents->first.empty();
+    if (read) {
+        set(advice, CheckpointStatus::missing, "it is not complete", {{known.found->contents->first, advice.path}});
+    } else if (known.found != nullptr) {
         set(advice, CheckpointStatus::missing, known.found->problem, {lineOf(*known.found)});
     } else if (known.removed != nullptr) {
         set(advice, CheckpointStatus::missing, "the log says that it was deleted", {lineOf(*known.removed)});
@@ -369,6 +398,23 @@ void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& content
     }
 }
 
+/// By what was read of it, where it was.
+void judgeWhatWasRead(CheckpointAdvice& advice, const Known& known)
+{
+    const bool torn = known.complete.empty() && known.found != nullptr;
+    const auto contents = torn ? known.found->contents : contentsAt(known);
+    if (!contents) {
+        return;
+    }
+    judgeByContents(advice, *contents);
+    if (torn && (advice.status == CheckpointStatus::safe || advice.status == CheckpointStatus::unverified)) {
+        set(advice, CheckpointStatus::suspect,
+            "its weights are whole and finite, the rest of it may not be: load the weights alone",
+            {{known.found->problem, advice.path}});
+    }
+    advice.weightsAlone = advice.weightsAlone || torn;
+}
+
 /// How a trainer that names its checkpoints in one way is made to go on from one.
 struct ResumeWord
 {
@@ -382,7 +428,8 @@ constexpr std::array resumeWords {
     ResumeWord {R"(step-\d+)", "torchtitan: --checkpoint.load_step={3}"},
     ResumeWord {R"(step_\d+)", "KempnerForge: checkpoint.load_path={0}"},
     ResumeWord {R"(step\d+(?:-unsharded)?)", "OLMo: --load_path={0}"},
-    ResumeWord {R"(checkpoint-\d+)", "transformers: trainer.train(resume_from_checkpoint=\"{0}\")"},
+    ResumeWord {R"(checkpoint-\d+)",
+        "transformers: trainer.train(resume_from_checkpoint=\"{0}\"), or diffusers: --resume_from_checkpoint={2}"},
     ResumeWord {R"(global_step\d+)", "DeepSpeed: engine.load_checkpoint(\"{1}\", tag=\"{2}\")"},
     ResumeWord {R"(iter_\d+)", "Megatron-LM: --load {1} --ckpt-step {3}"},
     ResumeWord {R"(model_\d{6}\.pt)", "nanochat: --resume-from-step={3}"},
@@ -460,8 +507,12 @@ std::string lostText(std::int64_t lost)
     return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
 }
 
-std::string reasonOf(const Rollback& rollback, const FailureTimeline& timeline, const std::string& doubt)
+std::string reasonOf(
+    const RunData& run, const Rollback& rollback, const FailureTimeline& timeline, const std::string& doubt)
 {
+    if (!rollback.recommended && tornAndUnread(run, rollback.fault)) {
+        return "none of the known checkpoints is complete and clean; what is there was not read";
+    }
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
                                             : "none of the known checkpoints is left and clean";
@@ -503,9 +554,7 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
         if (!isMissing(advice, known)) {
             judge(advice, known, timeline);
             advice.places = std::max<std::int64_t>(1, std::ssize(known.complete));
-            if (const auto contents = contentsAt(known)) {
-                judgeByContents(advice, *contents);
-            }
+            judgeWhatWasRead(advice, known);
         }
     }
     if (!sparesTheNewest(verdicts)) {
@@ -516,7 +565,7 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
     if (const auto* chosen = recommendedOf(rollback)) {
         rollback.resume = resumeLine(*chosen);
     }
-    rollback.reason = reasonOf(rollback, timeline, doubtOfFiniteLosses(verdicts));
+    rollback.reason = reasonOf(run, rollback, timeline, doubtOfFiniteLosses(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, timeline);
     return rollback;
 }

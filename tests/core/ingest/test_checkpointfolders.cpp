@@ -73,6 +73,18 @@ TEST_F(CheckpointFolders, SayWhatIsMissing)
     EXPECT_THAT(all[4].problem, HasSubstr(".metadata")) << "every pipeline stage has one";
 }
 
+TEST_F(CheckpointFolders, AccelerateWritesItsRandomStatesLast)
+{
+    put("checkpoint-2/model.safetensors");
+    put("checkpoint-2/random_states_0.pkl");
+    put("checkpoint-3/model.safetensors");
+    put("checkpoint-3/optimizer.bin");
+    const auto all = found();
+    ASSERT_THAT(all, SizeIs(2));
+    EXPECT_EQ(all[0].problem, "");
+    EXPECT_THAT(all[1].problem, HasSubstr("saving was not finished, or it was exported"));
+}
+
 TEST_F(CheckpointFolders, OtherFoldersOfSuchNamesAreNone)
 {
     put("step_5/console.log", "step 5");

@@ -43,9 +43,14 @@ public:
     void write(std::int64_t step, const std::vector<float>& values, const std::string& tensor = "model.weight",
         const std::string& file = "model.safetensors") const
     {
-        const auto place = "step-" + std::to_string(step);
-        std::filesystem::create_directories(folder.path() / place);
-        folder.write(place + '/' + file, safetensors(tensor, values));
+        put("step-" + std::to_string(step) + '/' + file, values, tensor);
+    }
+
+    void put(
+        const std::string& file, const std::vector<float>& values, const std::string& tensor = "model.weight") const
+    {
+        std::filesystem::create_directories((folder.path() / file).parent_path());
+        folder.write(file, safetensors(tensor, values));
     }
 
     TemporaryFolder folder;

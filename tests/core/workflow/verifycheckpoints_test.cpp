@@ -108,6 +108,70 @@ TEST(VerifyCheckpoints, whatCannotBeReadIsSaid)
     EXPECT_EQ(adviceAt(*after, 300).status, CheckpointStatus::missing);
 }
 
+TEST(VerifyCheckpoints, ofATornOneTheWeightsMayBeLoadedWhereNothingElseIsLeft)
+{
+    const BrokenRun broken;
+    broken.put("checkpoint-200/model.safetensors", good);
+    broken.put("checkpoint-300/model.safetensors", good);
+    broken.put("checkpoint-350/model.safetensors", bad);
+    auto run = readRun(broken);
+    const auto before = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(before->recommended, std::nullopt);
+    EXPECT_THAT(before->tonight, HasSubstr("verify the checkpoints: whether the weights of step 350 are whole"));
+
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 2);
+    const auto after = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(adviceAt(*after, 350).status, CheckpointStatus::poisoned);
+    EXPECT_EQ(adviceAt(*after, 300).status, CheckpointStatus::suspect);
+    EXPECT_EQ(adviceAt(*after, 200).status, CheckpointStatus::missing) << "an older one needs no reading";
+    EXPECT_EQ(after->recommended, 300);
+    EXPECT_THAT(after->tonight, HasSubstr("resume from the weights alone of step 300"));
+    EXPECT_EQ(after->resume, "") << "the rest of it may not be there";
+}
+
+TEST(VerifyCheckpoints, aTornOneIsNotReadWhereAWholeOneIsLeft)
+{
+    const BrokenRun broken;
+    broken.write(200, good);
+    broken.put("checkpoint-300/model.safetensors", good);
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1);
+    EXPECT_THAT(stepsRead(run), ElementsAre(200));
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(advice->recommended, 200);
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::missing);
+}
+
+TEST(VerifyCheckpoints, aTornOneWithoutWeightsStaysMissing)
+{
+    const BrokenRun broken;
+    broken.put("checkpoint-300/optimizer.safetensors", good, "state.0.exp_avg");
+    auto run = readRun(broken);
+    EXPECT_EQ(workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, {}), 1);
+    const auto advice = diagnose::adviseRollback(run, {kernelFault()});
+    EXPECT_EQ(advice->recommended, std::nullopt);
+    EXPECT_EQ(adviceAt(*advice, 300).status, CheckpointStatus::missing);
+}
+
+TEST(VerifyCheckpoints, whatWasReadBeforeItWasStoppedIsKept)
+{
+    const BrokenRun broken;
+    broken.write(200, good);
+    broken.write(300, bad);
+    auto run = readRun(broken);
+    JobContext job;
+    job.progress = [&job](const Progress& progress) {
+        if (progress.phase == "step-200") {
+            job.cancel.cancel();
+        }
+    };
+    const auto stopped = workflow::verifyCheckpoints(run, {kernelFault()}, nullptr, job);
+    ASSERT_FALSE(stopped);
+    EXPECT_EQ(stopped.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(stopped.error().path, "step-200");
+    EXPECT_THAT(stepsRead(run), ElementsAre(300));
+}
+
 TEST(VerifyCheckpoints, ofSeveralCopiesTheWorstSpeaks)
 {
     const BrokenRun broken;
