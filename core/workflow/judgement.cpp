@@ -153,7 +153,7 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
         verdict = diagnose::withAnswers(std::move(verdict), observed, catalogue);
     }
     diagnosis = diagnose::withObservations(std::move(diagnosis), observed);
-    diagnose::adviseAgain(diagnosis, run);
+    diagnose::adviseAgain(diagnosis, run, nameOnly ? diagnose::ResumePaths::inRun : diagnose::ResumePaths::absolute);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);
     }

@@ -73,8 +73,8 @@ Result<Observations> storedObservations(const session::Session& session);
 Result<void> storeObservations(session::Session& session, const Observations& observed);
 
 /// The diagnosis as it is shown: over what the owner of the run said ran and argued with what they saw, advice
-/// included, and with the files of the user's own variants in its commands; with `nameOnly` without their folders.
-/// `run` holds its points.
+/// included, and with the files of the user's own variants and the checkpoint to resume from in its commands; with
+/// `nameOnly` without their folders. `run` holds its points.
 Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files,
     const replay::Catalogue& catalogue, bool nameOnly);
 

@@ -63,7 +63,11 @@ TEST(VerifyCheckpoints, RollbackGoesByWhatTheyHold)
     fs::copy(checkpoints / "sharded", work.path() / "step_300", fs::copy_options::recursive);
     const auto before = run({"diagnose", work.path().string(), "--json"}).json()["rollback"];
     EXPECT_EQ(before["recommended"], 300);
-    EXPECT_EQ(before["resume"], "KempnerForge: checkpoint.load_path=step_300");
+    EXPECT_EQ(before["resume"], "KempnerForge: checkpoint.load_path=" + work / "step_300");
+    ASSERT_EQ(run({"report", work.path().string(), "-o", work / "r.json"}).status, 0);
+    const auto report = nlohmann::json::parse(std::ifstream(work / "r.json"));
+    EXPECT_EQ(report["diagnosis"]["rollback"]["resume"], "KempnerForge: checkpoint.load_path=step_300")
+        << "where the run lies is its owner's";
 
     const auto done = run({"diagnose", work.path().string(), "--verify-checkpoints", "--json"});
     const auto after = done.json()["rollback"];

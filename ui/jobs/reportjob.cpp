@@ -50,7 +50,7 @@ Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
 {
     return runWithPoints(run).map([&](RunData whole) {
         workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles, run.kept));
-        return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, run.catalogue, true).rollback;
+        return workflow::weighed(diagnosisOf(run), run.observed, whole, run.userFiles, run.catalogue, false).rollback;
     });
 }
 

@@ -437,14 +437,32 @@ constexpr std::array resumeWords {
     ResumeWord {R"(ep\d+-ba\d+-rank\d+\.pt)", "Composer: Trainer(load_path=\"{0}\")"},
 };
 
-std::string resumeLine(const CheckpointAdvice& advice)
+/// Anything else would have to be quoted, in a shell in one way and in Python in another.
+bool needsNoQuotes(const std::string& path)
 {
-    const std::filesystem::path path(advice.path);
-    const auto place = path.has_filename() ? path : path.parent_path();
-    // Anything else would have to be quoted, in a shell in one way and in Python in another.
     static const RE2 plain(R"([\w./@=+:,-]+)", RE2::Latin1);
+    return RE2::FullMatch(path, plain);
+}
+
+/// Of one that a log names, as the log has it: where that was begun is not known.
+std::string pathToLoad(const RunData& run, const CheckpointAdvice& advice, ResumePaths paths)
+{
+    for (const auto& one : run.checkpoints) {
+        const bool here = one.fact == CheckpointFact::found && one.step == advice.step && one.path == advice.path;
+        if (paths == ResumePaths::absolute && here && !one.place.empty()) {
+            const auto whole = std::filesystem::absolute(one.place).lexically_normal().string();
+            return needsNoQuotes(whole) ? whole : advice.path;
+        }
+    }
+    return advice.path;
+}
+
+std::string resumeLine(const RunData& run, const CheckpointAdvice& advice, ResumePaths paths)
+{
+    const std::filesystem::path path(pathToLoad(run, advice, paths));
+    const auto place = path.has_filename() ? path : path.parent_path();
     // One of several is a part, or another run's; and nothing of these loads weights alone.
-    if (!RE2::FullMatch(advice.path, plain) || advice.weightsAlone || advice.places > 1) {
+    if (!needsNoQuotes(path.string()) || advice.weightsAlone || advice.places > 1) {
         return {};
     }
     for (const auto& word : resumeWords) {
@@ -540,7 +558,8 @@ std::optional<std::int64_t> choose(const std::vector<CheckpointAdvice>& all, std
 
 } // namespace
 
-std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
+std::optional<Rollback> adviseRollback(
+    const RunData& run, const std::vector<CaptureVerdict>& verdicts, ResumePaths paths)
 {
     const auto timeline = failureTimelineOf(run, verdicts);
     if (timeline.none()) {
@@ -563,17 +582,17 @@ std::optional<Rollback> adviseRollback(const RunData& run, const std::vector<Cap
     rollback.fault = timeline.failed->first();
     rollback.recommended = choose(rollback.checkpoints, rollback.fault);
     if (const auto* chosen = recommendedOf(rollback)) {
-        rollback.resume = resumeLine(*chosen);
+        rollback.resume = resumeLine(run, *chosen, paths);
     }
     rollback.reason = reasonOf(run, rollback, timeline, doubtOfFiniteLosses(verdicts));
     rollback.tonight = tonightLine(run, verdicts, rollback, timeline);
     return rollback;
 }
 
-void adviseAgain(Diagnosis& diagnosis, const RunData& run)
+void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths)
 {
     if (diagnosis.rollback) {
-        diagnosis.rollback = adviseRollback(run, diagnosis.captures);
+        diagnosis.rollback = adviseRollback(run, diagnosis.captures, paths);
     }
 }
 

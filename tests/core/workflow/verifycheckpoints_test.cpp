@@ -231,6 +231,25 @@ TEST(VerifyCheckpoints, aSessionKeepsItUntilTheCheckpointIsWrittenAgain)
     EXPECT_THAT(stepsRead(again->run), ElementsAre());
 }
 
+TEST(ResumeLine, worksFromAnyFolder)
+{
+    const BrokenRun broken;
+    broken.put("ckpt/step_300/model.safetensors", good);
+    const auto here = fs::current_path();
+    fs::current_path(broken.folder.path());
+    auto opened = workflow::openRun(".");
+    fs::current_path(here);
+    ASSERT_TRUE(opened);
+    const std::string begin = "KempnerForge: checkpoint.load_path=";
+    const auto resume = [&](diagnose::ResumePaths paths) {
+        return diagnose::adviseRollback(opened->run, {kernelFault()}, paths)->resume;
+    };
+    EXPECT_EQ(resume(diagnose::ResumePaths::absolute), begin + (broken.folder.path() / "ckpt/step_300").string());
+    EXPECT_EQ(resume(diagnose::ResumePaths::inRun), begin + "ckpt/step_300");
+    opened->run.checkpoints.front().place = "/runs of mine/ckpt/step_300";
+    EXPECT_EQ(resume(diagnose::ResumePaths::absolute), begin + "ckpt/step_300") << "it would have to be quoted";
+}
+
 TEST(VerifyCheckpoints, readsNothingOfAHealthyRun)
 {
     const TemporaryFolder folder;
