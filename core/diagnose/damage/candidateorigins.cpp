@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/diagnose/damage/damage.h"
+#include "core/diagnose/identify/plausible.h"
 
 namespace nanscope::diagnose {
 
@@ -208,13 +209,29 @@ Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& captu
     });
 }
 
+namespace {
+
+/// Before anything is replayed a sidecar may have said what ran.
+std::vector<std::string> namesOfWhatRan(
+    const CaptureVerdict& verdict, const Capture& capture, const replay::Catalogue& catalogue)
+{
+    if (!verdict.variant.names.empty() || !capture.variant) {
+        return verdict.variant.names;
+    }
+    const auto ran = parseRan(*capture.variant, catalogue);
+    return ran ? std::vector {ran->variant->name} : std::vector<std::string> {};
+}
+
+} // namespace
+
 void fillOrigins(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue)
 {
     const bool born = verdict.role == Role::birth || verdict.role == Role::padding;
     if (!born || verdict.facts.damage.count == 0 || !capture.output) {
         return;
     }
-    const auto found = candidateOriginsOf(capture, verdict.facts.damage.batch, verdict.variant.names, catalogue);
+    const auto names = namesOfWhatRan(verdict, capture.capture, catalogue);
+    const auto found = candidateOriginsOf(capture, verdict.facts.damage.batch, names, catalogue);
     if (!found) {
         return;
     }

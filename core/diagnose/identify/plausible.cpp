@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/replay/program/formats.h"
@@ -85,6 +86,24 @@ std::vector<Member> membersOfControl(Facts& facts, const replay::Catalogue& cata
 }
 
 } // namespace
+
+std::string ranText(const std::vector<Member>& said)
+{
+    std::vector<std::string> words;
+    for (const auto& member : said) {
+        const auto format = member.formatKnown ? ':' + std::string(name(member.precision)) : std::string();
+        words.push_back(std::string(member.variant->name) + format);
+    }
+    return fmt::format("{}", fmt::join(words, " or "));
+}
+
+bool contradicts(const Member& recorded, const std::vector<Member>& given)
+{
+    return !given.empty() && std::ranges::none_of(given, [&](const Member& member) {
+        const bool openFormat = !recorded.formatKnown || !member.formatKnown;
+        return member.variant->name == recorded.variant->name && (openFormat || member.precision == recorded.precision);
+    });
+}
 
 std::vector<Member> choosePlausible(
     Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue)

@@ -19,6 +19,13 @@ namespace nanscope::diagnose {
 std::vector<Member> choosePlausible(
     Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue);
 
+/// The sidecar names another function than the user does, or the same in another format, and so outweighs all that the
+/// user said.
+bool contradicts(const Member& recorded, const std::vector<Member>& given);
+
+/// "gns-gram:fp16 or keller-jordan", as the user said it.
+std::string ranText(const std::vector<Member>& said);
+
 /// "VARIANT" in its own format or "VARIANT:PRECISION", as --ran and sidecars have it.
 Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue);
 

@@ -274,7 +274,18 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     const auto v = diagnosed({{"keller-jordan"}}).captures[0];
     EXPECT_EQ(v.variant.how, IdentifiedBy::sidecar);
     EXPECT_EQ(v.variant.names, std::vector<std::string> {"gns-gram"});
+    const auto saysSo = [this](std::vector<std::string> ran) {
+        const auto judged = diagnosed({std::move(ran)}).captures[0];
+        return std::ranges::count(judged.notTestable, "sidecar, --ran", &EvidenceLine::source);
+    };
+    EXPECT_EQ(saysSo({"keller-jordan"}), 1);
+    EXPECT_EQ(saysSo({"keller-jordan", "gns-gram:fp16"}), 0) << "the one is among what the user allows";
+    EXPECT_EQ(saysSo({}), 0);
+    m_run.captures[0].variant = "gns-gram:fp16";
+    EXPECT_EQ(saysSo({"gns-gram"}), 0);
+    EXPECT_EQ(saysSo({"gns-gram:bf16"}), 1) << "another format is another thing that ran";
     m_run.captures[0].variant = "no-such-variant";
+    EXPECT_EQ(saysSo({"keller-jordan"}), 0);
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
 }
 

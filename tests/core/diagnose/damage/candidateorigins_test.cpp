@@ -227,6 +227,20 @@ TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
     EXPECT_EQ(verdict.originsTried, 0);
 }
 
+TEST_F(EndsLikeDump, ASidecarSaysWhoseRoomItIs)
+{
+    spoil({64, 128, 64, 64});
+    auto verdict = fill({});
+    const auto ofAll = verdict.originsTried;
+    auto file = tensorfile::openCapture((m_folder / "x.pt").string()).value();
+    file.capture.variant = "gns-gram:fp16";
+    diagnose::fillOrigins(verdict, file, {});
+    EXPECT_EQ(verdict.originsTried, 17);
+    file.capture.variant = "no-such-variant";
+    diagnose::fillOrigins(verdict, file, {});
+    EXPECT_EQ(verdict.originsTried, ofAll);
+}
+
 TEST_F(EndsLikeDump, FewerVariantsKeepTheirPlaces)
 {
     spoil({64, 128, 64, 64});
