@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
@@ -65,6 +67,10 @@ Result<int> Explain::run(Terminal& terminal)
 {
     if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
+    }
+    std::error_code ignored;
+    if (std::filesystem::is_directory(m_path, ignored)) {
+        return failure(ErrorKind::usage, "explain takes one capture; nanscope diagnose takes a folder", m_path);
     }
     const auto file = tensorfile::readCapture(m_path);
     if (!file) {

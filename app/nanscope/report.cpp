@@ -319,12 +319,12 @@ std::string aboutText(const report::ReportInput& input)
     if (about == nullptr || input.diagnosis.triage.births < 2) {
         return {};
     }
-    return fmt::format("It is about {}, one of {}; --capture NAME takes another.\n", printable(about->capture),
+    return fmt::format("It is about {}, the first of {}; --capture NAME takes another.\n", printable(about->capture),
         counted(input.diagnosis.triage.births, "birth"));
 }
 
-void say(const std::vector<report::WrittenFile>& files, const report::ReportInput& input, bool redacted,
-    const std::vector<report::Suspicion>& suspicions, Terminal& terminal)
+void say(const std::vector<report::WrittenFile>& files, const report::ReportInput& input, const std::string& about,
+    bool redacted, const std::vector<report::Suspicion>& suspicions, Terminal& terminal)
 {
     const auto& diagnosis = input.diagnosis;
     if (files.empty()) {
@@ -340,7 +340,7 @@ void say(const std::vector<report::WrittenFile>& files, const report::ReportInpu
             {"files", std::move(list)}, {"suspicious", jsonOf(suspicions)}});
         return;
     }
-    auto text = printable(diagnosis.headline) + "\n" + aboutText(input);
+    auto text = printable(diagnosis.headline) + "\n" + about;
     for (const auto& file : files) {
         text +=
             fmt::format("{} in {}\n", bytesText(static_cast<std::int64_t>(file.bytes)), printable(file.path.string()));
@@ -445,7 +445,7 @@ Result<int> Report::run(Terminal& terminal)
     }
     const auto suspicions = report::suspicionsOf(*input, settled);
     warnOf(suspicions, terminal);
-    say(*files, *input, !m_open, suspicions, terminal);
+    say(*files, *input, m_capture.empty() ? aboutText(*input) : std::string(), !m_open, suspicions, terminal);
     return input->run.rejected.empty() ? exitDone : exitRejected;
 }
 

@@ -24,9 +24,9 @@ TEST(Sentences, AllBeginAlikeWhateverRoomTheyComeFrom)
     const auto capture = writeCapture(folder / "a.pt");
     writeText(folder / "empty.pt", "");
     writeText(folder / "notes.txt", "hello\n");
-    const std::vector<std::string> cases[] = {{"diagnoze"}, {"explain", folder / "missing.pt"},
-        {"explain", folder / "empty.pt"}, {"diagnose", folder / "missing"}, {"list", folder / "notes.txt"},
-        {"list", capture, "cells"}, {"sql", folder / "missing.nanscope", "select 1"},
+    const std::vector<std::string> cases[] = {{"diagnoze"}, {"explain", folder.path().string()},
+        {"explain", folder / "missing.pt"}, {"explain", folder / "empty.pt"}, {"diagnose", folder / "missing"},
+        {"list", folder / "notes.txt"}, {"list", capture, "cells"}, {"sql", folder / "missing.nanscope", "select 1"},
         {"sql", folder / "a.pt", "select 1"}, {"report", capture, "-o", "out.pdf"},
         {"report", capture, "-o", folder / "no/folder/r.md"}, {"sweep", capture, "--variant", "nobody"},
         {"sweep", capture, "--device", "cuda:99"}, {"sweep", capture, "--epsilon", "nan"},

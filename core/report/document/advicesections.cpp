@@ -3,6 +3,7 @@
 //
 // What to try, what it cost, how to see it again.
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -173,13 +174,16 @@ std::string toldCapture(const ReportInput& input)
     return first == about || about == nullptr ? std::string() : about->capture;
 }
 
-Paragraph noReproducer(const Reproducer* beside, const std::string& report)
+/// The command for one that there can be: of a part there is none, and of NaN no synthetic twin.
+Blocks byBundle(const Capture& capture, const std::string& report)
 {
-    if (beside != nullptr && !beside->readme.empty()) {
-        return {foreign(beside->readme)};
+    if (!capture.part.empty()) {
+        return {};
     }
-    return {own("With torch alone: repro.py, which ") + code(report + " --bundle report.zip")
-        + own(fmt::format(" writes beside the report. It ends with {}.", statuses))};
+    const bool finite = std::ranges::all_of(capture.input.batches, [](const Scan& scan) { return scan.finite(); });
+    return {Paragraph {own("With torch alone: repro.py, which ")
+        + code(report + " --bundle report.zip" + (finite ? "" : " --with-capture"))
+        + own(fmt::format(" writes beside the report. It ends with {}.", statuses))}};
 }
 
 } // namespace
@@ -313,10 +317,17 @@ Blocks reproduce(const ReportFacts& facts)
     blocks.emplace_back(
         Paragraph {own("With Nanscope and the capture") + whichCapture(facts) + own("; no GPU and no torch:")});
     blocks.emplace_back(CodeBlock {"sh", std::move(lines)});
-    if (!here) {
-        blocks.emplace_back(noReproducer(facts.reproducer,
-            fmt::format("nanscope report {}{}{}{}", run, captureWords(toldCapture(facts.input)), files, ran)));
+    if (here) {
+        return blocks;
     }
+    if (facts.reproducer != nullptr && !facts.reproducer->readme.empty()) {
+        blocks.emplace_back(Paragraph {foreign(facts.reproducer->readme)});
+        return blocks;
+    }
+    std::ranges::move(
+        byBundle(*facts.capture,
+            fmt::format("nanscope report {}{}{}{}", run, captureWords(toldCapture(facts.input)), files, ran)),
+        std::back_inserter(blocks));
     return blocks;
 }
 

@@ -236,6 +236,16 @@ TEST_F(Bundle, TheReproducerThatAReportNamesIsThatOfItsCapture)
     EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["about"], "second.pt");
 }
 
+TEST_F(Bundle, NoReproducerIsPromisedThatCannotBe)
+{
+    auto& capture = m_input.run.captures.front();
+    capture.input.batches.front().nan = 1;
+    EXPECT_THAT(report::markdownReport(m_input), HasSubstr("--bundle report.zip --with-capture"))
+        << "there is no synthetic twin of NaN";
+    capture.part = "rows 0 to 3";
+    EXPECT_THAT(report::markdownReport(m_input), Not(HasSubstr("repro.py")));
+}
+
 TEST_F(Bundle, LeavesOutTheJsonWhereSectionsAreLeftOut)
 {
     report::BundleOptions options;
