@@ -3,10 +3,7 @@
 #include "ui/findings/findingmodel.h"
 
 #include <algorithm>
-
-#include "ui/shared/marks.h"
-#include "ui/shared/roles.h"
-#include "ui/shared/text.h"
+#include <iterator>
 
 namespace nanscope {
 
@@ -40,27 +37,30 @@ QString orDash(const std::optional<T>& value)
     return value ? QString::number(*value) : QStringLiteral("–");
 }
 
-QString text(const Finding& finding, int column)
+QString titleOf(const Finding& finding)
 {
-    switch (column) {
-    case FindingModel::title:
-        return qstr(finding.title);
-    case FindingModel::id:
-        return qstr(finding.id);
-    case FindingModel::step:
-        return orDash(finding.step);
-    case FindingModel::rank:
-        return orDash(finding.rank);
-    default:
-        return finding.state == FindingState::fired ? qstr(finding.confidence) : findingStateWord(finding.state);
-    }
+    return qstr(finding.title);
 }
 
-QString copyText(const Finding& finding, int column)
+QString idOf(const Finding& finding)
 {
-    const bool unknown =
-        (column == FindingModel::step && !finding.step) || (column == FindingModel::rank && !finding.rank);
-    return unknown ? QString() : text(finding, column);
+    return qstr(finding.id);
+}
+
+QString confidenceOf(const Finding& finding)
+{
+    return finding.state == FindingState::fired ? qstr(finding.confidence) : findingStateWord(finding.state);
+}
+
+QString reasonOf(const Finding& finding)
+{
+    return qstr(finding.reason.empty() ? finding.title : finding.reason);
+}
+
+QString spokenTitle(const Finding& finding)
+{
+    return FindingModel::tr("%1, %2: %3")
+        .arg(findingStateWord(finding.state), qstr(finding.severity), titleOf(finding));
 }
 
 } // namespace
@@ -79,31 +79,37 @@ QString findingStateWord(FindingState state)
     }
 }
 
+FindingModel::FindingModel(QObject* parent)
+    : RowModel(parent)
+{
+    setColumns({
+        {.title = tr("Finding"), .text = titleOf, .tip = reasonOf, .mark = markOf, .spoken = spokenTitle},
+        {.title = tr("Card"), .text = idOf, .tip = reasonOf},
+        {.title = tr("Step"), .text = [](const Finding& finding) { return orDash(finding.step); }, .tip = reasonOf},
+        {.title = tr("Rank"), .text = [](const Finding& finding) { return orDash(finding.rank); }, .tip = reasonOf},
+        {.title = tr("Confidence"), .text = confidenceOf, .tip = reasonOf},
+    });
+}
+
 void FindingModel::setFindings(std::vector<Finding> findings)
 {
-    beginResetModel();
     m_all = std::move(findings);
     std::ranges::stable_sort(m_all, {}, weightOf);
     choose();
-    endResetModel();
 }
 
 void FindingModel::setShown(std::set<FindingState> states)
 {
-    beginResetModel();
     m_shown = std::move(states);
     choose();
-    endResetModel();
 }
 
 void FindingModel::choose()
 {
-    m_rows.clear();
-    for (std::size_t i = 0; i < m_all.size(); ++i) {
-        if (m_shown.contains(m_all[i].state)) {
-            m_rows.push_back(i);
-        }
-    }
+    std::vector<Finding> chosen;
+    std::ranges::copy_if(
+        m_all, std::back_inserter(chosen), [this](const Finding& finding) { return m_shown.contains(finding.state); });
+    setRows(std::move(chosen));
 }
 
 int FindingModel::count(FindingState state) const
@@ -111,72 +117,10 @@ int FindingModel::count(FindingState state) const
     return static_cast<int>(std::ranges::count(m_all, state, &Finding::state));
 }
 
-const Finding* FindingModel::findingAt(int row) const
-{
-    return row >= 0 && row < rowCount() ? &m_all[m_rows[static_cast<std::size_t>(row)]] : nullptr;
-}
-
 int FindingModel::rowOf(const QString& id) const
 {
-    for (int row = 0; row < rowCount(); ++row) {
-        if (qstr(findingAt(row)->id) == id) {
-            return row;
-        }
-    }
-    return -1;
-}
-
-int FindingModel::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-
-int FindingModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : NUM_COLUMNS;
-}
-
-QVariant FindingModel::data(const QModelIndex& index, int role) const
-{
-    const Finding* finding = index.isValid() ? findingAt(index.row()) : nullptr;
-    if (!finding) {
-        return {};
-    }
-    switch (role) {
-    case Qt::DisplayRole:
-        return text(*finding, index.column());
-    case CopyRole:
-        return copyText(*finding, index.column());
-    case Qt::ToolTipRole:
-        return plainTip(qstr(finding->reason.empty() ? finding->title : finding->reason));
-    case StatusRole:
-        return index.column() == title ? QVariant(static_cast<int>(markOf(*finding))) : QVariant();
-    case Qt::AccessibleTextRole:
-        return index.column() == title
-            ? tr("%1, %2: %3").arg(findingStateWord(finding->state), qstr(finding->severity), qstr(finding->title))
-            : QVariant();
-    default:
-        return {};
-    }
-}
-
-QVariant FindingModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
-        return {};
-    }
-    switch (section) {
-    case title:
-        return tr("Finding");
-    case id:
-        return tr("Card");
-    case step:
-        return tr("Step");
-    case rank:
-        return tr("Rank");
-    default:
-        return tr("Confidence");
-    }
+    const auto found = std::ranges::find(rows(), id, idOf);
+    return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
 }
 
 } // namespace nanscope

@@ -5,39 +5,31 @@
 #include <set>
 #include <vector>
 
-#include <QAbstractTableModel>
-
 #include "core/model/finding.h"
 #include "core/model/model.h"
+#include "ui/shared/rowmodel.h"
 
 namespace nanscope {
 
 /// The finding cards of a run, those of the chosen states; what fired comes first, the gravest on top.
-class FindingModel : public QAbstractTableModel
+class FindingModel : public RowModel<Finding>
 {
     Q_OBJECT
 
 public:
-    enum Column { title, id, step, rank, confidence, NUM_COLUMNS };
+    enum Column { title, id, step, rank, confidence };
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit FindingModel(QObject* parent = nullptr);
 
     void setFindings(std::vector<Finding> findings);
     void setShown(std::set<FindingState> states);
     int count(FindingState state) const;
-    const Finding* findingAt(int row) const;
     int rowOf(const QString& id) const;
-
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
 private:
     void choose();
 
     std::vector<Finding> m_all;
-    std::vector<std::size_t> m_rows;
     std::set<FindingState> m_shown {FindingState::fired};
 };
 

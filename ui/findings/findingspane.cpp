@@ -218,7 +218,7 @@ void FindingsPane::toggleSilence()
 
 const Finding* FindingsPane::selected() const
 {
-    return m_model->findingAt(m_view->currentIndex().row());
+    return m_model->rowAt(m_view->currentIndex().row());
 }
 
 QWidget* FindingsPane::buildChips()

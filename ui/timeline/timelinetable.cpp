@@ -23,8 +23,6 @@ namespace nanscope {
 
 namespace {
 
-using Less = bool (*)(const TimelineRow&, const TimelineRow&);
-
 bool lessStep(const TimelineRow& a, const TimelineRow& b)
 {
     return a.point.step < b.point.step;
@@ -53,74 +51,28 @@ bool lessPlace(const TimelineRow& a, const TimelineRow& b)
     return std::tie(a.source, a.point.line) < std::tie(b.source, b.point.line);
 }
 
-constexpr Less orders[] = {lessStep, lessLine, lessValue, lessState, lessPlace};
-
-QString cellText(const TimelineRow& row, int column)
-{
-    switch (column) {
-    case TimelineTableModel::step:
-        return QString::number(row.point.step);
-    case TimelineTableModel::line:
-        return row.line;
-    case TimelineTableModel::value:
-        return valueText(row.point);
-    case TimelineTableModel::state:
-        return stateWord(row.point.state);
-    default:
-        return placeOf(row);
-    }
-}
-
 } // namespace
 
 TimelineTableModel::TimelineTableModel(std::vector<TimelineRow> rows, QObject* parent)
-    : QAbstractTableModel(parent)
-    , m_rows(std::move(rows))
-{ }
-
-int TimelineTableModel::rowCount(const QModelIndex& parent) const
+    : RowModel(parent)
 {
-    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
-}
-
-int TimelineTableModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : columns;
-}
-
-QVariant TimelineTableModel::data(const QModelIndex& index, int role) const
-{
-    const TimelineRow& row = this->row(index.row());
-    const bool number = index.column() == step || index.column() == value;
-    if (role == Qt::DisplayRole) {
-        return cellText(row, index.column());
-    }
-    if (role == Qt::TextAlignmentRole) {
-        return QVariant::fromValue(Qt::Alignment((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    }
-    return {};
-}
-
-QVariant TimelineTableModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) {
-        return {};
-    }
-    const QString names[] = {tr("Step"), tr("Line"), tr("Value"), tr("State"), tr("File:line")};
-    return names[section];
-}
-
-void TimelineTableModel::sort(int column, Qt::SortOrder order)
-{
-    if (column < 0 || column >= columns) {
-        return;
-    }
-    Q_EMIT layoutAboutToBeChanged();
-    const Less less = orders[column];
-    std::ranges::stable_sort(m_rows, [&](const TimelineRow& a, const TimelineRow& b) {
-        return order == Qt::AscendingOrder ? less(a, b) : less(b, a);
+    constexpr Qt::Alignment number = Qt::AlignRight | Qt::AlignVCenter;
+    setColumns({
+        {.title = tr("Step"),
+            .text = [](const TimelineRow& row) { return QString::number(row.point.step); },
+            .less = lessStep,
+            .alignment = number},
+        {.title = tr("Line"), .text = [](const TimelineRow& row) { return row.line; }, .less = lessLine},
+        {.title = tr("Value"),
+            .text = [](const TimelineRow& row) { return valueText(row.point); },
+            .less = lessValue,
+            .alignment = number},
+        {.title = tr("State"),
+            .text = [](const TimelineRow& row) { return stateWord(row.point.state); },
+            .less = lessState},
+        {.title = tr("File:line"), .text = [](const TimelineRow& row) { return placeOf(row); }, .less = lessPlace},
     });
-    Q_EMIT layoutChanged();
+    setRows(std::move(rows));
 }
 
 TimelineTable::TimelineTable(const QString& title, const QString& note, std::vector<TimelineRow> rows, QWidget* parent)
@@ -162,12 +114,9 @@ void TimelineTable::copy() const
     std::ranges::sort(selected, {}, &QModelIndex::row);
     std::vector<TimelineRow> rows;
     for (const QModelIndex& index : selected) {
-        rows.push_back(m_model->row(index.row()));
+        rows.push_back(*m_model->rowAt(index.row()));
     }
-    for (int i = 0; selected.isEmpty() && i < m_model->rowCount(); ++i) {
-        rows.push_back(m_model->row(i));
-    }
-    QApplication::clipboard()->setText(rowsAsTsv(rows));
+    QApplication::clipboard()->setText(rowsAsTsv(rows.empty() ? m_model->rows() : rows));
 }
 
 } // namespace nanscope

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include <QAbstractTableModel>
 #include <QDialog>
 
+#include "ui/shared/rowmodel.h"
 #include "ui/timeline/timelinerows.h"
 
 class QTableView;
@@ -14,25 +14,15 @@ class QTableView;
 namespace nanscope {
 
 /// The values of one plot as a table: what a plot is to who does not see it.
-class TimelineTableModel : public QAbstractTableModel
+/// NaN and the infinities stand behind the numbers, values that were not given behind those.
+class TimelineTableModel : public RowModel<TimelineRow>
 {
     Q_OBJECT
 
 public:
-    enum Column { step, line, value, state, place, columns };
+    enum Column { step, line, value, state, place };
 
     explicit TimelineTableModel(std::vector<TimelineRow> rows, QObject* parent = nullptr);
-
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
-    /// NaN and the infinities stand behind the numbers, values that were not given behind those.
-    void sort(int column, Qt::SortOrder order) override;
-    const TimelineRow& row(int index) const { return m_rows[static_cast<std::size_t>(index)]; }
-
-private:
-    std::vector<TimelineRow> m_rows;
 };
 
 class TimelineTable : public QDialog

@@ -6,9 +6,6 @@
 #include <utility>
 
 #include "core/diagnose/whatif/whatifwords.h"
-#include "ui/shared/marks.h"
-#include "ui/shared/roles.h"
-#include "ui/shared/text.h"
 
 namespace nanscope {
 
@@ -53,120 +50,71 @@ QString rollbackWord(const diagnose::DetectorReplay& replay)
     return known ? DetectorModel::tr("no") : DetectorModel::tr("not checkable");
 }
 
-QString text(const diagnose::DetectorReplay& replay, int column)
+QString titleOf(const diagnose::DetectorReplay& replay)
 {
-    switch (column) {
-    case DetectorModel::process:
-        return qstr(diagnose::detectorTitle(replay));
-    case DetectorModel::action:
-        return actionWord(replay);
-    case DetectorModel::step:
-        return replay.first ? QString::number(replay.first->step) : QStringLiteral("–");
-    case DetectorModel::rollback:
-        return rollbackWord(replay);
-    case DetectorModel::leftOut:
-        return QString::number(replay.total + std::ssize(replay.byGradients));
-    default:
-        return replay.first ? qstr(replay.first->message) : QString();
-    }
+    return qstr(diagnose::detectorTitle(replay));
 }
 
-QString tip(const diagnose::DetectorReplay& replay, int column)
+QString answerTip(const diagnose::DetectorReplay& replay)
 {
-    const bool whole = column == DetectorModel::process || column == DetectorModel::message;
-    return whole ? text(replay, column) : sentenceCase(qstr(diagnose::detectorAnswer(replay)));
+    return sentenceCase(qstr(diagnose::detectorAnswer(replay)));
 }
 
-QString headingTip(int section)
+QString firstStep(const diagnose::DetectorReplay& replay)
 {
-    switch (section) {
-    case DetectorModel::action:
-        return DetectorModel::tr("What the detector does at the first step that is not finite");
-    case DetectorModel::step:
-        return DetectorModel::tr("As the detector counts: a trainer that prints behind its increment prints one more");
-    case DetectorModel::rollback:
-        return DetectorModel::tr("Where should_rollback turns true, and the trainer stops");
-    case DetectorModel::leftOut:
-        return DetectorModel::tr("Updates that are not made, up to the stop");
-    case DetectorModel::message:
-        return DetectorModel::tr("The line it writes then");
-    default:
-        return DetectorModel::tr("One process of the run: its counters start anew with every restart");
-    }
+    return replay.first ? QString::number(replay.first->step) : QStringLiteral("–");
+}
+
+QString leftOutCount(const diagnose::DetectorReplay& replay)
+{
+    return QString::number(replay.total + std::ssize(replay.byGradients));
+}
+
+QString firstMessage(const diagnose::DetectorReplay& replay)
+{
+    return replay.first ? qstr(replay.first->message) : QString();
+}
+
+QString spokenTitle(const diagnose::DetectorReplay& replay)
+{
+    return DetectorModel::tr("%1: %2").arg(titleOf(replay), qstr(diagnose::detectorAnswer(replay)));
 }
 
 } // namespace
 
+DetectorModel::DetectorModel(QObject* parent)
+    : RowModel(parent)
+{
+    setColumns({
+        {.title = tr("Process"),
+            .text = titleOf,
+            .headingTip = tr("One process of the run: its counters start anew with every restart"),
+            .mark = markOf,
+            .spoken = spokenTitle},
+        {.title = tr("First"),
+            .text = actionWord,
+            .headingTip = tr("What the detector does at the first step that is not finite"),
+            .tip = answerTip},
+        {.title = tr("Step"),
+            .text = firstStep,
+            .headingTip = tr("As the detector counts: a trainer that prints behind its increment prints one more"),
+            .tip = answerTip},
+        {.title = tr("Should roll back"),
+            .text = rollbackWord,
+            .headingTip = tr("Where should_rollback turns true, and the trainer stops"),
+            .tip = answerTip},
+        {.title = tr("Left out"),
+            .text = leftOutCount,
+            .headingTip = tr("Updates that are not made, up to the stop"),
+            .tip = answerTip},
+        {.title = tr("It says"), .text = firstMessage, .headingTip = tr("The line it writes then")},
+    });
+}
+
 void DetectorModel::setReplays(std::vector<diagnose::DetectorReplay> replays)
 {
-    beginResetModel();
-    m_replays = std::move(replays);
-    std::stable_partition(m_replays.begin(), m_replays.end(), diagnose::detectorSpeaks);
-    endResetModel();
-}
-
-const diagnose::DetectorReplay* DetectorModel::replayAt(int row) const
-{
-    return row >= 0 && row < rowCount() ? &m_replays[static_cast<std::size_t>(row)] : nullptr;
-}
-
-int DetectorModel::rowCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : static_cast<int>(m_replays.size());
-}
-
-int DetectorModel::columnCount(const QModelIndex& parent) const
-{
-    return parent.isValid() ? 0 : NUM_COLUMNS;
-}
-
-QVariant DetectorModel::data(const QModelIndex& index, int role) const
-{
-    const diagnose::DetectorReplay* replay = index.isValid() ? replayAt(index.row()) : nullptr;
-    if (!replay) {
-        return {};
-    }
-    switch (role) {
-    case Qt::DisplayRole:
-        return text(*replay, index.column());
-    case Qt::ToolTipRole:
-        return plainTip(tip(*replay, index.column()));
-    case StatusRole:
-        return index.column() == process ? QVariant(static_cast<int>(markOf(*replay))) : QVariant();
-    case Qt::AccessibleTextRole:
-        return index.column() == process
-            ? tr("%1: %2").arg(text(*replay, process), qstr(diagnose::detectorAnswer(*replay)))
-            : QVariant();
-    default:
-        return {};
-    }
-}
-
-QVariant DetectorModel::headerData(int section, Qt::Orientation orientation, int role) const
-{
-    if (orientation != Qt::Horizontal) {
-        return {};
-    }
-    if (role == Qt::ToolTipRole) {
-        return headingTip(section);
-    }
-    if (role != Qt::DisplayRole) {
-        return {};
-    }
-    switch (section) {
-    case process:
-        return tr("Process");
-    case action:
-        return tr("First");
-    case step:
-        return tr("Step");
-    case rollback:
-        return tr("Should roll back");
-    case leftOut:
-        return tr("Left out");
-    default:
-        return tr("It says");
-    }
+    std::stable_partition(replays.begin(), replays.end(), diagnose::detectorSpeaks);
+    setRows(std::move(replays));
 }
 
 } // namespace nanscope

@@ -137,7 +137,7 @@ void DetectorView::setAnswer(const WhatIfAnswer& answer)
 
 std::vector<FactSection> DetectorView::sectionsOf(int row) const
 {
-    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
+    const diagnose::DetectorReplay* replay = m_model->rowAt(row);
     return replay ? std::vector<FactSection> {{QString(), diagnose::detectorFacts(*replay)}}
                   : std::vector<FactSection> {};
 }
@@ -145,7 +145,7 @@ std::vector<FactSection> DetectorView::sectionsOf(int row) const
 void DetectorView::showDetail()
 {
     const int row = m_view->currentIndex().row();
-    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
+    const diagnose::DetectorReplay* replay = m_model->rowAt(row);
     const bool oneLog = replay && replay->sources.size() == 1;
     m_facts->setFacts(replay ? qstr(diagnose::detectorTitle(*replay)) : QString(), sectionsOf(row),
         oneLog ? replay->sources.front() : std::string());
@@ -153,7 +153,7 @@ void DetectorView::showDetail()
 
 void DetectorView::activate(int row)
 {
-    const diagnose::DetectorReplay* replay = m_model->replayAt(row);
+    const diagnose::DetectorReplay* replay = m_model->rowAt(row);
     if (replay && replay->first) {
         Q_EMIT factActivated(
             {{}, replay->first->message, replay->first->line.source, {}, replay->first->step + replay->offset});
@@ -170,9 +170,8 @@ QString DetectorView::text() const
     QString text =
         m_headline->text() + QLatin1Char('\n') + qstr(diagnose::detectorSettings(m_question)) + QLatin1Char('\n');
     for (int row = 0; row < m_model->rowCount(); ++row) {
-        if (diagnose::detectorSpeaks(*m_model->replayAt(row))) {
-            text +=
-                QLatin1Char('\n') + factsText(qstr(diagnose::detectorTitle(*m_model->replayAt(row))), sectionsOf(row));
+        if (diagnose::detectorSpeaks(*m_model->rowAt(row))) {
+            text += QLatin1Char('\n') + factsText(qstr(diagnose::detectorTitle(*m_model->rowAt(row))), sectionsOf(row));
         }
     }
     return text;

@@ -251,6 +251,10 @@ TEST(TimelineTable, SortsNumbersBeforeWhatIsNone)
     table.copy();
     EXPECT_EQ(QApplication::clipboard()->text(),
         QStringLiteral("step\tline\tvalue\tstate\tplace\n0\trank 0\t3\tfinite\ta.log\n"));
+    table.view()->sortByColumn(TimelineTableModel::value, Qt::DescendingOrder);
+    table.copy();
+    EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("\t3\tfinite")))
+        << "the selected row stays selected where it comes to lie";
 }
 
 TEST_F(PaneTest, APictureHasALegendInTheColoursOfItsCurves)

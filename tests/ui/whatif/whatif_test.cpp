@@ -132,7 +132,7 @@ TEST_F(WhatIfTab, NothingIsAskedWhileNobodyLooks)
     EXPECT_EQ(started.size(), 0);
     ASSERT_TRUE(show());
     EXPECT_EQ(started.size(), 1);
-    EXPECT_EQ(pane().detector()->model()->replayAt(0)->options.maxConsecutive, 7);
+    EXPECT_EQ(pane().detector()->model()->rowAt(0)->options.maxConsecutive, 7);
 }
 
 TEST_F(WhatIfTab, GuardOfTheSampleDriftsWhereRanksDecideAlone)
@@ -228,7 +228,7 @@ TEST_F(WhatIfTab, AnotherRunsAnswerIsNotLeftStandingAndItsRanksAreNotKept)
     ASSERT_TRUE(open(copySample()));
     EXPECT_EQ(pane().guard()->ranksBox()->value(), 0);
     ASSERT_EQ(pane().detector()->model()->rowCount(), 1);
-    EXPECT_EQ(pane().detector()->model()->replayAt(0)->sources.front(), "console.log");
+    EXPECT_EQ(pane().detector()->model()->rowAt(0)->sources.front(), "console.log");
 }
 
 TEST(WhatIfSettings, AreRememberedButForTheRanks)
