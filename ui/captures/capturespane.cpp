@@ -220,14 +220,15 @@ void CapturesPane::measureColumns()
     fitColumns();
 }
 
-// In a narrow list the role gives way first, down to its mark and "birth", then the verdict; both are told by the tool
-// tip. Only then does the list scroll.
+// In a narrow list the role gives way first, down to its mark and "birth", then the shape as a whole, then the verdict;
+// all are told by the tool tip. Only then does the list scroll.
 void CapturesPane::fitColumns()
 {
     if (m_wanted.empty()) {
         return;
     }
     std::vector<int> widths = m_wanted;
+    m_view->setColumnHidden(CaptureModel::ShapeColumn, m_shapeUnwanted);
     int missing = -m_view->viewport()->width();
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
@@ -238,6 +239,10 @@ void CapturesPane::fitColumns()
     const std::pair<CaptureModel::Column, int> yielding[] = {
         {CaptureModel::RoleColumn, birth}, {CaptureModel::VerdictColumn, grid(10)}};
     for (const auto& [column, least] : yielding) {
+        if (column == CaptureModel::VerdictColumn && missing > 0 && !m_shapeUnwanted) {
+            m_view->setColumnHidden(CaptureModel::ShapeColumn, true);
+            missing -= widths[CaptureModel::ShapeColumn];
+        }
         const int given = std::clamp(widths[column] - least, 0, std::max(missing, 0));
         widths[column] -= given;
         missing -= given;
@@ -253,8 +258,10 @@ void CapturesPane::chooseColumns(const QPoint& at)
     for (int column = CaptureModel::RankColumn; column < CaptureModel::NUM_COLUMNS; ++column) {
         QAction* action = menu.addAction(m_model->headerData(column, Qt::Horizontal).toString());
         action->setCheckable(true);
-        action->setChecked(!m_view->isColumnHidden(column));
-        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+        const bool isShape = column == CaptureModel::ShapeColumn;
+        action->setChecked(isShape ? !m_shapeUnwanted : !m_view->isColumnHidden(column));
+        connect(action, &QAction::toggled, this, [this, column, isShape](bool shown) {
+            m_shapeUnwanted = isShape ? !shown : m_shapeUnwanted;
             m_view->setColumnHidden(column, !shown);
             fitColumns();
         });

@@ -70,6 +70,7 @@ private:
     QAction* m_openFolder = nullptr;
     QAction* m_cause = nullptr;
     QString m_triage;
+    bool m_shapeUnwanted = false; ///< by the user; in a narrow list it is hidden as well
     std::vector<int> m_wanted; ///< width of each column that shows all of it
     int m_selected = -1;
     bool m_choosing = false; ///< a selection of our own is under way
