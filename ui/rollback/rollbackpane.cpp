@@ -13,39 +13,31 @@
 
 #include "ui/rollback/checkpointmodel.h"
 #include "ui/shared/answerparts.h"
+#include "ui/shared/partsscroll.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
 
-namespace {
-
-QLabel* wrappedLabel(QWidget* parent, const char* name)
-{
-    auto* label = new QLabel(parent);
-    label->setObjectName(QLatin1String(name));
-    label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    return label;
-}
-
-} // namespace
-
 RollbackPane::RollbackPane(QWidget* parent)
     : PaneFrame(tr("Rollback"), parent)
     , m_model(new CheckpointModel(this))
     , m_view(makeRowTable(this, m_model, tr("Checkpoints")))
-    , m_tonight(wrappedLabel(this, "headline"))
-    , m_reason(wrappedLabel(this, "muted"))
+    , m_tonight(makeWrappedLabel(this, "headline"))
+    , m_reason(makeWrappedLabel(this, "muted"))
     , m_newest(makeNewestLabel(this))
     , m_copy(new QPushButton(tr("Copy"), this))
-    , m_resume(wrappedLabel(this, "muted"))
-    , m_progress(wrappedLabel(this, "muted"))
+    , m_resume(makeWrappedLabel(this, "muted"))
+    , m_progress(makeWrappedLabel(this, "muted"))
     , m_verify(new QPushButton(this))
 {
     buildView();
-    body()->addWidget(buildAnswer());
+    // Where it is not seen whole it scrolls: cut, it would lose its first line.
+    auto* answer = new PartsScroll(this);
+    answer->setMinimumHeight(grid(14));
+    answer->parts()->setContentsMargins(0, 0, 0, 0);
+    answer->parts()->addWidget(buildAnswer());
+    body()->addWidget(answer);
     body()->addWidget(m_newest);
     body()->addWidget(m_view, 1);
     body()->addStretch();

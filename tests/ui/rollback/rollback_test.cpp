@@ -42,6 +42,26 @@ protected:
     BrokenRun broken;
 };
 
+TEST(RollbackPane, ScrollsRatherThanCutsItsAnswerInALowWindow)
+{
+    Rollback rollback;
+    rollback.tonight = std::string(400, 'x');
+    for (std::size_t i = 8; i < rollback.tonight.size(); i += 8) {
+        rollback.tonight[i] = ' ';
+    }
+    rollback.reason = "no checkpoint was found";
+    rollback.checkpoints.resize(3);
+    RollbackPane pane;
+    pane.setRollback(rollback, true);
+    pane.resize(500, 170);
+    pane.show();
+    QCoreApplication::processEvents();
+    const auto* headline = pane.findChild<QLabel*>(QStringLiteral("headline"));
+    ASSERT_TRUE(headline);
+    EXPECT_GE(headline->height(), headline->heightForWidth(headline->width()));
+    EXPECT_LE(pane.height(), 170);
+}
+
 TEST_F(Rollbacks, ReadsCheckpointsWhenAskedAndRemembersThem)
 {
     broken.write(100, good);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/verdict/partsscroll.h"
+#include "ui/shared/partsscroll.h"
 
 #include <algorithm>
 
