@@ -179,6 +179,29 @@ void Docks::stack()
     m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);
 }
 
+QList<int> Docks::widths() const
+{
+    QList<int> widths;
+    for (const Dock& dock : m_docks) {
+        widths << (dock.widget->isVisible() && !dock.widget->isFloating() ? dock.widget->width() : 0);
+    }
+    return widths;
+}
+
+void Docks::setWidths(const QList<int>& widths)
+{
+    QList<QDockWidget*> docks;
+    QList<int> given;
+    for (std::size_t i = 0; i < m_docks.size() && static_cast<qsizetype>(i) < widths.size(); ++i) {
+        QDockWidget* dock = m_docks[i].widget;
+        if (!dock->isHidden() && !dock->isFloating() && widths[static_cast<qsizetype>(i)] > 0) {
+            docks << dock;
+            given << widths[static_cast<qsizetype>(i)];
+        }
+    }
+    m_area.resizeDocks(docks, given, Qt::Horizontal);
+}
+
 void Docks::hideAll()
 {
     for (const Dock& dock : m_docks) {

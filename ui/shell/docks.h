@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <QByteArray>
+#include <QList>
 #include <QString>
 
 class QDockWidget;
@@ -40,6 +41,11 @@ public:
     /// All behind one row of tabs on the left: where there is no room for them side by side.
     void stack();
     void hideAll();
+
+    /// In the order of all(); 0 for what is not in sight.
+    QList<int> widths() const;
+    /// As far as there is room.
+    void setWidths(const QList<int>& widths);
 
 private:
     struct Dock

@@ -186,6 +186,7 @@ void PaneArea::namePanes()
 {
     for (QDockWidget* dock : m_docks.all()) {
         m_named.push_back({dock->objectName(), dock->windowTitle(), dock});
+        connect(dock, &QDockWidget::topLevelChanged, this, [this] { m_widths.clear(); });
     }
     m_named.push_back({QStringLiteral("verdict"), tr("Verdict"), m_panes.verdict});
     m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
@@ -287,12 +288,25 @@ void PaneArea::adapt()
     }
     if (fits) {
         m_docks.restore(std::exchange(m_wide, {}));
+        m_docks.setWidths(m_widths);
         remember();
     } else {
         m_wideNeeds = needed;
         m_wide = m_remembered;
         m_docks.stack();
     }
+}
+
+// A small window squeezes its docks, and a larger one would give the room to the middle alone.
+void PaneArea::keepWidths()
+{
+    if (!m_laidOut || !isVisible() || isStacked() || m_put) {
+        return;
+    }
+    if (m_widths.isEmpty()) {
+        m_widths = m_docks.widths();
+    }
+    m_docks.setWidths(m_widths);
 }
 
 // Once the area is too small, the panes are squeezed already: what to go back to is how they lay before.
@@ -307,6 +321,7 @@ bool PaneArea::event(QEvent* event)
 {
     const bool handled = QMainWindow::event(event);
     if (event->type() == QEvent::MouseButtonRelease) {
+        m_widths.clear(); // those of the user count
         remember();
     }
     return handled;
@@ -315,7 +330,13 @@ bool PaneArea::event(QEvent* event)
 void PaneArea::resizeEvent(QResizeEvent* event)
 {
     QMainWindow::resizeEvent(event);
-    QMetaObject::invokeMethod(this, &PaneArea::adapt, Qt::QueuedConnection);
+    QMetaObject::invokeMethod(
+        this,
+        [this] {
+            keepWidths();
+            adapt();
+        },
+        Qt::QueuedConnection);
 }
 
 QByteArray PaneArea::saveLayout() const
@@ -336,6 +357,7 @@ bool PaneArea::applyLayout(const QByteArray& saved)
         return false;
     }
     m_wide.clear();
+    m_widths.clear();
     m_remembered = saved;
     if (m_put) {
         // Who asks for a layout wants to see it.
@@ -349,6 +371,7 @@ bool PaneArea::applyLayout(const QByteArray& saved)
 void PaneArea::resetLayout()
 {
     m_wide.clear();
+    m_widths.clear();
     m_docks.reset();
     shareHeight();
     if (m_put) {

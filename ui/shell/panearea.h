@@ -115,6 +115,7 @@ private:
     void shareHeight();
     void namePanes();
     void adapt();
+    void keepWidths();
     void remember();
     QToolButton* buildBringBack();
     void placeBringBack();
@@ -134,6 +135,7 @@ private:
     QByteArray m_wide; ///< while stacked: the layout to go back to
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
+    QList<int> m_widths; ///< of the docks, before a small window squeezed them
     QToolButton* m_bringBack = nullptr;
     bool m_logsOnly = false;
     bool m_put = false; ///< away, while a run has no captures

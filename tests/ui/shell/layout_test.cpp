@@ -223,6 +223,24 @@ TEST_F(Layouts, AnswerStaysInSightAndTheTabsInTheirPlaceWhateverIsShown)
     }
 }
 
+TEST_F(Layouts, DocksTakeTheirWidthBackWhenASmallWindowGrows)
+{
+    openSample();
+    window->resize(1280, 800);
+    QCoreApplication::processEvents();
+    const int width = dock("frame")->width();
+    for (int smaller = 1240; smaller >= 800; smaller -= 40) {
+        window->resize(smaller, 800);
+        QCoreApplication::processEvents();
+    }
+    ASSERT_TRUE(waitUntil([&] { return area()->isStacked(); }));
+    for (int larger = 840; larger <= 1280; larger += 40) {
+        window->resize(larger, 800);
+        QCoreApplication::processEvents();
+    }
+    EXPECT_TRUE(QTest::qWaitFor([&] { return dock("frame")->width() == width; }, 5000)) << dock("frame")->width();
+}
+
 TEST_F(Layouts, VerdictWithMuchToSayStaysAboveTheTabsAndMovesNoPane)
 {
     openSample();
