@@ -70,9 +70,12 @@ SweepOptions::SweepOptions(Usual usual, const SweepChoice& chosen, const replay:
             ? tr("captured %1, or what a variant takes of itself").arg(roundNumber(*m_usual.epsilon))
             : tr("each variant's own: none was captured"));
     m_epsilon->setToolTip(tr("Added to the norm, or the least it may be, also where a variant ignores its caller's"));
-    m_steps->setRange(0, replay::maxSteps);
+    // Wider than what is run, so that what is typed is refused in words and never made another number.
+    m_steps->setRange(0, 999'999);
     m_steps->setSpecialValueText(tr("as many as each schedule has"));
-    m_steps->setToolTip(tr("The first steps of a schedule; beyond its end it goes on as its source does"));
+    m_steps->setToolTip(tr("1 to %1: the first steps of a schedule; beyond its end it goes on as its source does. Each "
+                           "costs as much as the first, so more are not run")
+                            .arg(replay::maxSteps));
     m_problem->setObjectName(QStringLiteral("sweepProblem"));
     m_problem->setWordWrap(true);
     m_problem->setAccessibleName(tr("What is wrong with the options"));

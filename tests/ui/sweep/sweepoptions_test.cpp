@@ -85,6 +85,16 @@ TEST_F(SweepOptionsTest, WhatNoSweepTakesIsSaidAndNotChosen)
     EXPECT_TRUE(options.problem().contains(QStringLiteral("No format")));
 }
 
+TEST_F(SweepOptionsTest, MoreStepsThanAreRunAreRefusedAndNotMadeFewer)
+{
+    options.stepsBox()->setValue(150);
+    EXPECT_EQ(options.stepsBox()->value(), 150);
+    EXPECT_TRUE(options.problem().contains(QStringLiteral("150 steps: give 1 to 100")))
+        << options.problem().toStdString();
+    EXPECT_FALSE(canChoose());
+    EXPECT_TRUE(options.stepsBox()->toolTip().contains(QStringLiteral("1 to 100")));
+}
+
 TEST_F(SweepOptionsTest, AScheduleOfExactlySoManyStepsSaysSoAndHindersNoOther)
 {
     options.stepsBox()->setValue(8);
