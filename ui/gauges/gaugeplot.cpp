@@ -120,6 +120,11 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
         + QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
 }
 
+bool GaugePlot::drawsNothing() const
+{
+    return plot().graphCount() == 0;
+}
+
 void GaugePlot::addLimits()
 {
     for (const Row& row : m_rows) {

@@ -36,6 +36,8 @@ public:
     };
     const std::vector<Row>& rows() const { return m_rows; }
     QString legendText() const { return m_legend; }
+    /// True where no gauge is a finite number, too.
+    bool drawsNothing() const;
     /// Tab-separated, a heading first; what is not known is empty. With the deep gauges of the cell, if it has any.
     QString table() const;
 

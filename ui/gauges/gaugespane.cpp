@@ -82,6 +82,7 @@ void GaugesPane::setCell(const Cell* cell, const replay::CellRequest& request, b
     m_hasCell = cell != nullptr;
     m_planted = cell && planted;
     m_hasDeep = cell && cell->deep;
+    m_birth = cell && cell->firstNonFinite ? opLabel(*cell->firstNonFinite) : QString();
     m_caption.note = cell ? tr("%1 · per step of the iteration").arg(cellLabel(*cell, request)) : QString();
     if (m_planted) {
         m_caption.note += tr(" · with a planted fault");
@@ -181,7 +182,9 @@ QString GaugesPane::emptyText() const
         return tr("Gauges appear with a swept cell");
     }
     if (!m_plot->rows().empty()) {
-        return {};
+        const QString place = m_birth.isEmpty() ? tr("in every step") : tr("from %1 on").arg(m_birth);
+        return m_plot->drawsNothing() ? tr("No gauge can be drawn: this replay is not finite %1").arg(place)
+                                      : QString();
     }
     return m_planted ? tr("A difference has no gauges; choose Values in the film to see those with the planted fault")
                      : tr("This replay has no gauges; sweep the capture to measure them");

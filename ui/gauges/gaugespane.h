@@ -63,6 +63,7 @@ private:
     PictureCaption m_caption; ///< of every plot but for title and legend
     bool m_chosen = false; ///< the user has picked a view
     bool m_hasCell = false;
+    QString m_birth; ///< of the first value of the cell that is not finite; empty where all are
     bool m_planted = false;
     bool m_hasDeep = false;
     bool m_measuring = false;

@@ -371,6 +371,22 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     EXPECT_TRUE(pane.plot()->rows().empty());
 }
 
+TEST(GaugesTest, WhereNothingIsFiniteASentenceSaysSince)
+{
+    GaugesPane pane;
+    Cell shown = cell();
+    pane.setCell(&shown);
+    EXPECT_EQ(pane.readoutText(), pane.plot()->legendText());
+    for (Gauge& gauge : shown.gauges) {
+        gauge.spectralBound = gauge.absmaxQ = gauge.orthogonality = std::nullopt;
+        gauge.absmaxX = std::numeric_limits<double>::quiet_NaN();
+    }
+    shown.firstNonFinite = NonFinite {1, OpName::gram, {0, 0}, ValueClass::nan, 4};
+    pane.setCell(&shown);
+    EXPECT_EQ(
+        pane.readoutText(), QStringLiteral("No gauge can be drawn: this replay is not finite from step 1 gram on"));
+}
+
 TEST(GaugesTest, LabelsOfAShortAxisStandApart)
 {
     if (!pictureEndings().contains(QStringLiteral("svg"))) {
