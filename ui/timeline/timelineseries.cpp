@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include <QCoreApplication>
 
@@ -38,6 +41,26 @@ std::int64_t sizeOf(const RunData& run, const Parts& parts)
         size += series.pointCount > 0 ? series.pointCount : static_cast<std::int64_t>(series.points.size());
     }
     return size;
+}
+
+bool holdsNonFinite(const Series& series)
+{
+    const auto isNonFinite = [](const Point& point) {
+        return point.state == PointState::nan || point.state == PointState::posInf || point.state == PointState::negInf;
+    };
+    return series.nan + series.posInf + series.negInf > 0 || std::ranges::any_of(series.points, isNonFinite);
+}
+
+/// Where something failed: the headline is about these.
+std::set<std::string_view> failedSources(const RunData& run)
+{
+    std::set<std::string_view> sources;
+    for (const Series& series : run.series) {
+        if (holdsNonFinite(series)) {
+            sources.insert(series.source);
+        }
+    }
+    return sources;
 }
 
 Interval stepsOf(const Series& series)
@@ -146,12 +169,13 @@ std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
     if (byRank.size() > 1) {
         byRank.erase(-1);
     }
+    const auto failed = failedSources(run);
     std::vector<TimelineLine> lines;
     int style = 0;
     for (const auto& [rank, sources] : byRank) {
-        const auto richest =
-            std::ranges::max_element(sources, {}, [&](const auto& source) { return sizeOf(run, source.second); });
-        appendLines(lines, run, rank, richest->second, style++);
+        const auto most = std::ranges::max_element(sources, {},
+            [&](const auto& source) { return std::pair(failed.contains(source.first), sizeOf(run, source.second)); });
+        appendLines(lines, run, rank, most->second, style++);
     }
     return lines;
 }

@@ -75,6 +75,20 @@ TEST(TimelineSeries, TakesTheSourceWithMostPointsPerRank)
     EXPECT_TRUE(linesOf(run, "grad_norm").empty());
 }
 
+TEST(TimelineSeries, OfLogsOfSeveralRunsTheOneThatFailedIsShown)
+{
+    RunData run;
+    run.series = {makeSeries("loss", "a.log", std::nullopt, {1, 2, 3, 4}),
+        makeSeries("grad_norm", "a.log", std::nullopt, {1, 2, 3, 4}),
+        makeSeries("loss", "b.log", std::nullopt, {1, 2, nan}),
+        makeSeries("grad_norm", "b.log", std::nullopt, {1, 2, 3})};
+    for (const char* name : {"loss", "grad_norm"}) {
+        const auto lines = linesOf(run, name);
+        ASSERT_EQ(lines.size(), 1U);
+        EXPECT_EQ(lines[0].label, QStringLiteral("b.log")) << name;
+    }
+}
+
 TEST(TimelineSeries, ARestartThatGoesBackIsALineOfItsOwn)
 {
     RunData run;
