@@ -786,6 +786,11 @@ Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std:
     if (!root) {
         return tl::make_unexpected(root.error());
     }
+    if (root->empty()) {
+        return failure(ErrorKind::refused,
+            "the session of this run was deleted and an empty one lies in its place; rescan to import it again",
+            path.string());
+    }
     if (hashText(*root) != run) {
         return failure(
             ErrorKind::refused, "the session of this run was replaced by another run's; open it anew", path.string());

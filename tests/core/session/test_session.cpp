@@ -634,6 +634,10 @@ TEST(Session, IsOpenedAgainOnlyForItsOwnRun)
     ASSERT_FALSE(gone);
     EXPECT_THAT(gone.error().what, testing::HasSubstr("is gone"));
     EXPECT_FALSE(std::filesystem::exists(path));
+    (void)openNew(path);
+    const auto empty = session::openSessionOfRun(path, session::OpenMode::readWrite, key);
+    ASSERT_FALSE(empty);
+    EXPECT_THAT(empty.error().what, testing::HasSubstr("was deleted"));
     ASSERT_TRUE(openNew(path).setRun("one", "/runs/one"));
     EXPECT_TRUE(session::openSessionOfRun(path, session::OpenMode::readWrite, key));
     EXPECT_EQ(*session::Session::open(path, session::OpenMode::readOnly)->root(), "/runs/one");
