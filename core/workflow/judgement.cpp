@@ -192,18 +192,29 @@ std::vector<std::string> settingsOf(
 
 } // namespace
 
+Result<void> takeCells(report::ReportInput& input, std::vector<Cell> cells, const session::Session* session,
+    const replay::Catalogue& catalogue)
+{
+    if (session) {
+        auto kept = replay::cellsThatHold(*session, catalogue);
+        if (!kept) {
+            return tl::make_unexpected(kept.error());
+        }
+        cells = std::move(*kept);
+    }
+    input.cells = std::move(cells);
+    input.cellSettings = settingsOf(input.cells, input.run, catalogue);
+    return {};
+}
+
 Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session)
 {
-    auto cells = session ? replay::cellsThatHold(*session, source.catalogue)
-                         : Result<std::vector<Cell>>(std::move(source.cells));
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
     auto shown = weighed(
         std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue, source.namesOnly);
-    report::ReportInput input {
-        std::move(source.run), std::move(shown), std::move(*cells), std::move(source.commandLine)};
-    input.cellSettings = settingsOf(input.cells, input.run, source.catalogue);
+    report::ReportInput input {std::move(source.run), std::move(shown), {}, std::move(source.commandLine)};
+    if (auto taken = takeCells(input, std::move(source.cells), session, source.catalogue); !taken) {
+        return tl::make_unexpected(taken.error());
+    }
     input.about = std::move(source.about);
     input.outputTiles = report::outputTiles(input);
     if (const auto* capture = report::mainCapture(input); capture != nullptr && report::mainVerdict(input) != nullptr) {

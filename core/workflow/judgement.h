@@ -94,6 +94,10 @@ struct ReportSource
     replay::Catalogue catalogue {}; ///< what cells have to have been replayed with
 };
 
+/// Takes the cells of the session, else those given, into a report that is otherwise as it was.
+Result<void> takeCells(report::ReportInput& input, std::vector<Cell> cells, const session::Session* session,
+    const replay::Catalogue& catalogue);
+
 /// Cells of a session are taken where their variants are still defined as they were.
 Result<report::ReportInput> reportInput(ReportSource source, const session::Session* session);
 

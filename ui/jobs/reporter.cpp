@@ -18,11 +18,11 @@ namespace {
 
 struct Made
 {
-    std::shared_ptr<const report::ReportInput> input;
+    std::shared_ptr<report::ReportInput> input;
     std::shared_ptr<const ReportPreview> preview;
 };
 
-Result<Made> make(const ReportSubject& subject, std::shared_ptr<const report::ReportInput> input,
+Result<Made> make(const ReportSubject& subject, std::shared_ptr<report::ReportInput> input, bool cellsChanged,
     const report::ReportOptions& options)
 {
     if (!input) {
@@ -30,7 +30,11 @@ Result<Made> make(const ReportSubject& subject, std::shared_ptr<const report::Re
         if (!read) {
             return tl::make_unexpected(read.error());
         }
-        input = std::make_shared<const report::ReportInput>(std::move(*read));
+        input = std::make_shared<report::ReportInput>(std::move(*read));
+    } else if (cellsChanged) {
+        if (auto refreshed = refreshCells(*input, subject); !refreshed) {
+            return tl::make_unexpected(refreshed.error());
+        }
     }
     auto preview = std::make_shared<const ReportPreview>(reportPreview(*input, options));
     return Made {std::move(input), std::move(preview)};
@@ -149,6 +153,12 @@ void Reporter::subjectChanged()
     preview();
 }
 
+void Reporter::cellsChanged()
+{
+    m_cellsChanged = true;
+    preview();
+}
+
 // One at a time: a slow one must not be followed by a queue of others that nobody waits for any more.
 void Reporter::preview()
 {
@@ -164,9 +174,8 @@ void Reporter::preview()
     ++m_running;
     background(
         m_pool, this,
-        [subject = std::move(subject), input = m_input, options = m_options.report] {
-            return make(subject, input, options);
-        },
+        [subject = std::move(subject), input = m_input, cells = std::exchange(m_cellsChanged, false),
+            options = m_options.report] { return make(subject, input, cells, options); },
         [this, change = m_changes](Result<Made> made) {
             --m_running;
             m_previewing = false;

@@ -43,6 +43,8 @@ public:
     void setWatched(bool watched);
     /// What the report is made of is no longer what it was.
     void subjectChanged();
+    /// Only its cells are others: a preview measures nothing anew.
+    void cellsChanged();
 
     void copyIssueText();
     /// A report by the ending of the name, a bundle where that is .zip.
@@ -72,10 +74,12 @@ private:
 
     std::function<ReportSubject()> m_subject;
     report::BundleOptions m_options;
-    std::shared_ptr<const report::ReportInput> m_input; ///< of the preview, kept while only the options change
+    /// Of the preview, kept while only the options or the cells change; belongs to the thread that makes one.
+    std::shared_ptr<report::ReportInput> m_input;
     bool m_watched = false;
     bool m_previewing = false;
     bool m_stale = false; ///< something changed while a preview was made
+    bool m_cellsChanged = false; ///< since the preview was begun
     int m_changes = 0; ///< of the subject
     int m_running = 0;
     std::vector<std::shared_ptr<SaveJob>> m_saves; ///< those that nobody cancelled

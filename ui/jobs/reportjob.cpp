@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/reportjob.h"
 
+#include <type_traits>
+#include <utility>
+
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
@@ -44,6 +47,20 @@ std::string commandLine(const LoadedRun& loaded, const std::string& about)
     return text + workflow::findingWords(loaded.choices);
 }
 
+/// What is done with the session of a run, or with none where it has none.
+template <class Work>
+std::invoke_result_t<Work, const session::Session*> withSession(const LoadedRun& loaded, Work work)
+{
+    if (loaded.session.empty()) {
+        return work(nullptr);
+    }
+    const auto session = session::openSessionOfRun(loaded.session, session::OpenMode::readOnly, loaded.key());
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    return work(&*session);
+}
+
 } // namespace
 
 Result<std::optional<Rollback>> adviceOf(const LoadedRun& run)
@@ -76,14 +93,16 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
     source.commandLine = commandLine(loaded, subject.about);
     source.about = subject.about;
     source.catalogue = loaded.catalogue;
-    if (loaded.session.empty()) {
-        return nanscope::workflow::reportInput(std::move(source), nullptr);
-    }
-    const auto session = session::openSessionOfRun(loaded.session, session::OpenMode::readOnly, loaded.key());
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return nanscope::workflow::reportInput(std::move(source), &*session);
+    return withSession(loaded,
+        [&](const session::Session* session) { return nanscope::workflow::reportInput(std::move(source), session); });
+}
+
+Result<void> refreshCells(report::ReportInput& input, const ReportSubject& subject)
+{
+    const LoadedRun& loaded = subject.run;
+    return withSession(loaded, [&](const session::Session* session) {
+        return workflow::takeCells(input, loaded.cells, session, loaded.catalogue);
+    });
 }
 
 ReportPreview reportPreview(const report::ReportInput& input, const report::ReportOptions& options)

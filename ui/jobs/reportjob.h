@@ -37,6 +37,8 @@ Result<std::optional<Rollback>> adviceOf(const LoadedRun& run);
 
 /// Reads the run afresh from its session.
 Result<report::ReportInput> reportInput(const ReportSubject& subject);
+/// The same for a report that is otherwise as it was: reads the cells alone.
+Result<void> refreshCells(report::ReportInput& input, const ReportSubject& subject);
 ReportPreview reportPreview(const report::ReportInput& input, const report::ReportOptions& options);
 
 } // namespace nanscope

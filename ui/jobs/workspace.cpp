@@ -127,7 +127,7 @@ void Workspace::connectReporter()
 {
     connect(this, &Workspace::runChanged, &m_reporter, &Reporter::subjectChanged);
     connect(this, &Workspace::selectionChanged, &m_reporter, &Reporter::subjectChanged);
-    connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::subjectChanged);
+    connect(this, &Workspace::cellAdded, &m_reporter, &Reporter::cellsChanged);
     connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
     connect(this, &Workspace::userFilesChanged, &m_reporter, &Reporter::subjectChanged);
     connect(this, &Workspace::findingsChanged, &m_reporter, &Reporter::subjectChanged);

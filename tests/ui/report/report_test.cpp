@@ -198,6 +198,24 @@ TEST_F(ReportTest, FollowsTheSubjectAndTheNewestWins)
     EXPECT_THAT(pane.view()->toPlainText().toStdString(), HasSubstr("ummary of try 19"));
 }
 
+TEST_F(ReportTest, ANewCellIsShownWithoutMeasuringTheCaptureAnew)
+{
+    const std::string path = folder.filePath(QStringLiteral("a.pt")).toStdString();
+    run = overflowingRun(path);
+    show();
+    ASSERT_NE(preview, nullptr);
+    ASSERT_THAT(preview->issue, HasSubstr("SHA-256"));
+    ASSERT_THAT(preview->issue, Not(HasSubstr("keller-jordan")));
+    ASSERT_TRUE(QFile::remove(qstr(path)));
+    Cell added = test::makeCell("keller-jordan", Precision::bf16, Outcome::finite);
+    added.capture = run.run->captures[0].file;
+    run.cells.push_back(added);
+    reporter.cellsChanged();
+    settle();
+    EXPECT_THAT(preview->issue, HasSubstr("keller-jordan"));
+    EXPECT_THAT(preview->issue, HasSubstr("SHA-256")) << "the file would have to be read for it";
+}
+
 TEST_F(ReportTest, ListsWhatIsHiddenAndLeavesInWhatIsUnticked)
 {
     show();
