@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <string_view>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/platform/platform.h"
+#include "core/replay/variants/variantjson.h"
 #include "core/rpc/server.h"
 #include "gpu/agreement.h"
 #include "gpu/gpu.h"
@@ -27,7 +29,7 @@ constexpr std::string_view help =
 
   nanscope-worker serve      takes requests as JSON lines on standard input and answers on standard output
   nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
-  nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N]
+  nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]
                              replays on every GPU here and says as one JSON object whether they give the same bits
   nanscope-worker --version
 )";
@@ -79,14 +81,21 @@ Result<replay::AgreementRequest> parse(int argc, char** argv)
     CLI::App app;
     replay::AgreementRequest request;
     std::string precision;
+    std::vector<std::string> variantFiles;
     app.add_option("capture", request.capture.path)->required();
     app.add_option("--variant", request.variant)->required();
     app.add_option("--precision", precision);
     app.add_option("--repeats", request.repeats)->check(CLI::Range(1, 1000));
+    app.add_option("--variant-file", variantFiles)->expected(1);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Error& error) {
         return failure(ErrorKind::usage, error.what());
+    }
+    for (const auto& file : variantFiles) {
+        if (auto added = replay::addVariantFile(request.catalogue, file); !added) {
+            return tl::make_unexpected(added.error());
+        }
     }
     if (!precision.empty()) {
         request.precision = parsePrecision(precision);
@@ -97,8 +106,8 @@ Result<replay::AgreementRequest> parse(int argc, char** argv)
     return request;
 }
 
-/// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N]: prints one line of JSON, also where it
-/// fails, and returns the exit status: 0 done, 2 wrong usage, 4 nothing to compare, 1 anything else.
+/// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]: prints one line of JSON,
+/// also where it fails, and returns the exit status: 0 done, 2 wrong usage, 4 nothing to compare, 1 anything else.
 int runAgree(int argc, char** argv)
 {
     const auto request = parse(argc, argv);

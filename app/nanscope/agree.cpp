@@ -24,6 +24,7 @@ public:
     {
         options().add("capture", m_capture, "A capture").required();
         options().add("--variant", m_variant, "The variant to replay").required();
+        addVariantFileOption();
         options().add("--precision", m_precision, "fp64, fp32, tf32, bf16 or fp16; else the variant's own");
         options().add("--repeats", m_repeats, "Replays on each GPU, 1 to 1000").within(1, 1000);
     }
@@ -44,6 +45,9 @@ std::vector<std::string> Agree::arguments() const
     std::vector<std::string> words {"agree", m_capture, "--variant", m_variant, "--repeats", std::to_string(m_repeats)};
     if (!m_precision.empty()) {
         words.insert(words.end(), {"--precision", m_precision});
+    }
+    for (const auto& file : variantFiles()) {
+        words.insert(words.end(), {"--variant-file", file});
     }
     return words;
 }

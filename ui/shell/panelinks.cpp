@@ -387,7 +387,7 @@ void PaneLinks::compareGpus()
     auto* dialog = new AgreeDialog(
         {exactText((platform::programFolder() / "nanscope").string()), worker ? programs.front().program : QString()},
         exactText(capture->path), shown ? m_workspace.requestOf(*shown) : replay::CellRequest(),
-        m_panes.sweep->window());
+        m_workspace.loaded().catalogue, m_panes.sweep->window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }

@@ -14,17 +14,19 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include "core/replay/variants/variantjson.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/sweep/cellgridmodel.h"
 
 namespace nanscope {
 
-AgreeDialog::AgreeDialog(
-    const Programs& programs, const QString& capture, const replay::CellRequest& cell, QWidget* parent)
+AgreeDialog::AgreeDialog(const Programs& programs, const QString& capture, const replay::CellRequest& cell,
+    const replay::Catalogue& catalogue, QWidget* parent)
     : QDialog(parent)
     , m_programs(programs)
     , m_capture(capture)
+    , m_catalogue(catalogue)
     , m_variant(new QComboBox(this))
     , m_precision(new QComboBox(this))
     , m_repeats(new QSpinBox(this))
@@ -33,7 +35,7 @@ AgreeDialog::AgreeDialog(
     , m_copy(new QPushButton(tr("Copy"), this))
 {
     setWindowTitle(tr("Do the GPUs agree?"));
-    for (const replay::Variant* variant : replay::Catalogue().all()) {
+    for (const replay::Variant* variant : m_catalogue.all()) {
         m_variant->addItem(qstr(variant->name));
     }
     for (const Precision precision : sweepPrecisions()) {
@@ -107,10 +109,23 @@ void AgreeDialog::startOrCancel()
     m_cancelled = false;
     m_answer->setPlainText(tr("Replaying…"));
     showRunning(true);
-    m_process.start(m_programs.nanscope,
-        {QStringLiteral("agree"), m_capture, QStringLiteral("--variant"), m_variant->currentText(),
-            QStringLiteral("--precision"), m_precision->currentText(), QStringLiteral("--repeats"),
-            QString::number(m_repeats->value()), QStringLiteral("--progress"), QStringLiteral("none")});
+    m_process.start(m_programs.nanscope, arguments());
+}
+
+/// A variant of the user's own may be kept with the run alone: its definition goes along as a file.
+QStringList AgreeDialog::arguments()
+{
+    QStringList words {QStringLiteral("agree"), m_capture, QStringLiteral("--variant"), m_variant->currentText(),
+        QStringLiteral("--precision"), m_precision->currentText(), QStringLiteral("--repeats"),
+        QString::number(m_repeats->value()), QStringLiteral("--progress"), QStringLiteral("none")};
+    const replay::Variant* own = m_catalogue.own(m_variant->currentText().toStdString());
+    if (own && m_definition.open()) {
+        m_definition.resize(0);
+        m_definition.write(QByteArray::fromStdString(replay::variantToJson(*own).dump()));
+        m_definition.close();
+        words << QStringLiteral("--variant-file") << m_definition.fileName();
+    }
+    return words;
 }
 
 void AgreeDialog::onEnded(int code, QProcess::ExitStatus status)

@@ -5,6 +5,7 @@
 #include <QDialog>
 #include <QProcess>
 #include <QString>
+#include <QTemporaryFile>
 
 #include "core/replay/engine/capturecells.h"
 
@@ -28,8 +29,8 @@ public:
     };
 
     /// `cell` says which variant and format are offered first.
-    AgreeDialog(
-        const Programs& programs, const QString& capture, const replay::CellRequest& cell, QWidget* parent = nullptr);
+    AgreeDialog(const Programs& programs, const QString& capture, const replay::CellRequest& cell,
+        const replay::Catalogue& catalogue, QWidget* parent = nullptr);
     ~AgreeDialog() override;
 
     QPushButton* runButton() { return m_run; }
@@ -38,11 +39,14 @@ public:
 
 private:
     void startOrCancel();
+    QStringList arguments();
     void onEnded(int code, QProcess::ExitStatus status);
     void showRunning(bool running);
 
     Programs m_programs;
     QString m_capture;
+    replay::Catalogue m_catalogue;
+    QTemporaryFile m_definition; ///< of a variant of the user's own
     QProcess m_process;
     bool m_cancelled = false;
     QComboBox* m_variant;

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::replay {
@@ -107,7 +106,7 @@ std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unstead
 Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
     const tensorfile::CaptureFile& capture, ValueView input, const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto variant = Catalogue().find(request.variant);
+    const auto variant = request.catalogue.find(request.variant);
     auto device = variant ? factory(name) : tl::make_unexpected(variant.error());
     if (!device) {
         return tl::make_unexpected(device.error());

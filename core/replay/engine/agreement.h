@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::replay {
@@ -50,9 +51,10 @@ Agreement agreementOf(std::vector<DeviceHashes> devices);
 struct AgreementRequest
 {
     CaptureRef capture;
-    std::string variant; ///< a built-in one
+    std::string variant; ///< of the catalogue
     std::optional<Precision> precision; ///< else the variant's own
     int repeats = 3; ///< on each device
+    Catalogue catalogue {};
 };
 
 /// Replays on each device in turn. Fails where the capture or the variant is not there, or a device cannot do it.

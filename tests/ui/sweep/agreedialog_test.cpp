@@ -37,11 +37,13 @@ protected:
     void ask(const QString& name)
     {
         dialog = std::make_unique<AgreeDialog>(AgreeDialog::Programs {name, QStringLiteral("/opt/worker")},
-            QStringLiteral("/run/a.pt"), test::askedFor(test::makeCell("gns-gram", Precision::bf16, Outcome::finite)));
+            QStringLiteral("/run/a.pt"), test::askedFor(test::makeCell("gns-gram", Precision::bf16, Outcome::finite)),
+            catalogue);
         dialog->runButton()->click();
     }
 
     QTemporaryDir folder;
+    replay::Catalogue catalogue;
     std::unique_ptr<AgreeDialog> dialog;
 };
 
@@ -60,6 +62,19 @@ TEST_F(AgreeTest, ShowsWhatTheCommandSaysToBeCopied)
         }
     }
     EXPECT_EQ(QGuiApplication::clipboard()->text(), dialog->answer());
+}
+
+TEST_F(AgreeTest, OffersTheUsersOwnVariantsAndHandsTheirDefinitionOn)
+{
+    replay::Variant own = **catalogue.find("gns-gram");
+    own.name = "ours";
+    ASSERT_TRUE(catalogue.add(own));
+    ask(program("for word; do last=$word; done; if [ -f \"$last\" ]; then cat \"$last\"; else echo \"$last\"; fi"));
+    ASSERT_GE(dialog->variantBox()->findText(QStringLiteral("ours")), 0);
+    ASSERT_TRUE(says(QStringLiteral("none"))) << "a published one needs no definition";
+    dialog->variantBox()->setCurrentText(QStringLiteral("ours"));
+    dialog->runButton()->click();
+    EXPECT_TRUE(says(QStringLiteral("\"name\":\"ours\""))) << dialog->answer().toStdString();
 }
 
 TEST_F(AgreeTest, AnErrorIsSaidAndALongOneCanBeCancelled)
