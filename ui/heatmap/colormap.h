@@ -8,8 +8,7 @@
 
 namespace nanscope {
 
-/// Sequential map from dark indigo over green to pale yellow whose lightness grows evenly in OKLab. Red, orange,
-/// bright blue, magenta and black stay free for values that are not on the scale.
+/// The map of a report's pictures as a table, so that a pixel costs no more than a look.
 class ColorMap
 {
 public:
