@@ -70,7 +70,7 @@ Result<int> Explain::run(Terminal& terminal)
     }
     std::error_code ignored;
     if (std::filesystem::is_directory(m_path, ignored)) {
-        return failure(ErrorKind::usage, "explain takes one capture; nanscope diagnose takes a folder", m_path);
+        return failure(ErrorKind::format, "explain takes one capture; nanscope diagnose takes a folder", m_path);
     }
     const auto file = tensorfile::readCapture(m_path);
     if (!file) {
