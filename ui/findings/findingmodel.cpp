@@ -37,6 +37,13 @@ QString orDash(const std::optional<T>& value)
     return value ? QString::number(*value) : QStringLiteral("–");
 }
 
+/// Another program takes a missing number for one, not a dash.
+template <class T>
+QString orNothing(const std::optional<T>& value)
+{
+    return value ? QString::number(*value) : QString();
+}
+
 QString titleOf(const Finding& finding)
 {
     return qstr(finding.title);
@@ -85,8 +92,14 @@ FindingModel::FindingModel(QObject* parent)
     setColumns({
         {.title = tr("Finding"), .text = titleOf, .tip = reasonOf, .mark = markOf, .spoken = spokenTitle},
         {.title = tr("Card"), .text = idOf, .tip = reasonOf},
-        {.title = tr("Step"), .text = [](const Finding& finding) { return orDash(finding.step); }, .tip = reasonOf},
-        {.title = tr("Rank"), .text = [](const Finding& finding) { return orDash(finding.rank); }, .tip = reasonOf},
+        {.title = tr("Step"),
+            .text = [](const Finding& finding) { return orDash(finding.step); },
+            .tip = reasonOf,
+            .copied = [](const Finding& finding) { return orNothing(finding.step); }},
+        {.title = tr("Rank"),
+            .text = [](const Finding& finding) { return orDash(finding.rank); },
+            .tip = reasonOf,
+            .copied = [](const Finding& finding) { return orNothing(finding.rank); }},
         {.title = tr("Confidence"), .text = confidenceOf, .tip = reasonOf},
     });
 }
