@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "core/report/pictures/svgtiles.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -85,20 +86,6 @@ PixelValue gatherTiles(const TileMap& tiles, Span rows, Span columns)
     return pixel;
 }
 
-ValueClass shownClass(const PixelValue& pixel)
-{
-    if (pixel.classes & classNan) {
-        return ValueClass::nan;
-    }
-    if (pixel.classes & classPosInf) {
-        return ValueClass::posInf;
-    }
-    if (pixel.classes & classNegInf) {
-        return ValueClass::negInf;
-    }
-    return pixel.absmax > 0 ? ValueClass::normal : ValueClass::zero;
-}
-
 /// Elements are worth their cost only where a tile has grown to several pixels.
 bool useElements(const MatrixPicture& picture, const HeatGeometry& geometry)
 {
@@ -119,7 +106,7 @@ public:
 
     QRgb color(const PixelValue& pixel, int x, int y) const
     {
-        const ValueClass shown = shownClass(pixel);
+        const ValueClass shown = report::shownClass(pixel.classes, pixel.absmax);
         if (shown == ValueClass::normal) {
             return ColorMap::standard().at(m_scale.position(std::log10(pixel.absmax)));
         }

@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "core/report/pictures/svgtiles.h"
 #include "core/tensorfile/convert.h"
 #include "ui/shared/text.h"
 
@@ -101,20 +102,8 @@ ValueClass classOf(double value, DType dtype)
 
 LogScale scaleOf(const TileMap& tiles)
 {
-    std::vector<double> logs;
-    logs.reserve(tiles.absmax.size());
-    for (const float magnitude : tiles.absmax) {
-        if (magnitude > 0 && std::isfinite(magnitude)) {
-            logs.push_back(std::log10(static_cast<double>(magnitude)));
-        }
-    }
-    if (logs.empty()) {
-        return {};
-    }
-    const double high = *std::ranges::max_element(logs);
-    const auto percentile = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 100);
-    std::ranges::nth_element(logs, percentile);
-    return {std::min(*percentile, high - 1), high};
+    const auto range = report::rangeOf(tiles.absmax);
+    return {range.low, range.high};
 }
 
 QString elementText(const MatrixPicture& picture, std::int64_t row, std::int64_t col)

@@ -105,38 +105,59 @@ Grid gridOf(const TileMap& map)
     return grid;
 }
 
-LogRange rangeOf(const Grid& grid)
+ValueClass shownClass(unsigned classes, double absmax)
+{
+    if ((classes & classNan) != 0) {
+        return ValueClass::nan;
+    }
+    if ((classes & classPosInf) != 0) {
+        return ValueClass::posInf;
+    }
+    if ((classes & classNegInf) != 0) {
+        return ValueClass::negInf;
+    }
+    return absmax > 0 ? ValueClass::normal : ValueClass::zero;
+}
+
+LogRange rangeOf(std::span<const float> magnitudes)
 {
     std::vector<double> logs;
-    for (const auto& cell : grid.cells) {
-        if (cell.absmax > 0) {
-            logs.push_back(std::log10(static_cast<double>(cell.absmax)));
+    logs.reserve(magnitudes.size());
+    for (const float magnitude : magnitudes) {
+        if (magnitude > 0 && std::isfinite(magnitude)) {
+            logs.push_back(std::log10(static_cast<double>(magnitude)));
         }
     }
     if (logs.empty()) {
         return {};
     }
-    std::sort(logs.begin(), logs.end());
-    const auto high = logs.back();
-    return {std::min(logs[logs.size() / 100], high - 1), high};
+    const double high = *std::ranges::max_element(logs);
+    const auto percentile = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 100);
+    std::ranges::nth_element(logs, percentile);
+    return {std::min(*percentile, high - 1), high};
+}
+
+LogRange rangeOf(const Grid& grid)
+{
+    std::vector<float> magnitudes(grid.cells.size());
+    std::ranges::transform(grid.cells, magnitudes.begin(), &Patch::absmax);
+    return rangeOf(magnitudes);
 }
 
 int kindOf(const Patch& cell, const LogRange& range)
 {
-    if ((cell.classes & classNan) != 0) {
+    switch (shownClass(cell.classes, cell.absmax)) {
+    case ValueClass::nan:
         return kindNan;
-    }
-    if ((cell.classes & classPosInf) != 0) {
+    case ValueClass::posInf:
         return kindPosInf;
-    }
-    if ((cell.classes & classNegInf) != 0) {
+    case ValueClass::negInf:
         return kindNegInf;
-    }
-    if (!(cell.absmax > 0)) {
+    case ValueClass::zero:
         return kindZero;
+    default:
+        return std::clamp(static_cast<int>(range.place(static_cast<double>(cell.absmax)) * levels), 0, levels - 1);
     }
-    const auto place = range.place(static_cast<double>(cell.absmax));
-    return std::clamp(static_cast<int>(place * levels), 0, levels - 1);
 }
 
 std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,12 @@ struct LogRange
     double place(double magnitude) const;
 };
 
+/// What a tile or a pixel shows of the values in it, in the window as in a report: no NaN is hidden by an Inf, and no
+/// Inf by a number.
+ValueClass shownClass(unsigned classes, double absmax);
+
 /// From the 1st percentile of the finite magnitudes to their maximum; at least one decade.
+LogRange rangeOf(std::span<const float> magnitudes);
 LogRange rangeOf(const Grid& grid);
 int kindOf(const Patch& cell, const LogRange& range);
 
