@@ -788,8 +788,7 @@ Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std:
     }
     if (root->empty()) {
         return failure(ErrorKind::refused,
-            "the session of this run was deleted and an empty one lies in its place; rescan to import it again",
-            path.string());
+            "the session of this run was begun anew and holds no run; rescan to import it again", path.string());
     }
     if (hashText(*root) != run) {
         return failure(

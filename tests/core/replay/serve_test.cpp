@@ -245,6 +245,7 @@ TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
 {
     start();
     const auto path = sweepIntoSession();
+    ASSERT_TRUE(session::Session::open(path, session::OpenMode::readWrite)->setRun("one", "/one"));
     Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
         {"session", path.string()}, {"run", session::hashText("another run")}};
     send(request.dump());

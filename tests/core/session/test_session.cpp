@@ -637,7 +637,7 @@ TEST(Session, IsOpenedAgainOnlyForItsOwnRun)
     (void)openNew(path);
     const auto empty = session::openSessionOfRun(path, session::OpenMode::readWrite, key);
     ASSERT_FALSE(empty);
-    EXPECT_THAT(empty.error().what, testing::HasSubstr("was deleted"));
+    EXPECT_THAT(empty.error().what, testing::HasSubstr("was begun anew"));
     ASSERT_TRUE(openNew(path).setRun("one", "/runs/one"));
     EXPECT_TRUE(session::openSessionOfRun(path, session::OpenMode::readWrite, key));
     EXPECT_EQ(*session::Session::open(path, session::OpenMode::readOnly)->root(), "/runs/one");
