@@ -1,0 +1,2321 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+"""Writes down what decides a NaN in a Newton-Schulz step of an optimizer (Muon, NorMuon, Dion), at the scene.
+
+    NANSCOPE_CAPTURE=1 torchrun nanscope_capture.py train.py ...       # every function that is known, nothing edited
+
+    import nanscope_capture                                            # or in the trainer
+    newton_schulz = nanscope_capture.wrap(newton_schulz)
+    nanscope_capture.watch(optimizer, model)
+
+One file that needs the standard library and the torch of the training alone; torch is not imported before it is used.
+Where nothing is switched on, a wrapped function costs one branch. Two modes, named in every sidecar:
+
+observe  no copy and no wait for the device in the call: a sum of the output that is not finite once one value is not, and
+         a checksum of the input stay on the device, and are read once a step, in end_step(). The input of a bad call is
+         taken if it is still there and fits the checksum, else made again from the optimizer's state and accepted only if
+         it fits. Races between kernels survive being watched.
+strict   the input is copied before the call and the output checked after it (dion PR 78). The copy and the wait can hide
+         races.
+
+A bad call leaves `dion_nan_capture_rank{rank}_shape{d0xd1}_pid{pid}_{ms}.pt`, a dict of CPU tensors and plain values that
+torch.load(weights_only=True) reads, and a .json of the same stem. `nanscope diagnose FOLDER` reads both.
+
+Environment, read when this file is imported; configure() says the same in code:
+
+NANSCOPE_CAPTURE=1                     switches it on
+NANSCOPE_CAPTURE_DIR                   folder for what is written, ./nanscope_captures
+NANSCOPE_CAPTURE_MODE                  observe or strict
+NANSCOPE_CAPTURE_RAISE                 1: RuntimeError once an output is not finite (0)
+NANSCOPE_CAPTURE_EVERY, _FROM, _UNTIL  looks at every Nth call (1), from one call and up to another, counted from 0
+NANSCOPE_CAPTURE_MAX_DUMPS             per shape (4)
+NANSCOPE_CAPTURE_PER_MINUTE            captures a minute (20)
+NANSCOPE_CAPTURE_MAX_BYTES             of all captures of the process (8 GiB)
+NANSCOPE_CAPTURE_MIN_FREE_BYTES        what stays free on the disk (256 MiB)
+NANSCOPE_CAPTURE_PRIVACY               none, fingerprint (no tensors) or rotate (random rotations of both sides)
+NANSCOPE_CAPTURE_KEEP                  observe: 1 holds inputs and outputs until the end of the step (memory, no copy)
+NANSCOPE_CAPTURE_CONTROLS              observe: 1 copies one healthy call of each shape a step; strict always does
+NANSCOPE_CAPTURE_OUTPUTS               observe: 1 takes checksums of outputs, too; strict always does
+NANSCOPE_CAPTURE_STALE                 strict: 1 captures an output that is, bit for bit, that of an earlier other input
+NANSCOPE_CAPTURE_RETRIES               calls made again on a failure (8); _RETRY_SECONDS for all of them (5)
+
+DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTURE_RAISE (1) of dion PR 78 mean strict.
+"""
+import atexit
+import collections
+import contextlib
+import functools
+import hashlib
+import importlib
+import inspect
+import json
+import math
+import os
+import platform
+import random
+import re
+import runpy
+import sys
+import textwrap
+import threading
+import time
+import weakref
+
+__all__ = [
+    "NonFiniteOutput",
+    "checksum",
+    "configure",
+    "end_step",
+    "install",
+    "patched",
+    "summary",
+    "uninstall",
+    "watch",
+    "wrap",
+]
+
+SCHEMA = "nanscope.sidecar/1"
+RING = 256  # calls that are remembered, and slots of one block of verdicts
+UNREAD = 4096  # calls after which observe reads its verdicts though nobody ended a step
+
+# Functions that run Newton-Schulz: module, name, Nanscope's name of the variant (None where arguments, version or
+# hardware choose it), arguments that it takes for granted, and where that was read. Names and commits are those of
+# docs/variants.md and core/replay/variants/published.cpp; a function that is not in here gets no variant.
+JORDAN = (3.4445, -4.7750, 2.0315)
+KNOWN = (
+    (
+        "torch.optim._muon",
+        "_zeropower_via_newtonschulz",
+        "torch-muon",
+        {"ns_coefficients": JORDAN, "ns_steps": 5},
+        "pytorch/pytorch 098e03f, torch/optim/_muon.py; torch 2.11",
+    ),
+    ("muon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "KellerJordan/Muon 857d1ad, muon.py"),
+    ("normuon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "zichongli5/NorMuon d45c9a4, normuon.py"),
+    (
+        "dion.newton_schulz_triton",
+        "zeropower_via_newtonschulz5",
+        "dion-ns5",
+        {},
+        "microsoft/dion 0a059a4, dion/newton_schulz_triton.py",
+    ),
+    ("dion.muon", "zeropower_via_newtonschulz5", "dion-ns5", {}, "microsoft/dion 0a059a4, the copy in dion/muon.py"),
+    (
+        "dion.newton_schulz_triton",
+        "newton_schulz_triton",
+        "dion-ns5-triton",
+        {},
+        "microsoft/dion 0a059a4, dion/newton_schulz_triton.py",
+    ),
+    (
+        "dion.newton_schulz_triton",
+        "newton_schulz_triton_fast",
+        "turbo-muon",
+        {},
+        "microsoft/dion 0a059a4: the AOL form, as thib-s/flash-newton-schulz cdb03db",
+    ),
+    ("dion.polar_express", "polar_express", "dion-polar-express", {}, "microsoft/dion 0a059a4, dion/polar_express.py"),
+    (
+        "dion.polar_express",
+        "polar_express_triton",
+        "dion-polar-express-triton",
+        {},
+        "microsoft/dion 0a059a4, dion/polar_express.py",
+    ),
+    (
+        "gram_newton_schulz.gram_newton_schulz",
+        "GramNewtonSchulz.__call__",
+        None,
+        {},
+        "Dao-AILab/gram-newton-schulz f08f25e: the shape and use_gram choose between the standard and the Gram form",
+    ),
+    ("flash_muon.muon", "fast_newtonschulz", "flash-muon", {"steps": 5}, "nil0x9/flash-muon 80ac87f, flash_muon/muon.py"),
+    (
+        "deepspeed.runtime.zero.muon.original_muon",
+        "zeropower_via_newtonschulz5",
+        "keller-jordan",
+        {"steps": 5},
+        "deepspeedai/DeepSpeed 15e3bf4: the standard form",
+    ),
+    (
+        "deepspeed.runtime.zero.muon.original_muon",
+        "zeropower_via_gram_newtonschulz",
+        None,
+        {},
+        "deepspeedai/DeepSpeed: before or after PR 8533, which the version does not tell",
+    ),
+    (
+        "emerging_optimizers.orthogonalized_optimizers.muon_utils",
+        "newton_schulz",
+        None,
+        {},
+        "NVIDIA-NeMo/Emerging-Optimizers fd77292: coefficient_type chooses",
+    ),
+)
+
+PACKAGES = (
+    "torch",
+    "triton",
+    "dion",
+    "quack",
+    "gram_newton_schulz",
+    "muon",
+    "normuon",
+    "flash_muon",
+    "deepspeed",
+    "megatron",
+    "emerging_optimizers",
+    "transformer_engine",
+    "numpy",
+    "cutlass",
+)
+DISTRIBUTIONS = {"quack": "quack-kernels", "cutlass": "nvidia-cutlass-dsl", "megatron": "megatron-core"}
+VARIABLES = (
+    "CUBLAS_WORKSPACE_CONFIG",
+    "CUDA_DEVICE_MAX_CONNECTIONS",
+    "CUDA_LAUNCH_BLOCKING",
+    "NVIDIA_TF32_OVERRIDE",
+    "OMP_NUM_THREADS",
+    "PYTORCH_ALLOC_CONF",
+    "PYTORCH_CUDA_ALLOC_CONF",
+    "PYTORCH_NO_CUDA_MEMORY_CACHING",
+    "TORCH_COMPILE_DISABLE",
+    "TORCHINDUCTOR_MAX_AUTOTUNE",
+)
+
+
+class NonFiniteOutput(RuntimeError):
+    """A watched function returned NaN or Inf, and raising was asked for."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Settings
+
+
+def _boolean(text):
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    return words[text.strip().lower()]
+
+
+def _count(text):
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def _period(text):
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _seconds(text):
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError(text)
+    return number
+
+
+def _one_of(*words):
+    def parse(text):
+        if text.strip().lower() not in words:
+            raise ValueError(text)
+        return text.strip().lower()
+
+    return parse
+
+
+# Name in configure(): what the variable is called after NANSCOPE_CAPTURE, how it is read, its default.
+FIELDS = {
+    "on": ("", _boolean, False),
+    "directory": ("_DIR", str, "./nanscope_captures"),
+    "mode": ("_MODE", _one_of("observe", "strict"), "observe"),
+    "raises": ("_RAISE", _boolean, False),
+    "every": ("_EVERY", _period, 1),
+    "first": ("_FROM", _count, 0),
+    "until": ("_UNTIL", _count, None),
+    "max_dumps": ("_MAX_DUMPS", _count, 4),
+    "per_minute": ("_PER_MINUTE", _count, 20),
+    "max_bytes": ("_MAX_BYTES", _count, 8 << 30),
+    "min_free_bytes": ("_MIN_FREE_BYTES", _count, 256 << 20),
+    "privacy": ("_PRIVACY", _one_of("none", "fingerprint", "rotate"), "none"),
+    "keep": ("_KEEP", _boolean, False),
+    "controls": ("_CONTROLS", _boolean, False),
+    "outputs": ("_OUTPUTS", _boolean, False),
+    "stale": ("_STALE", _boolean, False),
+    "retries": ("_RETRIES", _count, 8),
+    "retry_seconds": ("_RETRY_SECONDS", _seconds, 5.0),
+}
+
+
+class _Settings:
+    """One attribute per field of FIELDS, and `dion`: whether the variables of dion PR 78 switched it on."""
+
+    def __init__(self):
+        self.dion = False
+        for name, (_, _, default) in FIELDS.items():
+            setattr(self, name, default)
+
+
+def _settings_of(environ):
+    """Settings that the environment asks for, and a sentence for each variable that cannot be read."""
+    settings = _Settings()
+    problems = []
+    if environ.get("DION_NAN_CAPTURE", "").lower() in ("1", "true"):
+        settings.on = settings.dion = True
+        settings.mode = "strict"
+        settings.directory = environ.get("DION_NAN_CAPTURE_DIR", "./dion_nan_captures")
+        settings.raises = environ.get("DION_NAN_CAPTURE_RAISE", "1").lower() not in ("0", "false")
+    for name, (suffix, parse, _) in FIELDS.items():
+        text = environ.get("NANSCOPE_CAPTURE" + suffix)
+        if not text:
+            continue
+        try:
+            setattr(settings, name, parse(text))
+        except (KeyError, ValueError):
+            problems.append(f"NANSCOPE_CAPTURE{suffix}={text!r} is not understood; {getattr(settings, name)!r} is used")
+    problems += _repair_window(settings)
+    return settings, problems
+
+
+def _repair_window(settings):
+    if settings.until is None or settings.until > settings.first:
+        return []
+    problem = f"the window of calls from {settings.first} until {settings.until} is empty; all calls are looked at"
+    settings.first, settings.until = 0, None
+    return [problem]
+
+
+def _say(text):
+    """One line on standard error; a closed one is no reason to stop a training."""
+    with contextlib.suppress(Exception):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _tag():
+    return "[dion NaN capture]" if _settings.dion else "[nanscope capture]"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What the process remembers
+
+
+class _Process:
+    """What belongs to this process alone, and begins anew in one that was forked from it."""
+
+    def __init__(self):
+        self.pid = os.getpid()
+        self.lock = threading.RLock()
+        self.calls = 0  # every call of a watched function
+        self.looked = 0
+        self.verdicts = 0
+        self.failures = 0
+        self.first_bad = None  # index of a call
+        self.last_good = None  # the last healthy call before it that was looked at
+        self.ring = collections.deque(maxlen=RING)
+        self.pending = []  # calls whose verdict still lies on the device
+        self.blocks = {}  # device: the block that has room
+        self.controls = collections.OrderedDict()
+        self.outputs = {}  # shape: checksums of the last outputs
+        self.dumps = collections.Counter()  # by shape
+        self.times = collections.deque()
+        self.bytes = 0
+        self.suppressed = collections.Counter()  # by reason
+        self.step = None  # that is under way
+        self.optimizers = []
+        self.graphs = {}  # device: sum of outputs inside CUDA graphs
+        self.unwatched = collections.Counter()  # by reason
+        self.warned = set()
+        self.stopped = None
+
+
+_settings, _problems = _settings_of(os.environ)
+_on = _settings.on
+_process = _Process()
+_local = threading.local()
+_hooks = []
+_installed = []
+_names = weakref.WeakKeyDictionary()  # parameter: name
+
+
+def _after_fork():
+    global _process
+    step = _process.step
+    optimizers = _process.optimizers
+    _process = _Process()
+    _process.step = step
+    _process.optimizers = optimizers
+    _local.busy = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def _warn_once(key, text):
+    if key not in _process.warned:
+        _process.warned.add(key)
+        _say(f"{_tag()} {text}")
+
+
+def _stop(why):
+    """Nothing is captured any more. The training is not told, only its log."""
+    global _on
+    if _process.stopped is None:
+        _process.stopped = why
+        _say(f"{_tag()} stopped capturing at call {_process.calls}: {why}; the training goes on")
+    _on = False
+
+
+def _error_text(error):
+    return f"{type(error).__name__}: {str(error)[:300]}"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Tensors
+
+_WEIGHTS = {}
+_MASK = (1 << 64) - 1
+
+
+def _torch():
+    return importlib.import_module("torch")
+
+
+def _is_dtensor(value):
+    module = sys.modules.get("torch.distributed.tensor")
+    return module is not None and isinstance(value, module.DTensor)
+
+
+def _own(value):
+    """The tensor that this rank holds: of a DTensor its part; without gradient and without a subclass' ways."""
+    torch = _torch()
+    tensor = value.detach()
+    if _is_dtensor(tensor):
+        tensor = tensor.to_local().detach()
+    return tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor)
+
+
+def _watchable(tensor):
+    return tensor.is_floating_point() and tensor.layout == _torch().strided and tensor.device.type != "meta"
+
+
+def _weights(count, device):
+    """`count` odd int64 numbers: i -> z = (i + 1) C1; z ^= z >> 30; z *= C2; z ^= z >> 27; z | 1, all modulo 2**64, shifts
+    with the sign."""
+    torch = _torch()
+    key = (count, device)
+    found = _WEIGHTS.get(key)
+    if found is None:
+        z = torch.arange(1, count + 1, dtype=torch.int64, device=device) * -7046029254386353131
+        z = (z ^ (z >> 30)) * -4658895280553007687
+        found = (z ^ (z >> 27)) | 1
+        if len(_WEIGHTS) < 256:
+            _WEIGHTS[key] = found
+    return found
+
+
+def _words(tensor):
+    """The bits of a tensor as integers, row-major: [rows, words], rows being all dimensions but the last.
+
+    Words are little-endian int64 where a row is a multiple of eight bytes, else signed integers of an element's size.
+    A tensor that is not contiguous is copied.
+    """
+    torch = _torch()
+    flat = tensor.contiguous()
+    last = flat.shape[-1] if flat.dim() else 1
+    flat = flat.reshape(-1, last) if flat.numel() else flat.reshape(0, max(last, 1))
+    size = flat.element_size()
+    if last * size % 8 == 0:
+        if flat.storage_offset() * size % 8:
+            flat = flat.clone()
+        return flat.view(torch.int64)
+    return flat.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[size])
+
+
+def _sum_words(words, rows=None, columns=None):
+    """Two int64 sums modulo 2**64, on the device: of rows and of columns, each times its weight.
+
+    Each reads the words once. Whatever changes in one row or one column changes a sum, unless the changes in every row
+    and every column cancel; for unrelated contents the chance is about 2**-64 each. It is no cryptographic hash.
+    """
+    torch = _torch()
+    by_row = words.sum(1, dtype=torch.int64) * _weights(words.shape[0], words.device)
+    by_column = words.sum(0, dtype=torch.int64) * _weights(words.shape[1], words.device)
+    return torch.sum(by_row, 0, out=rows), torch.sum(by_column, 0, out=columns)
+
+
+def _hex(pair):
+    return "".join("%016x" % (int(part) & _MASK) for part in pair)
+
+
+def checksum(tensor):
+    """32 hexadecimal digits for the bits of a tensor of any dtype and at least one dimension; waits for the device.
+
+    The first 16 are the sum over rows r of weight(r) times the sum of the words of the row, the others the same of
+    columns, both modulo 2**64: see _words() and _weights(). Shape and dtype are not part of it.
+    """
+    with _torch().no_grad():
+        return _hex(_sum_words(_words(_own(tensor))))
+
+
+def _checksums(tensor):
+    """One checksum per matrix of a batch."""
+    if tensor.dim() < 3:
+        return [checksum(tensor)]
+    return [checksum(matrix) for matrix in tensor.reshape(-1, *tensor.shape[-2:])]
+
+
+def _sum_of(tensor, out=None):
+    """A float32 number on the device that is not finite once one value is not (or finite ones add up beyond 3.4e38)."""
+    torch = _torch()
+    if tensor.dtype == torch.float64:
+        # Finite doubles need not fit into float32; times zero only what is not finite is left.
+        total = (tensor.sum() * 0).to(torch.float32)
+        return total if out is None else out.copy_(total)
+    if tensor.element_size() == 1:
+        tensor = tensor.to(torch.float32)
+    dimensions = tuple(range(tensor.dim()))
+    return torch.sum(tensor, dimensions, dtype=torch.float32, out=out)
+
+
+def _finite(tensor):
+    """Waits for the device. The sum costs one pass without a mask; only where it is not finite all are asked."""
+    torch = _torch()
+    if tensor.numel() == 0 or math.isfinite(float(_sum_of(tensor))):
+        return True
+    return bool(torch.isfinite(_plain_float(tensor)).all())
+
+
+def _plain_float(tensor):
+    """One-byte floats have next to no operations."""
+    return tensor.float() if tensor.element_size() == 1 else tensor
+
+
+def _damage(tensor):
+    """(values that are not finite, row-major index of the first or None)"""
+    torch = _torch()
+    bad = ~torch.isfinite(_plain_float(tensor))
+    count = int(bad.sum())
+    if not count:
+        return 0, None
+    place = int(bad.reshape(-1).to(torch.uint8).argmax())
+    index = []
+    for size in reversed(bad.shape):
+        place, rest = divmod(place, size)
+        index.insert(0, rest)
+    return count, index
+
+
+def _same_bits(a, b):
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    return _torch().equal(_words(a), _words(b.to(a.device)))
+
+
+def _version(tensor):
+    try:
+        return tensor._version
+    except RuntimeError:  # tensors of inference mode have none
+        return None
+
+
+def _on_cpu(tensor):
+    """A copy of its own, dense, with the same strides where it has no holes."""
+    return tensor.detach().to("cpu", copy=True)
+
+
+def _bytes_of(tensor):
+    return tensor.numel() * tensor.element_size()
+
+
+def _stream(device):
+    torch = _torch()
+    return torch.cuda.current_stream(device) if device.type == "cuda" else None
+
+
+def _stream_id(stream):
+    return None if stream is None else int(stream.cuda_stream)
+
+
+def _capturing_graph(device):
+    return device.type == "cuda" and _torch().cuda.is_current_stream_capturing()
+
+
+def _part(value):
+    """Of a DTensor: the logical tensor, its placements and its mesh, named as Nanscope names them; None of others."""
+    if not _is_dtensor(value):
+        return None
+    mesh = value.device_mesh
+    coordinate = mesh.get_coordinate()
+    return {
+        "shape": list(value.shape),
+        "strides": list(value.stride()),
+        "placements": [_placement(placement) for placement in value.placements],
+        "mesh": {
+            "shape": list(mesh.mesh.shape),
+            "names": list(mesh.mesh_dim_names or []),
+            "ranks": mesh.mesh.flatten().tolist(),
+            "coordinate": None if coordinate is None else list(coordinate),
+        },
+        "rank": _rank(),
+    }
+
+
+def _placement(placement):
+    kind = type(placement).__name__.lstrip("_")
+    if kind == "StridedShard":
+        return f"StridedShard({placement.dim}, {placement.split_factor})"
+    if kind == "Shard":
+        return f"Shard({placement.dim})"
+    if kind.endswith("Partial"):
+        return f"Partial({placement.reduce_op})"
+    return kind
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What ran, and where
+
+
+def _simple(value, depth=2):
+    """Numbers, words, bools, and short lists of them: what tells coefficients and switches, and never a tensor."""
+    if value is None or isinstance(value, (bool, int)):
+        return True
+    if isinstance(value, float):
+        return True
+    if isinstance(value, str):
+        return len(value) <= 200
+    short = isinstance(value, (tuple, list)) and len(value) <= 64
+    return short and depth > 0 and all(_simple(item, depth - 1) for item in value)
+
+
+def _simple_of(values):
+    return {str(name): value for name, value in values.items() if _simple(value)}
+
+
+def _attributes(thing):
+    """An object that a function carries along: what it is, and its numbers."""
+    kind = type(thing)
+    fields = getattr(thing, "__dict__", {})
+    return {"class": f"{kind.__module__}.{kind.__qualname__}", **_simple_of(fields)}
+
+
+def _cells(function):
+    """Values that the function closes over; objects with their own numbers, one level deep."""
+    values = {}
+    names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    for name, cell in zip(names, getattr(function, "__closure__", None) or ()):
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+        if _simple(value):
+            values[name] = value
+        elif callable(value) and hasattr(value, "__qualname__"):
+            values[name] = f"{value.__module__}.{value.__qualname__}"
+        elif hasattr(value, "__dict__") and not hasattr(value, "storage_offset"):
+            values[name] = _attributes(value)
+    return values
+
+
+def _globals(function):
+    """Numbers of its module that the function reads, as some keep their coefficients there."""
+    code = getattr(function, "__code__", None)
+    scope = getattr(function, "__globals__", {})
+    names = [] if code is None else code.co_names
+    values = {name: scope[name] for name in names if name in scope}
+    return {name: value for name, value in _simple_of(values).items() if not name.startswith("__")}
+
+
+def _defaults(function):
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return {}
+    return _simple_of({p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty})
+
+
+def _unwrapped(function):
+    """The function in the middle, and what was found around it."""
+    around = {"partial": {}, "self": {}, "compiled": False, "layers": 0}
+    for _ in range(32):
+        inner = None
+        if isinstance(function, functools.partial):
+            around["partial"].update(_simple_of(dict(enumerate(function.args))))
+            around["partial"].update(_simple_of(function.keywords))
+            inner = function.func
+        elif getattr(function, "_torchdynamo_orig_callable", None) is not None:
+            around["compiled"] = True
+            inner = function._torchdynamo_orig_callable
+        elif inspect.ismethod(function):
+            around["self"] = _attributes(function.__self__)
+            inner = function.__func__
+        elif getattr(function, "__wrapped__", None) is not None:
+            inner = function.__wrapped__
+        elif not hasattr(function, "__code__") and hasattr(type(function), "__call__") and hasattr(function, "__dict__"):
+            around["self"] = _attributes(function)
+            inner = type(function).__call__
+        if inner is None or inner is function:
+            break
+        function = inner
+        around["layers"] += 1
+    return function, around
+
+
+def _source(function):
+    try:
+        lines, line = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return None, None
+    return hashlib.sha256(textwrap.dedent("".join(lines)).encode()).hexdigest(), line
+
+
+def _identity(function):
+    """Which function it is, without running or importing anything. Paths are left out, but for the file's own name."""
+    core, around = _unwrapped(function)
+    digest, line = _source(core)
+    code = getattr(core, "__code__", None)
+    return {
+        "module": getattr(core, "__module__", None),
+        "qualname": getattr(core, "__qualname__", type(core).__qualname__),
+        "file": None if code is None else os.path.basename(code.co_filename),
+        "line": line,
+        "source_sha256": digest,
+        "closure": _cells(core),
+        "globals": _globals(core),
+        "defaults": _defaults(core),
+        **around,
+    }
+
+
+def _bound(function, args, kwargs):
+    """All arguments by name, defaults included; empty where the signature is not known."""
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return dict(kwargs)
+    bound.apply_defaults()
+    return dict(bound.arguments)
+
+
+def _number(value):
+    """A float of a number or of a tensor with one value; else None."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, (int, float)):
+        return float(value)
+    try:
+        return float(value.detach().item())
+    except (AttributeError, RuntimeError, ValueError, TypeError):
+        return None
+
+
+def _equal(value, expected):
+    if isinstance(expected, tuple):
+        return isinstance(value, (tuple, list)) and tuple(value) == expected
+    return value == expected
+
+
+def _known_variant(identity, arguments):
+    """(variant, where that was read) of a function in the table that was called as its entry takes for granted."""
+    for module, name, variant, expected, source in KNOWN:
+        if (identity["module"], identity["qualname"]) == (module, name):
+            fits = all(_equal(arguments.get(key), value) for key, value in expected.items())
+            return (variant if fits else None), source
+    return None, None
+
+
+def _versions():
+    metadata = importlib.import_module("importlib.metadata")
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        module = sys.modules.get(name)
+        if module is None:
+            continue
+        version = getattr(module, "__version__", None)
+        if version is None:
+            with contextlib.suppress(Exception):
+                version = metadata.version(DISTRIBUTIONS.get(name, name))
+        found[name] = None if version is None else str(version)
+    return found
+
+
+def _rank():
+    torch = sys.modules.get("torch")
+    with contextlib.suppress(Exception):
+        if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
+            return int(torch.distributed.get_rank())
+    with contextlib.suppress(ValueError):
+        return int(os.environ.get("RANK", "0"))
+    return 0
+
+
+def _world():
+    torch = sys.modules.get("torch")
+    with contextlib.suppress(Exception):
+        if torch is not None and torch.distributed.is_available() and torch.distributed.is_initialized():
+            return int(torch.distributed.get_world_size())
+    with contextlib.suppress(ValueError):
+        return int(os.environ.get("WORLD_SIZE", "1"))
+    return 1
+
+
+def _gpu(device):
+    """What torch and the kernel say of the GPU; nothing of it is asked in a run that has none."""
+    torch = _torch()
+    if device is None or device.type != "cuda":
+        return None
+    properties = torch.cuda.get_device_properties(device)
+    driver = None
+    with contextlib.suppress(OSError):
+        with open("/proc/driver/nvidia/version", encoding="utf-8", errors="replace") as file:
+            driver = file.readline().strip()[:200]
+    return {
+        "name": properties.name,
+        "uuid": str(getattr(properties, "uuid", "")) or None,
+        "capability": [properties.major, properties.minor],
+        "memory_bytes": int(properties.total_memory),
+        "driver": driver,
+    }
+
+
+def _flags():
+    """Switches of torch that change what a product rounds to. A torch without one of them has None."""
+    torch = _torch()
+    asked = {
+        "float32_matmul_precision": torch.get_float32_matmul_precision,
+        "allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
+        "allow_bf16_reduced_precision_reduction": (
+            lambda: torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
+        ),
+        "allow_fp16_reduced_precision_reduction": (
+            lambda: torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
+        ),
+        "deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
+        "cudnn_deterministic": lambda: torch.backends.cudnn.deterministic,
+        "autocast_cuda": lambda: torch.is_autocast_enabled("cuda"),
+        "autocast_cpu": lambda: torch.is_autocast_enabled("cpu"),
+        "threads": torch.get_num_threads,
+    }
+    flags = {}
+    for name, ask in asked.items():
+        flags[name] = None
+        with contextlib.suppress(Exception):
+            value = ask()
+            flags[name] = value if _simple(value) else str(value)
+    return flags
+
+
+def _environment(device):
+    torch = _torch()
+    gpu = None
+    with contextlib.suppress(Exception):
+        gpu = _gpu(device)
+    return {
+        "versions": _versions(),
+        "cuda": torch.version.cuda,
+        "hip": getattr(torch.version, "hip", None),
+        "device": None if device is None else str(device),
+        "gpu": gpu,
+        "machine": platform.machine(),
+        "flags": _flags(),
+        "variables": {name: os.environ[name][:200] for name in VARIABLES if name in os.environ},
+        "rank": _rank(),
+        "world": _world(),
+        "pid": os.getpid(),
+        "host": hashlib.sha256(platform.node().encode()).hexdigest()[:16],
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Calls
+
+
+class _Spot:
+    """A function that is watched, and what its user said of it."""
+
+    def __init__(self, function, options):
+        self.function = function
+        self.options = options
+        self.name = options["name"] or getattr(function, "__qualname__", type(function).__qualname__)
+        self._identity = None
+
+    def identity(self):
+        if self._identity is None:
+            self._identity = _identity(self.function)
+        return self._identity
+
+
+class _Call:
+    """What the host knows of one call; nothing of it keeps a tensor of the training alive unless that was asked for."""
+
+    __slots__ = (
+        "args",
+        "block",
+        "control",
+        "copy",
+        "data_ptr",
+        "device",
+        "dtype",
+        "healthy",
+        "index",
+        "input",
+        "input_version",
+        "keep",
+        "kwargs",
+        "lost",
+        "monotonic_ns",
+        "output",
+        "output_version",
+        "part",
+        "place",
+        "shape",
+        "slot",
+        "spot",
+        "step",
+        "stream",
+        "stride",
+        "wall_ns",
+        "aliases",
+        "in_place",
+    )
+
+
+class _Block:
+    """Verdicts and checksums of RING calls on one device. Its slots are never used twice, so no call waits for another."""
+
+    def __init__(self, device):
+        torch = _torch()
+        self.sums = torch.zeros(RING, dtype=torch.float32, device=device)
+        self.inputs = torch.zeros((RING, 2), dtype=torch.int64, device=device)
+        self.outputs = None
+        self.used = 0
+        self.streams = {}
+        self.device = device
+
+    def read(self):
+        """Lists of everything, after one wait for the streams that wrote it."""
+        torch = _torch()
+        for stream in self.streams.values():
+            torch.cuda.current_stream(self.device).wait_stream(stream)
+        self.sums_read = self.sums.tolist()
+        self.inputs_read = self.inputs.tolist()
+        self.outputs_read = None if self.outputs is None else self.outputs.tolist()
+
+
+class _Input:
+    """Stands in the arguments of a call where its input was."""
+
+
+class _Gone:
+    """Stands in the arguments of a call where another large tensor was, which is not kept."""
+
+
+def _place_of_input(args, kwargs):
+    torch = sys.modules["torch"]
+    for place, value in enumerate(args):
+        if isinstance(value, torch.Tensor):
+            return place, value
+    for name, value in kwargs.items():
+        if isinstance(value, torch.Tensor):
+            return name, value
+    return None, None
+
+
+def _without_tensors(value, tensor):
+    if value is tensor:
+        return _Input
+    torch = sys.modules["torch"]
+    large = isinstance(value, torch.Tensor) and value.numel() > 16
+    return _Gone if large else value
+
+
+def _begin(spot, args, kwargs, index):
+    """The record of a call that will be looked at; None where its first tensor cannot be."""
+    place, value = _place_of_input(args, kwargs)
+    if value is None:
+        return None
+    tensor = _own(value)
+    if tensor.dim() not in (2, 3) or not _watchable(tensor):
+        _process.unwatched["an input that is no strided floating-point tensor with 2 or 3 dimensions"] += 1
+        return None
+    call = _Call()
+    call.spot = spot
+    call.index = index
+    call.place = place
+    call.args = tuple(_without_tensors(item, value) for item in args)
+    call.kwargs = {name: _without_tensors(item, value) for name, item in kwargs.items()}
+    call.lost = any(item is _Gone for item in (*call.args, *call.kwargs.values()))
+    call.shape = tuple(tensor.shape)
+    call.stride = tuple(tensor.stride())
+    call.dtype = tensor.dtype
+    call.device = tensor.device
+    call.stream = _stream(tensor.device)
+    call.data_ptr = tensor.data_ptr()
+    call.part = _part(value)
+    call.step = _process.step
+    call.wall_ns = time.time_ns()
+    call.monotonic_ns = time.monotonic_ns()
+    call.healthy = call.block = call.slot = call.copy = call.keep = call.control = None
+    call.output = call.output_version = call.aliases = call.in_place = None
+    call.input = weakref.ref(value)
+    call.input_version = _version(value)
+    return call
+
+
+def _arguments(call, tensor):
+    """Arguments to make the call again with."""
+    args = [tensor if item is _Input else item for item in call.args]
+    kwargs = {name: tensor if item is _Input else item for name, item in call.kwargs.items()}
+    return args, kwargs
+
+
+def _output_of(result, value):
+    """The first tensor of what came back; the input, where nothing did."""
+    torch = sys.modules["torch"]
+    if isinstance(result, torch.Tensor):
+        return result
+    if isinstance(result, (tuple, list)):
+        return next((item for item in result if isinstance(item, torch.Tensor)), None)
+    return value if result is None else None
+
+
+def _shares_memory(a, b):
+    return a.numel() > 0 and b.numel() > 0 and a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+def _chosen(index):
+    """Whether sampling looks at this call."""
+    settings = _settings
+    if index < settings.first or (settings.until is not None and index >= settings.until):
+        return False
+    return (index - settings.first) % settings.every == 0
+
+
+def _watched(spot, args, kwargs):
+    """A call with capturing on. The function runs exactly once, whatever happens around it."""
+    if "torch" not in sys.modules or getattr(_local, "busy", False):
+        return spot.function(*args, **kwargs)
+    with _process.lock:
+        index = _process.calls
+        _process.calls += 1
+    if not _chosen(index):
+        return spot.function(*args, **kwargs)
+    call, strict = _prepared(spot, args, kwargs, index)
+    _local.busy = True
+    try:
+        result = spot.function(*args, **kwargs)
+    except Exception as error:
+        if call is not None:
+            _guarded(_raised, call, strict, error)
+        raise
+    finally:
+        _local.busy = False
+    if call is None:
+        return result
+    message = _guarded(_looked_at if strict else _observed, call, result)
+    if message and _settings.raises:
+        raise NonFiniteOutput(message)
+    return result
+
+
+def _guarded(function, *arguments):
+    """Runs a part of the helper. Whatever goes wrong in it ends the capturing, never the training."""
+    before = getattr(_local, "busy", False)
+    _local.busy = True
+    try:
+        with _torch().no_grad():
+            return function(*arguments)
+    except Exception as error:
+        _stop(f"{_error_text(error)} (in {function.__name__.lstrip('_')})")
+        return None
+    finally:
+        _local.busy = before
+
+
+def _prepared(spot, args, kwargs, index):
+    strict = _settings.mode == "strict"
+    call = _guarded(_begin, spot, args, kwargs, index)
+    if call is None:
+        return None, strict
+    if _capturing_graph(call.device):
+        return _prepared_in_graph(call, strict), strict
+    with _process.lock:
+        _process.looked += 1
+        _process.ring.append(call)
+    _guarded(_copy_before if strict else _checksum_before, call)
+    return (None if _process.stopped else call), strict
+
+
+def _prepared_in_graph(call, strict):
+    """Inside a CUDA graph nothing may wait or be allocated for good, and the host will not be there when it runs."""
+    if strict:
+        _process.unwatched["calls recorded into a CUDA graph, which strict cannot watch"] += 1
+        _warn_once("graph", "strict cannot watch calls inside a CUDA graph; NANSCOPE_CAPTURE_MODE=observe can")
+        return None
+    call.slot = "graph"
+    return call
+
+
+def _copy_before(call):
+    tensor = _own(call.input())
+    call.copy = tensor.clone()
+
+
+def _checksum_before(call):
+    with _process.lock:
+        block = _process.blocks.get(call.device)
+        if block is None or block.used == RING:
+            block = _process.blocks[call.device] = _Block(call.device)
+        call.block, call.slot = block, block.used
+        block.used += 1
+        if call.stream is not None:
+            block.streams[_stream_id(call.stream)] = call.stream
+    value = call.input()
+    row, column = block.inputs[call.slot]
+    _sum_words(_words(_own(value)), row, column)
+    if _settings.keep:
+        call.keep = [value]
+    if _settings.controls and _wants_control(call):
+        call.copy = _own(value).clone()
+
+
+def _wants_control(call):
+    """One copy of each kind in a step is enough, and bounds the memory."""
+    if not call.spot.options["control"]:
+        return False
+    return not any(other.copy is not None and _kind(other) == _kind(call) for other in _process.pending)
+
+
+def _kind(call):
+    return (id(call.spot), call.shape, str(call.dtype))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# After a call
+
+
+def _note_output(call, value, output):
+    """Returns the rank's own part of the output, or None where it cannot be looked at."""
+    tensor = None if output is None else _own(output)
+    if tensor is None or not _watchable(tensor):
+        _process.unwatched["an output that is no strided floating-point tensor"] += 1
+        return None
+    own = _own(value)
+    call.in_place = output is value or (tensor.data_ptr() == own.data_ptr() and tensor.shape == own.shape)
+    call.aliases = _shares_memory(tensor, own)
+    call.output = weakref.ref(output)
+    call.output_version = _version(output)
+    return tensor
+
+
+def _looked_at(call, result):
+    """strict: asks at once. Returns the message to raise with, if something is wrong."""
+    value = call.input()
+    output = _output_of(result, value)
+    tensor = _note_output(call, value, output)
+    if tensor is None:
+        return None
+    bad = not _finite(tensor)
+    sums = _hex(_sum_words(_words(tensor))) if not bad or _settings.stale else None
+    stale = None if bad or not _settings.stale else _stale(call, tensor, sums)
+    _verdict(call, not bad and stale is None)
+    message = None
+    if bad or stale is not None:
+        scene = _Scene(call, "a non-finite output" if bad else "the output of an earlier call")
+        scene.take_input(call.copy, "before the call")
+        scene.checksum_before = checksum(call.copy)
+        scene.checksum_after = checksum(value)
+        scene.take_output(tensor, "after the call")
+        message = _report(scene)
+        message = message if bad else None
+    elif call.spot.options["control"]:
+        _keep_control(call, call.copy, tensor.clone())
+    if sums is None:
+        sums = checksum(tensor)
+    _remember_output(call, sums, tensor)
+    call.copy = None
+    return message
+
+
+def _stale(call, tensor, sums):
+    """The index of an earlier call that left the same bits though its input had others; None for a zero output."""
+    earlier = _process.outputs.get(_kind(call), ())
+    found = next((entry for entry in earlier if entry["checksum"] == sums), None)
+    if found is None or not bool(tensor.any()):
+        return None
+    return found["call"] if found["input"] != checksum(call.copy) else None
+
+
+def _remember_output(call, sums, tensor):
+    """The last eight of a kind, per matrix of a batch: a stale output has the checksum of one of them."""
+    kept = _process.outputs.setdefault(_kind(call), collections.deque(maxlen=8))
+    batch = _checksums(tensor) if tensor.dim() == 3 and tensor.shape[0] <= 64 else []
+    source = None if call.copy is None else checksum(call.copy)
+    kept.append({"call": call.index, "step": call.step, "checksum": sums, "batch": batch, "input": source})
+
+
+def _observed(call, result):
+    """observe: leaves the question on the device. Nothing here waits for it."""
+    value = call.input()
+    output = _output_of(result, value)
+    if call.slot == "graph":
+        return _observed_in_graph(call, output)
+    tensor = _note_output(call, value, output)
+    if tensor is None:
+        return None
+    block = call.block
+    _sum_of(tensor, block.sums[call.slot])
+    if _settings.outputs:
+        if block.outputs is None:
+            block.outputs = _torch().zeros_like(block.inputs)
+        row, column = block.outputs[call.slot]
+        _sum_words(_words(tensor), row, column)
+    if call.keep is not None:
+        call.keep.append(output)
+    if call.copy is not None:
+        call.control = tensor.clone()
+    with _process.lock:
+        _process.pending.append(call)
+        unread = len(_process.pending)
+    if unread >= UNREAD:
+        _warn_once("unread", f"no step was ended in {UNREAD} calls; call nanscope_capture.end_step() once a step")
+        return _end_step(None, None)
+    return None
+
+
+def _observed_in_graph(call, output):
+    """Adds to one number per device, which stays NaN or Inf once it was; replays do the same without the host."""
+    tensor = None if output is None else _own(output)
+    if tensor is None or not _watchable(tensor):
+        return None
+    torch = _torch()
+    total = _process.graphs.get(call.device)
+    if total is None:
+        total = _process.graphs[call.device] = torch.zeros((), dtype=torch.float32, device=call.device)
+    # Times zero, so that finite outputs never add up to anything.
+    total.add_(_sum_of(tensor), alpha=0.0)
+    return None
+
+
+def _raised(call, strict, error):
+    """The function raised. Its input may still be what it was; the output never came."""
+    scene = _Scene(call, "an exception")
+    scene.error = error
+    _verdict(call, False)
+    if strict:
+        scene.take_input(call.copy, "before the call")
+        scene.checksum_before = checksum(call.copy)
+        value = call.input()
+        scene.checksum_after = None if value is None else checksum(value)
+    elif call.block is not None:
+        call.block.read()
+        scene.checksum_before = _hex(call.block.inputs_read[call.slot])
+        _find_input(scene, None)
+    _report(scene)
+    call.copy = None
+
+
+def _verdict(call, healthy):
+    process = _process
+    with process.lock:
+        call.healthy = healthy
+        process.verdicts += 1
+        if not healthy:
+            process.failures += 1
+            process.first_bad = call.index if process.first_bad is None else process.first_bad
+        elif process.first_bad is None:
+            process.last_good = call.index
+
+
+def _keep_control(call, tensor, output):
+    """The last healthy call of a kind; the oldest kinds go once all hold more than a GiB."""
+    controls = _process.controls
+    controls.pop(_kind(call), None)
+    controls[_kind(call)] = (call, tensor, output)
+    held = sum(_bytes_of(a) + _bytes_of(b) for _, a, b in controls.values())
+    while held > 1 << 30 and len(controls) > 1:
+        _, (_, a, b) = controls.popitem(last=False)
+        held -= _bytes_of(a) + _bytes_of(b)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The end of a step
+
+
+def _end_step(step, optimizer):
+    """Reads what lies on the device and reports what was bad. Returns the message of the first bad call, or None."""
+    with _process.lock:
+        pending, _process.pending = _process.pending, []
+    for block in {id(call.block): call.block for call in pending}.values():
+        block.read()
+    message = None
+    for call in pending:
+        call.step = call.step if step is None else step
+        if math.isfinite(call.block.sums_read[call.slot]):
+            _found_healthy(call)
+        else:
+            message = _found_bad(call, optimizer) or message
+        call.keep = call.copy = call.control = call.block = None
+    return message or _read_graphs()
+
+
+def _found_healthy(call):
+    _verdict(call, True)
+    if call.control is not None:
+        _keep_control(call, call.copy, call.control)
+    if call.block.outputs_read is not None:
+        kept = _process.outputs.setdefault(_kind(call), collections.deque(maxlen=8))
+        sums = _hex(call.block.outputs_read[call.slot])
+        source = _hex(call.block.inputs_read[call.slot])
+        kept.append({"call": call.index, "step": call.step, "checksum": sums, "batch": [], "input": source})
+
+
+def _found_bad(call, optimizer):
+    scene = _Scene(call, "a non-finite output")
+    scene.checksum_before = _hex(call.block.inputs_read[call.slot])
+    if call.block.outputs_read is not None:
+        scene.checksum_output = _hex(call.block.outputs_read[call.slot])
+    output = call.output()
+    if output is not None and call.output_version == _version(output):
+        tensor = _own(output)
+        if _finite(tensor):
+            # A sum of finite values went beyond float32: nothing is wrong.
+            _verdict(call, True)
+            return None
+        scene.take_output(tensor, "alive after the step")
+    _verdict(call, False)
+    if _refused(scene):
+        return scene.message("not written, as a limit is reached")
+    _find_input(scene, optimizer)
+    return _report(scene, checked=True)
+
+
+def _find_input(scene, optimizer):
+    """The input of a call that is over: as it is, if it is still there, else from the optimizer's state."""
+    call = scene.call
+    value = call.input()
+    if value is not None:
+        tensor = _own(value)
+        scene.checksum_after = checksum(tensor)
+        if scene.checksum_after == scene.checksum_before and call.input_version == _version(value):
+            scene.take_input(tensor.clone(), "alive after the step" if scene.error is None else "after the call")
+            return
+        scene.missing = "it was written to before the end of the step"
+    else:
+        scene.missing = "nobody held it until the end of the step"
+    for tensor, where in _rebuilt(call, optimizer):
+        if tensor.shape == call.shape and tensor.dtype == call.dtype and checksum(tensor) == scene.checksum_before:
+            scene.take_input(tensor, "rebuilt")
+            scene.rebuilt = where
+            return
+    scene.missing += "; nothing that the optimizer's state gives has its checksum"
+    scene.missing += ". NANSCOPE_CAPTURE_KEEP=1 holds it (memory), NANSCOPE_CAPTURE_MODE=strict copies it (time)"
+
+
+def _rebuilt(call, optimizer):
+    """Tensors that may have been the input, and what each was made of. Only one that fits the checksum is believed."""
+    hook = call.spot.options["rebuild"]
+    optimizers = [optimizer] if optimizer is not None else _optimizers()
+    for one in optimizers:
+        if hook is not None:
+            for found in hook(one, {"shape": call.shape, "dtype": call.dtype, "step": call.step, "index": call.index}):
+                tensor, where = found if isinstance(found, tuple) else (found, {"by": "the user's hook"})
+                yield _own(tensor), where
+        yield from _from_state(call, one)
+
+
+def _optimizers():
+    return [one for one in (reference() for reference in _process.optimizers) if one is not None]
+
+
+def _moment_forms(gradient, moment, beta):
+    """What Muon-like optimizers hand to the iteration, as what is left after the step gives it again.
+
+    torch.optim.Muon: grad.lerp(buffer, momentum) or the buffer. KellerJordan: the gradient itself, which was changed in
+    place, or the buffer. dion: buffer * mu + grad, cast to bf16, or the buffer.
+    """
+    yield "gradient", lambda: gradient
+    if moment is None:
+        return
+    yield "momentum buffer", lambda: moment
+    if beta is None:
+        return
+    yield "gradient.lerp(momentum buffer, momentum)", lambda: gradient.lerp(moment.to(gradient.dtype), beta)
+    yield "momentum buffer * momentum + gradient", lambda: moment.mul(beta).add(gradient)
+    yield "gradient + momentum * momentum buffer", lambda: gradient.add(moment, alpha=beta)
+
+
+def _moment_of(optimizer, parameter):
+    state = optimizer.state.get(parameter, {})
+    for name in ("momentum_buffer", "momentum", "exp_avg"):
+        if name in state:
+            return _own(state[name])
+    return None
+
+
+def _from_state(call, optimizer):
+    """Candidates from each parameter whose matrix has the shape of the call, then stacks of all of them."""
+    stacks = collections.defaultdict(list)
+    for group in getattr(optimizer, "param_groups", ()):
+        beta = _number(group.get("momentum", group.get("mu")))
+        for parameter in group["params"]:
+            if parameter.grad is None:
+                continue
+            gradient = _own(parameter.grad)
+            if tuple(gradient.shape[-2:]) != call.shape[-2:]:
+                continue
+            for form, make in _moment_forms(gradient, _moment_of(optimizer, parameter), beta):
+                tensor = make().to(call.dtype)
+                where = {"of": form, "parameter": _names.get(parameter), "optimizer": type(optimizer).__name__}
+                if len(call.shape) == 3:
+                    stacks[form].append(tensor)
+                yield tensor, where
+    for form, tensors in stacks.items():
+        yield from _stacked(call, form, tensors)
+
+
+def _stacked(call, form, tensors):
+    """As dion batches them: in order, zeros up to a multiple of the ranks, and each rank its slice."""
+    torch = _torch()
+    batch = call.shape[0]
+    for ranks, rank in {(1, 0), (_world(), _rank())}:
+        own = tensors[rank * batch : (rank + 1) * batch] if ranks > 1 else tensors[:batch]
+        if own and all(tensor.shape == call.shape[1:] for tensor in own):
+            own = own + [torch.zeros_like(own[0])] * (batch - len(own))
+            yield torch.stack(own), {"of": f"a stack of {form}", "parameter": None, "optimizer": None}
+
+
+def _read_graphs():
+    """Calls inside CUDA graphs: which replay it was, and its input, are not known."""
+    message = None
+    for device, total in list(_process.graphs.items()):
+        if math.isfinite(float(total)):
+            continue
+        total.zero_()
+        _process.failures += 1
+        message = f"{_tag()} non-finite Newton-Schulz output on rank {_rank()}, inside a CUDA graph on {device}"
+        _say(message + "; no call can be told, run without graphs to capture it")
+    return message
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# A failure
+
+
+class _Scene:
+    """What is known of one bad call, as long as it is being written down."""
+
+    def __init__(self, call, reason):
+        self.call = call
+        self.reason = reason
+        self.error = None
+        self.input = None  # the rank's own part; may be changed by nobody
+        self.input_from = None
+        self.missing = None
+        self.rebuilt = None
+        self.output = None
+        self.output_from = None
+        self.checksum_before = None
+        self.checksum_after = None
+        self.checksum_output = None
+        self.saved = None  # a copy of the output, as retries may write to where it lies
+
+    def take_input(self, tensor, where):
+        self.input, self.input_from = tensor, where
+
+    def take_output(self, tensor, where):
+        self.output, self.output_from = tensor, where
+
+    def message(self, end):
+        what = "exception in Newton-Schulz" if self.error is not None else "non-finite Newton-Schulz output"
+        if self.reason == "the output of an earlier call":
+            what = "stale Newton-Schulz output"
+        return f"{_tag()} {what} on rank {_rank()}, shape {self.call.shape}; {end}"
+
+
+def _refused(scene):
+    """The limit that forbids to write this capture; counted, and said in the summary."""
+    settings, process = _settings, _process
+    now = time.monotonic()
+    while process.times and now - process.times[0] > 60:
+        process.times.popleft()
+    reason = None
+    if process.stopped:
+        reason = "capturing had stopped"
+    elif process.dumps[scene.call.shape] >= settings.max_dumps:
+        reason = f"NANSCOPE_CAPTURE_MAX_DUMPS={settings.max_dumps} per shape"
+    elif len(process.times) >= settings.per_minute:
+        reason = f"NANSCOPE_CAPTURE_PER_MINUTE={settings.per_minute}"
+    elif process.bytes >= settings.max_bytes:
+        reason = f"NANSCOPE_CAPTURE_MAX_BYTES={settings.max_bytes}"
+    if reason is not None:
+        process.suppressed[reason] += 1
+    return reason
+
+
+def _report(scene, checked=False):
+    """Writes the scene down. Returns the message to raise with; says it where nobody raises."""
+    if not checked and _refused(scene):
+        return scene.message("not written, as a limit is reached")
+    with _process.lock:
+        _process.dumps[scene.call.shape] += 1
+        _process.times.append(time.monotonic())
+    try:
+        path = _write_scene(scene)
+    except Exception as error:
+        _stop(f"{_error_text(error)} (while writing to {_settings.directory})")
+        return scene.message(f"it could not be written: {_error_text(error)}")
+    message = scene.message(f"dumped to {path}")
+    if not _settings.raises or scene.error is not None:
+        _say(message)
+    return message
+
+
+def _write_scene(scene):
+    if scene.output is not None:
+        scene.saved = scene.output.clone()
+    retries, skipped = _retries(scene)
+    damage = None if scene.saved is None else _damage(scene.saved)
+    sidecar = _sidecar(scene, retries, skipped, damage)
+    payload = _payload(scene)
+    why = _why_no_tensors(payload)
+    if _settings.privacy == "fingerprint" or why is not None:
+        sidecar["fingerprint"] = {
+            "input": None if scene.input is None else _fingerprint(scene.input),
+            "output": None if scene.saved is None else _fingerprint(scene.saved),
+        }
+    if why is not None:
+        sidecar["limits"]["no_tensors"] = why
+        payload = None
+    elif _settings.privacy == "rotate":
+        payload = _rotated(payload)
+    sidecar["controls"] = _write_controls(scene)
+    return _write_pair("dion_nan_capture", scene.call.shape, payload, sidecar)
+
+
+def _payload(scene):
+    """What dion PR 78 writes, by its names; without an input there is nothing to judge. None leaves the sidecar alone."""
+    if scene.input is None or _settings.privacy == "fingerprint":
+        return None
+    call = scene.call
+    payload = {"input": scene.input}
+    if scene.saved is not None:
+        payload["output"] = scene.saved
+    payload["rank"] = _rank()
+    payload["shape"] = tuple(scene.input.shape)
+    payload["dtype"] = str(scene.input.dtype)
+    payload["epsilon"] = _epsilon(call)
+    return payload
+
+
+def _why_no_tensors(payload):
+    """Sizes are looked at before anything is copied to the host."""
+    if payload is None:
+        return None
+    need = sum(_bytes_of(payload[name]) for name in ("input", "output") if name in payload)
+    if _process.bytes + need > _settings.max_bytes:
+        return f"{need} bytes more would pass NANSCOPE_CAPTURE_MAX_BYTES={_settings.max_bytes}"
+    os.makedirs(_settings.directory, exist_ok=True)
+    free = _free_bytes(_settings.directory)
+    if free is not None and free - need < _settings.min_free_bytes:
+        return f"{free} bytes are free, NANSCOPE_CAPTURE_MIN_FREE_BYTES={_settings.min_free_bytes}"
+    memory = _free_memory()
+    if memory is not None and need > memory // 2:
+        return f"{need} bytes are more than half of the {memory} of memory that is free"
+    return None
+
+
+def _free_bytes(folder):
+    try:
+        found = os.statvfs(folder)
+    except (AttributeError, OSError):
+        return None
+    return found.f_bavail * found.f_frsize
+
+
+def _free_memory():
+    """Bytes the kernel would give; None where it does not say."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        with open("/proc/meminfo", encoding="ascii") as file:
+            found = re.search(r"MemAvailable:\s+(\d+) kB", file.read())
+        return int(found.group(1)) * 1024
+    return None
+
+
+def _epsilon(call):
+    """The epsilon in effect: the argument, else its default, else what wrap() was told; None if nobody says."""
+    arguments = _bound(call.spot.function, call.args, call.kwargs)
+    for name in ("epsilon", "eps"):
+        number = _number(arguments.get(name))
+        if number is not None:
+            return number
+    return _number(call.spot.options["epsilon"])
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The call made again
+
+
+def _retries(scene):
+    """([what came of each], why there are none or fewer). Nothing of the training is changed by them."""
+    call = scene.call
+    if scene.input is None:
+        return [], "the input could not be had"
+    if call.part is not None or call.spot.options["collective"]:
+        return [], "the call needs every rank"
+    if call.lost:
+        return [], "the function had another large tensor, which is not kept"
+    if scene.error is not None and "out of memory" in str(scene.error).lower():
+        return [], "the call ran out of memory"
+    results = []
+    ends = time.monotonic() + _settings.retry_seconds
+    for how in _plan(call):
+        if time.monotonic() > ends:
+            return results, f"NANSCOPE_CAPTURE_RETRY_SECONDS={_settings.retry_seconds:g} were over"
+        results.append(_retry(scene, how))
+    _restore(scene)
+    return results, None
+
+
+def _plan(call):
+    """One of each kind comes before more of the same, in case the time ends."""
+    torch = _torch()
+    count = _settings.retries
+    if not count:
+        return []
+    others = ["other-stream"] if call.device.type == "cuda" else []
+    if call.dtype in (torch.float16, torch.bfloat16):
+        others.append("fp32")
+    return ["same", *others] + ["same"] * (count - 1)
+
+
+def _retry(scene, how):
+    torch = _torch()
+    record = {"how": how, "finite": None, "nonfinite": None, "first_nonfinite": None, "checksum": None}
+    record.update({"equal_to_output": None, "ms": None, "error": None})
+    begin = time.monotonic()
+    try:
+        with _scene_of(scene.call, how):
+            tensor = scene.input.clone()
+            args, kwargs = _arguments(scene.call, tensor.to(torch.float32) if how == "fp32" else tensor)
+            result = _output_of(scene.call.spot.function(*args, **kwargs), tensor)
+            output = _own(result)
+            count, first = _damage(output)
+            record.update({"finite": count == 0, "nonfinite": count, "first_nonfinite": first})
+            record["checksum"] = checksum(output)
+            if scene.saved is not None:
+                record["equal_to_output"] = _same_bits(scene.saved, output)
+            if scene.saved is None and count and how == "same" and scene.error is None:
+                scene.saved, scene.output_from = output.clone(), "made again"
+    except Exception as error:
+        record["error"] = _error_text(error)
+    record["ms"] = round((time.monotonic() - begin) * 1000, 3)
+    return record
+
+
+@contextlib.contextmanager
+def _scene_of(call, how):
+    """No gradient, the stream of the call or a new one, and every generator of random numbers as it was before."""
+    torch = _torch()
+    kept = random.getstate()
+    devices = [call.device] if call.device.type == "cuda" else []
+    stream = None
+    if devices:
+        stream = torch.cuda.Stream(call.device) if how == "other-stream" else call.stream
+        torch.cuda.synchronize(call.device)
+    try:
+        with torch.no_grad(), torch.random.fork_rng(devices=devices), torch.cuda.stream(stream):
+            yield
+            if devices:
+                torch.cuda.synchronize(call.device)
+    finally:
+        random.setstate(kept)
+
+
+def _restore(scene):
+    """A function that returns a buffer of its own has overwritten, in the retries, what the training is to get."""
+    if scene.output is not None and scene.saved is not None and not _same_bits(scene.saved, scene.output):
+        scene.output.copy_(scene.saved)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sidecar
+
+
+def _sidecar(scene, retries, skipped, damage):
+    call = scene.call
+    options = call.spot.options
+    identity = call.spot.identity()
+    arguments = _bound(call.spot.function, call.args, call.kwargs)
+    variant, source = _known_variant(identity, arguments)
+    count, first = damage if damage is not None else (None, None)
+    top = {"schema": SCHEMA}
+    if options["variant"] or variant:
+        top["variant"] = options["variant"] or variant
+        top["variant_from"] = "the user" if options["variant"] else source
+    if options["precision"]:
+        top["precision"] = options["precision"]
+    if isinstance(call.step, int):
+        top["step"] = call.step
+    epsilon = _epsilon(call)
+    if epsilon is not None:
+        top["epsilon"] = epsilon
+    if options["nothing_else"]:
+        top["nothing_else"] = True
+    output = None if scene.saved is None else scene.saved
+    top.update(
+        {
+            "reason": scene.reason,
+            "mode": _settings.mode,
+            "raised": bool(_settings.raises) and scene.reason == "a non-finite output",
+            "exception": None if scene.error is None else _error_text(scene.error),
+            "function": {"name": call.spot.name, **identity},
+            "call": {
+                "index": call.index,
+                "wall_ns": call.wall_ns,
+                "monotonic_ns": call.monotonic_ns,
+                "stream": _stream_id(call.stream),
+                "arguments": _simple_of(arguments),
+            },
+            "input": {
+                "dtype": str(call.dtype),
+                "shape": list(call.shape),
+                "stride": list(call.stride),
+                "data_ptr": hex(call.data_ptr),
+                "checksum_before": scene.checksum_before,
+                "checksum_after": scene.checksum_after,
+                "changed": _changed(scene),
+                "from": scene.input_from,
+                "missing": scene.missing if scene.input is None else None,
+                "rebuilt": scene.rebuilt,
+            },
+            "output": {
+                "from": scene.output_from if output is not None else None,
+                "dtype": None if output is None else str(output.dtype),
+                "shape": None if output is None else list(output.shape),
+                "checksum": scene.checksum_output if output is None else checksum(output),
+                "checksum_at_call": scene.checksum_output,
+                "batch": [] if output is None or output.dim() != 3 or output.shape[0] > 64 else _checksums(output),
+                "nonfinite": count,
+                "first_nonfinite": first,
+                "aliases_input": call.aliases,
+                "in_place": call.in_place,
+            },
+            "retries": retries,
+            "retries_skipped": skipped,
+            "earlier_outputs": list(_process.outputs.get(_kind(call), ())),
+            "stale": _stale_places(call, output),
+            "controls": [],
+            "parameters": _parameters(call, scene.rebuilt),
+            "state": _state(call),
+            "environment": _environment(call.device),
+            "limits": _limits(),
+            "privacy": _settings.privacy,
+            "ring": _ring(),
+        }
+    )
+    if call.part is not None:
+        top["part"] = call.part
+    return top
+
+
+def _changed(scene):
+    if scene.checksum_before is None or scene.checksum_after is None:
+        return None
+    return scene.checksum_before != scene.checksum_after
+
+
+def _stale_places(call, output):
+    """Matrices of the output that have, bit for bit, the checksum of one of an earlier call of the same kind."""
+    if output is None:
+        return []
+    own = _checksums(output) if output.dim() == 3 and output.shape[0] <= 64 else [checksum(output)]
+    places = []
+    for entry in _process.outputs.get(_kind(call), ()):
+        for matrix, sums in enumerate(own):
+            theirs = entry["batch"] or [entry["checksum"]]
+            places += [{"matrix": matrix, "call": entry["call"], "of": i} for i, s in enumerate(theirs) if s == sums]
+    return places[:64]
+
+
+def _parameters(call, rebuilt):
+    """What the user named, else the parameters of watched optimizers whose matrix has this shape, at most 64."""
+    named = call.spot.options["parameters"]
+    if callable(named):
+        named = named()
+    if named is not None:
+        return [_parameter_entry(place, item) for place, item in enumerate(named)][:64]
+    found = []
+    for optimizer in _optimizers():
+        place = -1
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                place += 1
+                if tuple(parameter.shape[-2:]) == call.shape[-2:] and len(found) < 64:
+                    found.append(_parameter_entry(place, (_names.get(parameter), parameter.shape)))
+    return found
+
+
+def _parameter_entry(place, item):
+    if isinstance(item, str):
+        return {"index": place, "name": item, "shape": None}
+    name, shape = item
+    return {"index": place, "name": name, "shape": list(getattr(shape, "shape", shape))}
+
+
+def _state(call):
+    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape; asked on a failure only."""
+    found = []
+    for optimizer in _optimizers():
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if tuple(parameter.shape[-2:]) != call.shape[-2:] or len(found) == 64:
+                    continue
+                moment = _moment_of(optimizer, parameter)
+                found.append(
+                    {
+                        "parameter": _names.get(parameter),
+                        "weight_finite": _finite(_own(parameter)),
+                        "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
+                        "momentum_finite": None if moment is None else _finite(moment),
+                    }
+                )
+    return found
+
+
+def _limits():
+    settings = _settings
+    return {
+        "every": settings.every,
+        "from": settings.first,
+        "until": settings.until,
+        "calls": _process.calls,
+        "looked_at": _process.looked,
+        "max_dumps": settings.max_dumps,
+        "per_minute": settings.per_minute,
+        "max_bytes": settings.max_bytes,
+        "min_free_bytes": settings.min_free_bytes,
+        "suppressed": dict(_process.suppressed),
+        "unwatched": dict(_process.unwatched),
+    }
+
+
+def _ring():
+    """The last calls, oldest first: [index, step, name, shape, dtype, address, stream, wall ns, healthy]."""
+    return [
+        [
+            call.index,
+            call.step if isinstance(call.step, int) else None,
+            call.spot.name,
+            "x".join(map(str, call.shape)),
+            str(call.dtype).replace("torch.", ""),
+            hex(call.data_ptr),
+            _stream_id(call.stream),
+            call.wall_ns,
+            call.healthy,
+        ]
+        for call in list(_process.ring)
+    ]
+
+
+def _json_value(value):
+    """What JSON can hold: NaN and Inf as words, numbers beyond 64 bits and strangers as text."""
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, int):
+        return int(value) if -(1 << 63) <= value < 1 << 64 else str(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, collections.deque)):
+        return [_json_value(item) for item in value]
+    return str(value)[:200]
+
+
+def _json_bytes(sidecar):
+    """At most 900 KB, as readers refuse sidecars of more than 1 MiB; what is long goes first."""
+    for drop in (None, "ring", "parameters", "state", "earlier_outputs", "fingerprint"):
+        if drop is not None:
+            sidecar = {**sidecar, drop: [], "dropped": [*sidecar.get("dropped", []), drop]}
+        data = json.dumps(_json_value(sidecar), allow_nan=False, indent=1).encode()
+        if len(data) < 900_000:
+            return data
+    raise ValueError("the sidecar is too long")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Privacy
+
+
+def _fingerprint(tensor):
+    """Numbers that say how a tensor is, of each of at most 16 matrices: counts, norms, quantiles of singular values."""
+    torch = _torch()
+    matrices = tensor.reshape(-1, *tensor.shape[-2:])[:16]
+    return [_fingerprint_of(matrix.to("cpu", torch.float64)) for matrix in matrices]
+
+
+def _fingerprint_of(matrix):
+    torch = _torch()
+    finite = torch.isfinite(matrix)
+    values = matrix[finite].abs()
+    print_ = {
+        "nan": int(torch.isnan(matrix).sum()),
+        "inf": int((matrix == math.inf).sum()),
+        "minus_inf": int((matrix == -math.inf).sum()),
+        "zero": int((matrix == 0).sum()),
+        "absmax": float(values.max()) if values.numel() else None,
+        "absmin": float(values[values > 0].min()) if bool((values > 0).any()) else None,
+        "frobenius": float(torch.linalg.vector_norm(values)),
+        "singular_values": None,
+    }
+    if bool(finite.all()) and min(matrix.shape) <= 1024:
+        quantiles = torch.linspace(0, 1, 11, dtype=torch.float64)
+        singular = torch.linalg.svdvals(matrix)
+        print_["singular_values"] = torch.quantile(singular, quantiles).tolist()
+    return print_
+
+
+def _rotated(payload):
+    """Q X R with random orthogonal Q and R, both forgotten: the singular values stay, the contents do not.
+
+    Rounded to the dtype again. Where something is not finite all of its matrix becomes NaN, as in any product.
+    """
+    torch = _torch()
+    generator = torch.Generator().manual_seed(int.from_bytes(os.urandom(7), "little"))
+    rows, columns = payload["input"].shape[-2:]
+    left, right = _orthogonal(rows, generator), _orthogonal(columns, generator)
+    turned = dict(payload)
+    for name in ("input", "output"):
+        tensor = payload.get(name)
+        if tensor is not None and tuple(tensor.shape[-2:]) == (rows, columns):
+            turned[name] = (left @ tensor.to("cpu", torch.float64) @ right).to(tensor.dtype)
+        elif tensor is not None:
+            del turned[name]
+    return turned
+
+
+def _orthogonal(size, generator):
+    torch = _torch()
+    q, r = torch.linalg.qr(torch.randn(size, size, dtype=torch.float64, generator=generator))
+    return q * r.diagonal().sign()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Files
+
+
+def _write_controls(scene):
+    """The last healthy call of the same kind, once; returns the names of its files."""
+    found = _process.controls.pop(_kind(scene.call), None)
+    if found is None or _settings.privacy == "fingerprint":
+        return []
+    call, tensor, output = found
+    payload = {"input": tensor, "output": output, "rank": _rank(), "shape": tuple(tensor.shape)}
+    payload.update({"dtype": str(tensor.dtype), "epsilon": _epsilon(call)})
+    if _why_no_tensors(payload) is not None:
+        return []
+    if _settings.privacy == "rotate":
+        payload = _rotated(payload)
+    return [os.path.basename(_write_pair("nanscope_control", call.shape, payload, None))]
+
+
+_temporary = 0
+
+
+def _temporary_path(kind):
+    """A hidden name that no reader takes for a capture."""
+    global _temporary
+    with _process.lock:
+        _temporary += 1
+        number = _temporary
+    return os.path.join(_settings.directory, f".nanscope-{os.getpid()}-{threading.get_ident()}-{number}.{kind}.tmp")
+
+
+def _write_pair(lead, shape, payload, sidecar):
+    """Writes STEM.json and then STEM.pt, both whole or not at all; returns the path of the last.
+
+    Both are written under hidden names and synced first, so that a process killed at any moment leaves nothing torn
+    under a name that is read. No file is ever overwritten: a name that exists makes the time in it one millisecond more.
+    """
+    os.makedirs(_settings.directory, exist_ok=True)
+    written = {}
+    try:
+        if sidecar is not None:
+            written["json"] = _write_temporary("json", lambda file: file.write(_json_bytes(sidecar)))
+        if payload is not None:
+            plain = {name: _on_cpu(v) if hasattr(v, "detach") else v for name, v in payload.items()}
+            written["pt"] = _write_temporary("pt", lambda file: _torch().save(plain, file))
+        size = sum(os.path.getsize(path) for path in written.values())
+        path = _publish(lead, shape, written)
+    finally:
+        for temporary in written.values():
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+    with _process.lock:
+        _process.bytes += size
+    return path
+
+
+def _write_temporary(kind, write):
+    path = _temporary_path(kind)
+    try:
+        with open(path, "xb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
+    return path
+
+
+def _publish(lead, shape, written):
+    """Gives both files their names, the dump last."""
+    start = f"{lead}_rank{_rank()}_shape{'x'.join(map(str, shape))}_pid{os.getpid()}_"
+    stamp = time.time_ns() // 1_000_000
+    while True:
+        stem = os.path.join(_settings.directory, f"{start}{stamp}")
+        taken = os.path.exists(stem + ".pt") or os.path.exists(stem + ".json")
+        if not taken and _publish_as(stem, written):
+            _sync_folder()
+            return f"{stem}.{'pt' if 'pt' in written else 'json'}"
+        stamp += 1
+
+
+def _publish_as(stem, written):
+    """False where somebody else has one of the names; then neither file is left there."""
+    named = []
+    for kind in ("json", "pt"):
+        if kind not in written:
+            continue
+        path = f"{stem}.{kind}"
+        if not _name(written[kind], path):
+            for other in named:
+                os.unlink(other)
+            return False
+        named.append(path)
+    return True
+
+
+def _name(temporary, path):
+    """A second name for the file, which fails if it is taken. File systems without links rename under a lock file."""
+    try:
+        os.link(temporary, path)
+        return True
+    except FileExistsError:
+        return False
+    except OSError:
+        pass
+    lock = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lock")
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return False
+    try:
+        if os.path.exists(path):
+            return False
+        os.rename(temporary, path)
+        return True
+    finally:
+        os.unlink(lock)
+
+
+def _sync_folder():
+    """So that the names survive a power cut, too, where folders can be synced."""
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.open(_settings.directory, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# What a user calls
+
+
+def wrap(
+    function,
+    *,
+    name=None,
+    epsilon=None,
+    nothing_else=False,
+    parameters=None,
+    control=True,
+    variant=None,
+    precision=None,
+    rebuild=None,
+    collective=False,
+):
+    """Returns a function with the same signature and the same result that is watched while capturing is on.
+
+    function      its first tensor argument is the input X, [m, n] or [batch, m, n] of a floating-point dtype; other calls
+                  pass through. It may return a new tensor, a view of X, a tuple that begins with a tensor, or None where
+                  it works in place.
+    name          for the sidecar; its qualified name otherwise
+    epsilon       recorded where no argument `epsilon` or `eps` of the call, given or by default, says it
+    nothing_else  True: nothing besides this function touches its input or its result (no mask, cast, decay, no call per
+                  head or per rank of a part of it)
+    parameters    names, or (name, shape) pairs, of what the matrices of a batch belong to; or a function returning them
+    control       False: no healthy call is kept
+    variant       Nanscope's name of what runs (`nanscope sweep --help`); functions in KNOWN have theirs
+    precision     fp64, fp32, tf32, bf16 or fp16: the format it computes in, if not the variant's own
+    rebuild       hook(optimizer, {"shape", "dtype", "step", "index"}) that yields tensors, or (tensor, description)
+                  pairs, of which one may be the input of that call; only one that fits the checksum is taken
+    collective    True: the function talks to other ranks, so that a retry by one of them would hang
+
+    While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the function
+    passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
+    """
+    options = {"name": name, "epsilon": epsilon, "nothing_else": nothing_else, "parameters": parameters}
+    options.update({"control": control, "variant": variant, "precision": precision, "rebuild": rebuild})
+    options["collective"] = collective
+    spot = _Spot(function, options)
+
+    @functools.wraps(function)
+    def watched(*args, **kwargs):
+        if not _on:
+            return function(*args, **kwargs)
+        import torch
+
+        if torch.compiler.is_compiling():
+            return function(*args, **kwargs)
+        return _watched(spot, args, kwargs)
+
+    watched.nanscope_capture = True
+    return watched
+
+
+class patched(contextlib.ContextDecorator):
+    """Watches MODULE:ATTRIBUTE, and every module that holds the same function by a name, inside a `with` block.
+
+    The attribute may be dotted ("GramNewtonSchulz.__call__"). Options are those of wrap(). ImportError and
+    AttributeError are raised where there is no such thing.
+    """
+
+    def __init__(self, target, **options):
+        self.target = target
+        self.options = options
+        self.replaced = []
+
+    def __enter__(self):
+        module_name, _, attribute = self.target.partition(":")
+        holder = importlib.import_module(module_name)
+        *path, last = attribute.split(".")
+        for part in path:
+            holder = getattr(holder, part)
+        original = getattr(holder, last)
+        if getattr(original, "nanscope_capture", False):
+            return original
+        wrapped = wrap(original, **self.options)
+        self._replace(holder, last, original, wrapped)
+        if not path:
+            self._replace_elsewhere(original, wrapped)
+        return wrapped
+
+    def _replace(self, holder, name, original, wrapped):
+        setattr(holder, name, wrapped)
+        self.replaced.append((holder, name, original, wrapped))
+
+    def _replace_elsewhere(self, original, wrapped):
+        """Modules that took the function with `from ... import` hold it under a name of their own."""
+        for module in list(sys.modules.values()):
+            fields = getattr(module, "__dict__", None)
+            if not isinstance(fields, dict):
+                continue
+            for name, value in list(fields.items()):
+                if value is original:
+                    self._replace(module, name, original, wrapped)
+
+    def __exit__(self, *_):
+        while self.replaced:
+            holder, name, original, wrapped = self.replaced.pop()
+            # Somebody may have replaced it since, and is right to keep what they put there.
+            if vars(holder).get(name) is wrapped:
+                setattr(holder, name, original)
+        return False
+
+
+def install(on=None):
+    """Watches every function of KNOWN whose module can be imported, and ends a step after each optimizer's step().
+
+    Returns "module:attribute" of what is watched. Raises nothing: what cannot be imported is left out. Functions that
+    an optimizer took before keep running unwatched, so call it before one is made. `on=True` switches capturing on.
+    """
+    if on is not None:
+        configure(on=on)
+    found = []
+    for module, attribute, *_ in KNOWN:
+        patch = patched(f"{module}:{attribute}")
+        try:
+            patch.__enter__()
+        except Exception:  # whatever a stranger's module does while it is imported
+            continue
+        _installed.append(patch)
+        found.append(f"{module}:{attribute}")
+    with contextlib.suppress(Exception):
+        optimizer = importlib.import_module("torch.optim.optimizer")
+        _hooks.append(optimizer.register_optimizer_step_post_hook(_after_step))
+    return found
+
+
+def uninstall():
+    """Takes back what install() and watch() did."""
+    while _installed:
+        _installed.pop().__exit__()
+    while _hooks:
+        _hooks.pop().remove()
+
+
+def _after_step(optimizer, *_):
+    if _on:
+        _note_optimizer(optimizer)
+        end_step(optimizer=optimizer)
+
+
+def _note_optimizer(optimizer):
+    if all(reference() is not optimizer for reference in _process.optimizers):
+        _process.optimizers.append(weakref.ref(optimizer))
+
+
+def watch(optimizer, model=None):
+    """Ends a step after each optimizer.step(), so that observe asks the device once; `model` gives parameters names.
+
+    The optimizer's state is what inputs are rebuilt from, and its weights, gradients and moments are looked at after a
+    failure. Returns the optimizer. Steps are counted from 0 unless end_step() is told.
+    """
+    for name, parameter in model.named_parameters() if model is not None else ():
+        _names[parameter] = name
+    _note_optimizer(optimizer)
+    if _process.step is None:
+        _process.step = 0
+    _hooks.append(optimizer.register_step_post_hook(_after_step))
+    return optimizer
+
+
+def end_step(step=None, optimizer=None):
+    """Ends an optimizer step: the one place where observe waits for the device.
+
+    step       the number of the step that ends here, for sidecars; counted where it is left out
+    optimizer  whose state the inputs of bad calls may be rebuilt from, while its gradients are still there
+
+    Raises NonFiniteOutput where raising is asked for and a call of this step was bad.
+    """
+    if not _on:
+        return
+    message = _guarded(_end_step, step, optimizer) if _process.pending or _process.graphs else None
+    if step is not None:
+        _process.step = step + 1
+    elif _process.step is not None:
+        _process.step += 1
+    if message and _settings.raises and _settings.mode == "observe":
+        raise NonFiniteOutput(message)
+
+
+def configure(**settings):
+    """Says in code what the environment can say; a name of FIELDS each, `on=True` to switch capturing on.
+
+    Raises TypeError for a name that is not there and ValueError for a value that is not understood; then nothing is
+    changed. Counters of sampling go on.
+    """
+    global _on
+    values = {}
+    for name, value in settings.items():
+        if name not in FIELDS:
+            raise TypeError(f"{name!r} is not one of {', '.join(FIELDS)}")
+        try:
+            values[name] = value if value is None else FIELDS[name][1](str(value))
+        except (KeyError, ValueError):
+            raise ValueError(f"{name}={value!r} is not understood") from None
+    for name, value in values.items():
+        setattr(_settings, name, value)
+    for problem in _repair_window(_settings):
+        _say(f"{_tag()} {problem}")
+    _on = _settings.on
+    if _on:
+        _process.stopped = None
+
+
+def summary():
+    """One line: what was looked at, what was not and what would look at it, what was bad and what was not written."""
+    process, settings = _process, _settings
+    skipped = process.calls - process.looked
+    parts = [f"looked at {process.looked} of {process.calls} calls"]
+    if skipped:
+        parts.append(f"{skipped} not looked at{_which_calls()}")
+    if len(process.pending):
+        parts.append(f"{len(process.pending)} verdicts not read, as no step ended after them")
+    for reason, count in process.unwatched.items():
+        parts.append(f"{count} with {reason}")
+    if process.failures:
+        parts.append(f"{process.failures} bad, the first at call {process.first_bad}")
+        parts.extend(_narrower())
+    for reason, count in process.suppressed.items():
+        parts.append(f"{count} not written: {reason}")
+    if process.stopped:
+        parts.append(f"stopped: {process.stopped}")
+    return f"{_tag()} {'; '.join(parts)}"
+
+
+def _which_calls():
+    """The settings that left calls out, as a user would change them."""
+    settings = _settings
+    reasons = []
+    if settings.every > 1:
+        reasons.append(f"NANSCOPE_CAPTURE_EVERY={settings.every}, 1 looks at all")
+    if settings.first:
+        reasons.append(f"0..{settings.first - 1} before NANSCOPE_CAPTURE_FROM={settings.first}")
+    if settings.until is not None and _process.calls > settings.until:
+        reasons.append(f"{settings.until}..{_process.calls - 1} after NANSCOPE_CAPTURE_UNTIL={settings.until}")
+    return f" ({'; '.join(reasons)})" if reasons else ""
+
+
+def _narrower():
+    """The window for the next run: after the last healthy call that was looked at, up to the first bad one."""
+    process, settings = _process, _settings
+    if settings.every == 1 or process.first_bad is None:
+        return []
+    begin = 0 if process.last_good is None else process.last_good + 1
+    window = f"NANSCOPE_CAPTURE_EVERY=1 NANSCOPE_CAPTURE_FROM={begin} NANSCOPE_CAPTURE_UNTIL={process.first_bad + 1}"
+    return [f"the next run can look closer with {window}"]
+
+
+def _at_exit():
+    """Reads what nobody asked for, and says what was not looked at; silent where there is nothing to say."""
+    if _process.calls == 0 or _process.pid != os.getpid():
+        return
+    if _on and _process.pending:
+        _guarded(_end_step, None, None)
+    process = _process
+    if process.calls > process.looked or process.failures or process.unwatched or process.stopped:
+        _say(summary())
+
+
+atexit.register(_at_exit)
+for _problem in _problems:
+    _say(f"{_tag()} {_problem}")
+
+
+def _main():
+    """python nanscope_capture.py TRAINER.py [arguments]: the trainer with everything installed."""
+    if len(sys.argv) < 2:
+        print(__doc__)
+        return
+    here = os.path.dirname(os.path.abspath(__file__))
+    sys.argv = sys.argv[1:]
+    # The trainer may import this file, too: both have to be one module.
+    sys.modules["nanscope_capture"] = sys.modules["__main__"]
+    if here in sys.path:
+        sys.path.remove(here)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
+    install(on=True)
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    _main()
