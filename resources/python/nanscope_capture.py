@@ -11,15 +11,15 @@
 One file that needs the standard library and the torch of the training alone; torch is not imported before it is used.
 Where nothing is switched on, a wrapped function costs one branch. Two modes, named in every sidecar:
 
-observe  no copy and no wait for the device in the call: a sum of the output that is not finite once one value is not, and
-         a checksum of the input stay on the device, and are read once a step, in end_step(). The input of a bad call is
-         taken if it is still there and fits the checksum, else made again from the optimizer's state and accepted only if
-         it fits. Races between kernels survive being watched.
-strict   the input is copied before the call and the output checked after it (dion PR 78). The copy and the wait can hide
-         races.
+observe  no copy and no wait for the device in the call: a sum of the output that is not finite once one value is not,
+         and a checksum of the input stay on the device, and are read once a step, in end_step(). The input of a bad
+         call is taken if it is still there and fits the checksum, else made again from the optimizer's state and
+         accepted only if it fits. Races between kernels survive being watched.
+strict   the input is copied before the call and the output checked after it (dion PR 78). The copy and the wait can
+         hide races.
 
-A bad call leaves `dion_nan_capture_rank{rank}_shape{d0xd1}_pid{pid}_{ms}.pt`, a dict of CPU tensors and plain values that
-torch.load(weights_only=True) reads, and a .json of the same stem. `nanscope diagnose FOLDER` reads both.
+A bad call leaves `dion_nan_capture_rank{rank}_shape{d0xd1}_pid{pid}_{ms}.pt`, a dict of CPU tensors and plain values
+that torch.load(weights_only=True) reads, and a .json of the same stem. `nanscope diagnose FOLDER` reads both.
 
 Environment, read when this file is imported; configure() says the same in code:
 
@@ -129,7 +129,7 @@ KNOWN = (
         {},
         "Dao-AILab/gram-newton-schulz f08f25e: the shape and use_gram choose between the standard and the Gram form",
     ),
-    ("flash_muon.muon", "fast_newtonschulz", "flash-muon", {"steps": 5}, "nil0x9/flash-muon 80ac87f, flash_muon/muon.py"),
+    ("flash_muon.muon", "fast_newtonschulz", "flash-muon", {"steps": 5}, "nil0x9/flash-muon 80ac87f"),
     (
         "deepspeed.runtime.zero.muon.original_muon",
         "zeropower_via_newtonschulz5",
@@ -289,9 +289,10 @@ def _repair_window(settings):
 
 
 def _say(text):
-    """One line on standard error; a closed one is no reason to stop a training."""
+    """One line on standard error, whole beside those of other threads; a closed one is no reason to stop a training."""
     with contextlib.suppress(Exception):
-        print(text, file=sys.stderr, flush=True)
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
 
 
 def _tag():
@@ -337,7 +338,7 @@ _process = _Process()
 _local = threading.local()
 _hooks = []
 _installed = []
-_names = weakref.WeakKeyDictionary()  # parameter: name
+_names = {}  # id of a parameter: (reference to it, name)
 
 
 def _after_fork():
@@ -358,6 +359,11 @@ def _warn_once(key, text):
     if key not in _process.warned:
         _process.warned.add(key)
         _say(f"{_tag()} {text}")
+
+
+def _leave_out(reason):
+    with _process.lock:
+        _process.unwatched[reason] += 1
 
 
 def _stop(why):
@@ -381,7 +387,7 @@ _MASK = (1 << 64) - 1
 
 
 def _torch():
-    return importlib.import_module("torch")
+    return sys.modules.get("torch") or importlib.import_module("torch")
 
 
 def _is_dtensor(value):
@@ -403,8 +409,10 @@ def _watchable(tensor):
 
 
 def _weights(count, device):
-    """`count` odd int64 numbers: i -> z = (i + 1) C1; z ^= z >> 30; z *= C2; z ^= z >> 27; z | 1, all modulo 2**64, shifts
-    with the sign."""
+    """`count` odd int64 numbers: i -> z = (i + 1) C1; z ^= z >> 30; z *= C2; z ^= z >> 27; z | 1, all modulo 2**64.
+
+    C1 and C2 are the two numbers below; shifts keep the sign.
+    """
     torch = _torch()
     key = (count, device)
     found = _WEIGHTS.get(key)
@@ -418,33 +426,61 @@ def _weights(count, device):
 
 
 def _words(tensor):
-    """The bits of a tensor as integers, row-major: [rows, words], rows being all dimensions but the last.
+    """The bits of a tensor as integers, row-major: [batch, rows, words], the last two dimensions make a matrix.
 
     Words are little-endian int64 where a row is a multiple of eight bytes, else signed integers of an element's size.
     A tensor that is not contiguous is copied.
     """
     torch = _torch()
     flat = tensor.contiguous()
-    last = flat.shape[-1] if flat.dim() else 1
-    flat = flat.reshape(-1, last) if flat.numel() else flat.reshape(0, max(last, 1))
+    rows, last = (1, 1, *flat.shape)[-2:]
+    flat = flat.reshape(-1, rows, last) if flat.numel() else flat.reshape(0, max(rows, 1), max(last, 1))
     size = flat.element_size()
-    if last * size % 8 == 0:
+    if last * size % 8 == 0 and flat.numel():
         if flat.storage_offset() * size % 8:
             flat = flat.clone()
         return flat.view(torch.int64)
     return flat.view({1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[size])
 
 
-def _sum_words(words, rows=None, columns=None):
-    """Two int64 sums modulo 2**64, on the device: of rows and of columns, each times its weight.
+def _batch_weights(batch, count, device):
+    """[batch, count] weights of places in matrices times those of matrices."""
+    key = (batch, count, device)
+    found = _WEIGHTS.get(key)
+    if found is None:
+        found = _weights(batch, device)[:, None] * _weights(count, device)
+        if len(_WEIGHTS) < 256:
+            _WEIGHTS[key] = found
+    return found
 
-    Each reads the words once. Whatever changes in one row or one column changes a sum, unless the changes in every row
-    and every column cancel; for unrelated contents the chance is about 2**-64 each. It is no cryptographic hash.
+
+def _sums(tensor, row=None, column=None):
+    """Two int64 sums modulo 2**64, on the device: of the words of rows and of columns, each times its weight.
+
+    Each reads the tensor once. A change in one place changes both. Several go unseen if they cancel in every row and
+    in every column, else by chance: about 2**-64 for each sum, 2**-48 where the lower halves of fp32 are zero (bf16
+    held in fp32). It is no cryptographic hash.
     """
     torch = _torch()
-    by_row = words.sum(1, dtype=torch.int64) * _weights(words.shape[0], words.device)
-    by_column = words.sum(0, dtype=torch.int64) * _weights(words.shape[1], words.device)
-    return torch.sum(by_row, 0, out=rows), torch.sum(by_column, 0, out=columns)
+    words = _words(tensor)
+    batch, rows, columns = words.shape
+    by_row = words.sum(2, dtype=torch.int64) * _batch_weights(batch, rows, words.device)
+    by_column = words.sum(1, dtype=torch.int64) * _batch_weights(batch, columns, words.device)
+    return torch.sum(by_row, (0, 1), out=row), torch.sum(by_column, (0, 1), out=column)
+
+
+def _matrix_sums(tensor):
+    """The same of every matrix by itself, [batch, 2]."""
+    torch = _torch()
+    words = _words(tensor)
+    by_row = words.sum(2, dtype=torch.int64) * _weights(words.shape[1], words.device)
+    by_column = words.sum(1, dtype=torch.int64) * _weights(words.shape[2], words.device)
+    return torch.stack((by_row.sum(1), by_column.sum(1)), 1)
+
+
+def _whole(sums):
+    """The two sums of a tensor, of those of its matrices."""
+    return (sums * _weights(sums.shape[0], sums.device)[:, None]).sum(0)
 
 
 def _hex(pair):
@@ -452,20 +488,19 @@ def _hex(pair):
 
 
 def checksum(tensor):
-    """32 hexadecimal digits for the bits of a tensor of any dtype and at least one dimension; waits for the device.
+    """32 hexadecimal digits for the bits of a tensor of any dtype; waits for the device.
 
-    The first 16 are the sum over rows r of weight(r) times the sum of the words of the row, the others the same of
-    columns, both modulo 2**64: see _words() and _weights(). Shape and dtype are not part of it.
+    The first 16 are the sum over matrices b and rows r of weight(b) weight(r) times the sum of the words of the row,
+    the others the same of columns, all modulo 2**64: see _words() and _weights(). Shape and dtype are no part of it.
     """
     with _torch().no_grad():
-        return _hex(_sum_words(_words(_own(tensor))))
+        return _hex(_sums(_own(tensor)))
 
 
 def _checksums(tensor):
-    """One checksum per matrix of a batch."""
-    if tensor.dim() < 3:
-        return [checksum(tensor)]
-    return [checksum(matrix) for matrix in tensor.reshape(-1, *tensor.shape[-2:])]
+    """One checksum per matrix of a batch, without the weight of its place in it."""
+    with _torch().no_grad():
+        return [_hex(pair) for pair in _matrix_sums(_own(tensor)).tolist()]
 
 
 def _sum_of(tensor, out=None):
@@ -654,7 +689,7 @@ def _unwrapped(function):
             inner = function.__func__
         elif getattr(function, "__wrapped__", None) is not None:
             inner = function.__wrapped__
-        elif not hasattr(function, "__code__") and hasattr(type(function), "__call__") and hasattr(function, "__dict__"):
+        elif not hasattr(function, "__code__") and hasattr(type(function).__call__, "__code__"):
             around["self"] = _attributes(function)
             inner = type(function).__call__
         if inner is None or inner is function:
@@ -868,6 +903,7 @@ class _Call:
         "lost",
         "monotonic_ns",
         "output",
+        "output_sums",
         "output_version",
         "part",
         "place",
@@ -884,13 +920,12 @@ class _Call:
 
 
 class _Block:
-    """Verdicts and checksums of RING calls on one device. Its slots are never used twice, so no call waits for another."""
+    """Verdicts and checksums of RING calls on one device. No slot is used twice, so no call waits for another."""
 
     def __init__(self, device):
         torch = _torch()
         self.sums = torch.zeros(RING, dtype=torch.float32, device=device)
         self.inputs = torch.zeros((RING, 2), dtype=torch.int64, device=device)
-        self.outputs = None
         self.used = 0
         self.streams = {}
         self.device = device
@@ -902,7 +937,6 @@ class _Block:
             torch.cuda.current_stream(self.device).wait_stream(stream)
         self.sums_read = self.sums.tolist()
         self.inputs_read = self.inputs.tolist()
-        self.outputs_read = None if self.outputs is None else self.outputs.tolist()
 
 
 class _Input:
@@ -939,7 +973,7 @@ def _begin(spot, args, kwargs, index):
         return None
     tensor = _own(value)
     if tensor.dim() not in (2, 3) or not _watchable(tensor):
-        _process.unwatched["an input that is no strided floating-point tensor with 2 or 3 dimensions"] += 1
+        _leave_out("an input that is no strided floating-point tensor with 2 or 3 dimensions")
         return None
     call = _Call()
     call.spot = spot
@@ -959,7 +993,7 @@ def _begin(spot, args, kwargs, index):
     call.wall_ns = time.time_ns()
     call.monotonic_ns = time.monotonic_ns()
     call.healthy = call.block = call.slot = call.copy = call.keep = call.control = None
-    call.output = call.output_version = call.aliases = call.in_place = None
+    call.output = call.output_version = call.output_sums = call.aliases = call.in_place = None
     call.input = weakref.ref(value)
     call.input_version = _version(value)
     return call
@@ -1029,7 +1063,8 @@ def _guarded(function, *arguments):
         with _torch().no_grad():
             return function(*arguments)
     except Exception as error:
-        _stop(f"{_error_text(error)} (in {function.__name__.lstrip('_')})")
+        where = getattr(function, "__name__", "the helper").lstrip("_")
+        _stop(f"{_error_text(error)} (in {where})")
         return None
     finally:
         _local.busy = before
@@ -1052,7 +1087,7 @@ def _prepared(spot, args, kwargs, index):
 def _prepared_in_graph(call, strict):
     """Inside a CUDA graph nothing may wait or be allocated for good, and the host will not be there when it runs."""
     if strict:
-        _process.unwatched["calls recorded into a CUDA graph, which strict cannot watch"] += 1
+        _leave_out("calls recorded into a CUDA graph, which strict cannot watch")
         _warn_once("graph", "strict cannot watch calls inside a CUDA graph; NANSCOPE_CAPTURE_MODE=observe can")
         return None
     call.slot = "graph"
@@ -1075,7 +1110,7 @@ def _checksum_before(call):
             block.streams[_stream_id(call.stream)] = call.stream
     value = call.input()
     row, column = block.inputs[call.slot]
-    _sum_words(_words(_own(value)), row, column)
+    _sums(_own(value), row, column)
     if _settings.keep:
         call.keep = [value]
     if _settings.controls and _wants_control(call):
@@ -1086,7 +1121,8 @@ def _wants_control(call):
     """One copy of each kind in a step is enough, and bounds the memory."""
     if not call.spot.options["control"]:
         return False
-    return not any(other.copy is not None and _kind(other) == _kind(call) for other in _process.pending)
+    with _process.lock:
+        return not any(other.copy is not None and _kind(other) == _kind(call) for other in _process.pending)
 
 
 def _kind(call):
@@ -1101,7 +1137,7 @@ def _note_output(call, value, output):
     """Returns the rank's own part of the output, or None where it cannot be looked at."""
     tensor = None if output is None else _own(output)
     if tensor is None or not _watchable(tensor):
-        _process.unwatched["an output that is no strided floating-point tensor"] += 1
+        _leave_out("an output that is no strided floating-point tensor")
         return None
     own = _own(value)
     call.in_place = output is value or (tensor.data_ptr() == own.data_ptr() and tensor.shape == own.shape)
@@ -1119,42 +1155,63 @@ def _looked_at(call, result):
     if tensor is None:
         return None
     bad = not _finite(tensor)
-    sums = _hex(_sum_words(_words(tensor))) if not bad or _settings.stale else None
-    stale = None if bad or not _settings.stale else _stale(call, tensor, sums)
-    _verdict(call, not bad and stale is None)
+    call.output_sums = _matrix_sums(tensor)
+    source = _matrix_sums(call.copy) if _settings.stale else None
+    stale = not bad and _settings.stale and _stale(call, tensor, source)
+    _verdict(call, not bad and not stale)
     message = None
-    if bad or stale is not None:
-        scene = _Scene(call, "a non-finite output" if bad else "the output of an earlier call")
-        scene.take_input(call.copy, "before the call")
-        scene.checksum_before = checksum(call.copy)
-        scene.checksum_after = checksum(value)
-        scene.take_output(tensor, "after the call")
-        message = _report(scene)
-        message = message if bad else None
+    if bad or stale:
+        reason = "a non-finite output" if bad else "the output of an earlier call"
+        message = _report_at_once(call, reason, value, tensor)
     elif call.spot.options["control"]:
         _keep_control(call, call.copy, tensor.clone())
-    if sums is None:
-        sums = checksum(tensor)
-    _remember_output(call, sums, tensor)
+    _remember_output(call, source)
     call.copy = None
-    return message
+    return message if bad else None
 
 
-def _stale(call, tensor, sums):
-    """The index of an earlier call that left the same bits though its input had others; None for a zero output."""
-    earlier = _process.outputs.get(_kind(call), ())
-    found = next((entry for entry in earlier if entry["checksum"] == sums), None)
-    if found is None or not bool(tensor.any()):
-        return None
-    return found["call"] if found["input"] != checksum(call.copy) else None
+def _report_at_once(call, reason, value, tensor):
+    scene = _Scene(call, reason)
+    if _refused(scene):
+        return scene.message("not written, as a limit is reached")
+    scene.take_input(call.copy, "before the call")
+    scene.checksum_before = checksum(call.copy)
+    scene.checksum_after = checksum(value)
+    scene.take_output(tensor, "after the call")
+    return _report(scene)
 
 
-def _remember_output(call, sums, tensor):
+def _stale(call, tensor, source):
+    """Whether an earlier call left the same bits though its input had others. Zeros and repeats of an input are not."""
+    own = call.output_sums.tolist()
+    for entry in _outputs_of(call):
+        if entry["sums"].tolist() == own and entry["input"] is not None and entry["input"].tolist() != source.tolist():
+            return bool(tensor.any())
+    return False
+
+
+def _remember_output(call, source=None):
     """The last eight of a kind, per matrix of a batch: a stale output has the checksum of one of them."""
-    kept = _process.outputs.setdefault(_kind(call), collections.deque(maxlen=8))
-    batch = _checksums(tensor) if tensor.dim() == 3 and tensor.shape[0] <= 64 else []
-    source = None if call.copy is None else checksum(call.copy)
-    kept.append({"call": call.index, "step": call.step, "checksum": sums, "batch": batch, "input": source})
+    with _process.lock:
+        kept = _process.outputs.setdefault(_kind(call), collections.deque(maxlen=8))
+        kept.append({"call": call.index, "step": call.step, "sums": call.output_sums, "input": source})
+
+
+def _outputs_of(call):
+    with _process.lock:
+        return list(_process.outputs.get(_kind(call), ()))
+
+
+def _earlier_outputs(call):
+    """What is remembered of the kind, for a sidecar; of batches with more than 64 matrices only the whole."""
+    found = []
+    for entry in _outputs_of(call):
+        sums = entry["sums"]
+        batch = [_hex(pair) for pair in sums.tolist()] if sums.shape[0] <= 64 else []
+        found.append(
+            {"call": entry["call"], "step": entry["step"], "checksum": _hex(_whole(sums).tolist()), "batch": batch}
+        )
+    return found
 
 
 def _observed(call, result):
@@ -1169,10 +1226,7 @@ def _observed(call, result):
     block = call.block
     _sum_of(tensor, block.sums[call.slot])
     if _settings.outputs:
-        if block.outputs is None:
-            block.outputs = _torch().zeros_like(block.inputs)
-        row, column = block.outputs[call.slot]
-        _sum_words(_words(tensor), row, column)
+        call.output_sums = _matrix_sums(tensor)
     if call.keep is not None:
         call.keep.append(output)
     if call.copy is not None:
@@ -1205,6 +1259,8 @@ def _raised(call, strict, error):
     scene = _Scene(call, "an exception")
     scene.error = error
     _verdict(call, False)
+    if _refused(scene):
+        return
     if strict:
         scene.take_input(call.copy, "before the call")
         scene.checksum_before = checksum(call.copy)
@@ -1225,20 +1281,21 @@ def _verdict(call, healthy):
         process.verdicts += 1
         if not healthy:
             process.failures += 1
-            process.first_bad = call.index if process.first_bad is None else process.first_bad
-        elif process.first_bad is None:
-            process.last_good = call.index
+            process.first_bad = min(call.index, process.first_bad if process.first_bad is not None else call.index)
+        elif process.first_bad is None or call.index < process.first_bad:
+            process.last_good = max(call.index, process.last_good or 0)
 
 
 def _keep_control(call, tensor, output):
     """The last healthy call of a kind; the oldest kinds go once all hold more than a GiB."""
-    controls = _process.controls
-    controls.pop(_kind(call), None)
-    controls[_kind(call)] = (call, tensor, output)
-    held = sum(_bytes_of(a) + _bytes_of(b) for _, a, b in controls.values())
-    while held > 1 << 30 and len(controls) > 1:
-        _, (_, a, b) = controls.popitem(last=False)
-        held -= _bytes_of(a) + _bytes_of(b)
+    with _process.lock:
+        controls = _process.controls
+        controls.pop(_kind(call), None)
+        controls[_kind(call)] = (call, tensor, output)
+        held = sum(_bytes_of(a) + _bytes_of(b) for _, a, b in controls.values())
+        while held > 1 << 30 and len(controls) > 1:
+            _, (_, a, b) = controls.popitem(last=False)
+            held -= _bytes_of(a) + _bytes_of(b)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1266,18 +1323,15 @@ def _found_healthy(call):
     _verdict(call, True)
     if call.control is not None:
         _keep_control(call, call.copy, call.control)
-    if call.block.outputs_read is not None:
-        kept = _process.outputs.setdefault(_kind(call), collections.deque(maxlen=8))
-        sums = _hex(call.block.outputs_read[call.slot])
-        source = _hex(call.block.inputs_read[call.slot])
-        kept.append({"call": call.index, "step": call.step, "checksum": sums, "batch": [], "input": source})
+    if call.output_sums is not None:
+        _remember_output(call)
 
 
 def _found_bad(call, optimizer):
     scene = _Scene(call, "a non-finite output")
     scene.checksum_before = _hex(call.block.inputs_read[call.slot])
-    if call.block.outputs_read is not None:
-        scene.checksum_output = _hex(call.block.outputs_read[call.slot])
+    if call.output_sums is not None:
+        scene.checksum_output = _hex(_whole(call.output_sums).tolist())
     output = call.output()
     if output is not None and call.output_version == _version(output):
         tensor = _own(output)
@@ -1290,7 +1344,7 @@ def _found_bad(call, optimizer):
     if _refused(scene):
         return scene.message("not written, as a limit is reached")
     _find_input(scene, optimizer)
-    return _report(scene, checked=True)
+    return _report(scene)
 
 
 def _find_input(scene, optimizer):
@@ -1306,12 +1360,15 @@ def _find_input(scene, optimizer):
         scene.missing = "it was written to before the end of the step"
     else:
         scene.missing = "nobody held it until the end of the step"
-    for tensor, where in _rebuilt(call, optimizer):
-        if tensor.shape == call.shape and tensor.dtype == call.dtype and checksum(tensor) == scene.checksum_before:
-            scene.take_input(tensor, "rebuilt")
-            scene.rebuilt = where
-            return
-    scene.missing += "; nothing that the optimizer's state gives has its checksum"
+    try:
+        for tensor, where in _rebuilt(call, optimizer):
+            if tensor.shape == call.shape and tensor.dtype == call.dtype and checksum(tensor) == scene.checksum_before:
+                scene.take_input(tensor, "rebuilt")
+                scene.rebuilt = where
+                return
+        scene.missing += "; nothing that the optimizer's state gives has its checksum"
+    except Exception as error:  # a hook is the user's, a state the optimizer's
+        scene.missing += f"; making it again failed with {_error_text(error)}"
     scene.missing += ". NANSCOPE_CAPTURE_KEEP=1 holds it (memory), NANSCOPE_CAPTURE_MODE=strict copies it (time)"
 
 
@@ -1369,7 +1426,7 @@ def _from_state(call, optimizer):
                 continue
             for form, make in _moment_forms(gradient, _moment_of(optimizer, parameter), beta):
                 tensor = make().to(call.dtype)
-                where = {"of": form, "parameter": _names.get(parameter), "optimizer": type(optimizer).__name__}
+                where = {"of": form, "parameter": _name_of(parameter), "optimizer": type(optimizer).__name__}
                 if len(call.shape) == 3:
                     stacks[form].append(tensor)
                 yield tensor, where
@@ -1421,6 +1478,7 @@ class _Scene:
         self.checksum_before = None
         self.checksum_after = None
         self.checksum_output = None
+        self.again = None  # what a retry gave where the output is gone
         self.saved = None  # a copy of the output, as retries may write to where it lies
 
     def take_input(self, tensor, where):
@@ -1437,32 +1495,35 @@ class _Scene:
 
 
 def _refused(scene):
-    """The limit that forbids to write this capture; counted, and said in the summary."""
+    """The limit that forbids to write this capture, counted and said in the summary; else it is booked, and None."""
+    process, shape = _process, scene.call.shape
+    with process.lock:
+        reason = _limit_reached(shape)
+        if reason is None:
+            process.dumps[shape] += 1
+            process.times.append(time.monotonic())
+        else:
+            process.suppressed[reason] += 1
+        return reason
+
+
+def _limit_reached(shape):
     settings, process = _settings, _process
-    now = time.monotonic()
-    while process.times and now - process.times[0] > 60:
+    while process.times and time.monotonic() - process.times[0] > 60:
         process.times.popleft()
-    reason = None
     if process.stopped:
-        reason = "capturing had stopped"
-    elif process.dumps[scene.call.shape] >= settings.max_dumps:
-        reason = f"NANSCOPE_CAPTURE_MAX_DUMPS={settings.max_dumps} per shape"
-    elif len(process.times) >= settings.per_minute:
-        reason = f"NANSCOPE_CAPTURE_PER_MINUTE={settings.per_minute}"
-    elif process.bytes >= settings.max_bytes:
-        reason = f"NANSCOPE_CAPTURE_MAX_BYTES={settings.max_bytes}"
-    if reason is not None:
-        process.suppressed[reason] += 1
-    return reason
+        return "capturing had stopped"
+    if process.dumps[shape] >= settings.max_dumps:
+        return f"NANSCOPE_CAPTURE_MAX_DUMPS={settings.max_dumps} per shape"
+    if len(process.times) >= settings.per_minute:
+        return f"NANSCOPE_CAPTURE_PER_MINUTE={settings.per_minute}"
+    if process.bytes >= settings.max_bytes:
+        return f"NANSCOPE_CAPTURE_MAX_BYTES={settings.max_bytes}"
+    return None
 
 
-def _report(scene, checked=False):
-    """Writes the scene down. Returns the message to raise with; says it where nobody raises."""
-    if not checked and _refused(scene):
-        return scene.message("not written, as a limit is reached")
-    with _process.lock:
-        _process.dumps[scene.call.shape] += 1
-        _process.times.append(time.monotonic())
+def _report(scene):
+    """Writes the scene down, which _refused() allowed. Returns the message to raise with; says it if nobody raises."""
     try:
         path = _write_scene(scene)
     except Exception as error:
@@ -1497,7 +1558,7 @@ def _write_scene(scene):
 
 
 def _payload(scene):
-    """What dion PR 78 writes, by its names; without an input there is nothing to judge. None leaves the sidecar alone."""
+    """What dion PR 78 writes, by its names. None without an input, as there is nothing to judge then."""
     if scene.input is None or _settings.privacy == "fingerprint":
         return None
     call = scene.call
@@ -1522,6 +1583,8 @@ def _why_no_tensors(payload):
     free = _free_bytes(_settings.directory)
     if free is not None and free - need < _settings.min_free_bytes:
         return f"{free} bytes are free, NANSCOPE_CAPTURE_MIN_FREE_BYTES={_settings.min_free_bytes}"
+    if _settings.privacy == "rotate" and max(payload["input"].shape[-2:]) > 4096:
+        return "rotating a side of more than 4096 takes too long"
     memory = _free_memory()
     if memory is not None and need > memory // 2:
         return f"{need} bytes are more than half of the {memory} of memory that is free"
@@ -1572,11 +1635,15 @@ def _retries(scene):
         return [], "the call ran out of memory"
     results = []
     ends = time.monotonic() + _settings.retry_seconds
-    for how in _plan(call):
-        if time.monotonic() > ends:
-            return results, f"NANSCOPE_CAPTURE_RETRY_SECONDS={_settings.retry_seconds:g} were over"
-        results.append(_retry(scene, how))
-    _restore(scene)
+    try:
+        for how in _plan(call):
+            if time.monotonic() > ends:
+                return results, f"NANSCOPE_CAPTURE_RETRY_SECONDS={_settings.retry_seconds:g} were over"
+            results.append(_retry(scene, how))
+    finally:
+        _restore(scene)
+    if scene.saved is None and scene.again is not None:
+        scene.saved, scene.output_from = scene.again, "made again"
     return results, None
 
 
@@ -1608,12 +1675,20 @@ def _retry(scene, how):
             record["checksum"] = checksum(output)
             if scene.saved is not None:
                 record["equal_to_output"] = _same_bits(scene.saved, output)
-            if scene.saved is None and count and how == "same" and scene.error is None:
-                scene.saved, scene.output_from = output.clone(), "made again"
+            elif scene.checksum_output is not None:
+                record["equal_to_output"] = record["checksum"] == scene.checksum_output
+            if _may_stand_for_output(scene, record):
+                scene.again = output.clone()
     except Exception as error:
         record["error"] = _error_text(error)
     record["ms"] = round((time.monotonic() - begin) * 1000, 3)
     return record
+
+
+def _may_stand_for_output(scene, record):
+    """Where the output is gone, one as bad from the same bits is the best there is; a checksum may refute it."""
+    lost = scene.saved is None and scene.again is None and scene.error is None
+    return lost and record["how"] == "same" and not record["finite"] and record["equal_to_output"] is not False
 
 
 @contextlib.contextmanager
@@ -1698,7 +1773,7 @@ def _sidecar(scene, retries, skipped, damage):
                 "shape": None if output is None else list(output.shape),
                 "checksum": scene.checksum_output if output is None else checksum(output),
                 "checksum_at_call": scene.checksum_output,
-                "batch": [] if output is None or output.dim() != 3 or output.shape[0] > 64 else _checksums(output),
+                "batch": [] if output is None or len(call.shape) < 3 or call.shape[0] > 64 else _checksums(output),
                 "nonfinite": count,
                 "first_nonfinite": first,
                 "aliases_input": call.aliases,
@@ -1706,7 +1781,7 @@ def _sidecar(scene, retries, skipped, damage):
             },
             "retries": retries,
             "retries_skipped": skipped,
-            "earlier_outputs": list(_process.outputs.get(_kind(call), ())),
+            "earlier_outputs": _earlier_outputs(call),
             "stale": _stale_places(call, output),
             "controls": [],
             "parameters": _parameters(call, scene.rebuilt),
@@ -1730,13 +1805,13 @@ def _changed(scene):
 
 def _stale_places(call, output):
     """Matrices of the output that have, bit for bit, the checksum of one of an earlier call of the same kind."""
-    if output is None:
+    if output is None or output.numel() == 0:
         return []
-    own = _checksums(output) if output.dim() == 3 and output.shape[0] <= 64 else [checksum(output)]
+    own = _checksums(output)
     places = []
-    for entry in _process.outputs.get(_kind(call), ()):
+    for entry in _outputs_of(call):
+        theirs = [_hex(pair) for pair in entry["sums"].tolist()]
         for matrix, sums in enumerate(own):
-            theirs = entry["batch"] or [entry["checksum"]]
             places += [{"matrix": matrix, "call": entry["call"], "of": i} for i, s in enumerate(theirs) if s == sums]
     return places[:64]
 
@@ -1755,7 +1830,7 @@ def _parameters(call, rebuilt):
             for parameter in group["params"]:
                 place += 1
                 if tuple(parameter.shape[-2:]) == call.shape[-2:] and len(found) < 64:
-                    found.append(_parameter_entry(place, (_names.get(parameter), parameter.shape)))
+                    found.append(_parameter_entry(place, (_name_of(parameter), parameter.shape)))
     return found
 
 
@@ -1767,7 +1842,7 @@ def _parameter_entry(place, item):
 
 
 def _state(call):
-    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape; asked on a failure only."""
+    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape."""
     found = []
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
@@ -1777,7 +1852,7 @@ def _state(call):
                 moment = _moment_of(optimizer, parameter)
                 found.append(
                     {
-                        "parameter": _names.get(parameter),
+                        "parameter": _name_of(parameter),
                         "weight_finite": _finite(_own(parameter)),
                         "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
                         "momentum_finite": None if moment is None else _finite(moment),
@@ -1798,13 +1873,15 @@ def _limits():
         "per_minute": settings.per_minute,
         "max_bytes": settings.max_bytes,
         "min_free_bytes": settings.min_free_bytes,
-        "suppressed": dict(_process.suppressed),
-        "unwatched": dict(_process.unwatched),
+        "suppressed": dict(list(_process.suppressed.items())),
+        "unwatched": dict(list(_process.unwatched.items())),
     }
 
 
 def _ring():
     """The last calls, oldest first: [index, step, name, shape, dtype, address, stream, wall ns, healthy]."""
+    with _process.lock:
+        calls = list(_process.ring)
     return [
         [
             call.index,
@@ -1817,7 +1894,7 @@ def _ring():
             call.wall_ns,
             call.healthy,
         ]
-        for call in list(_process.ring)
+        for call in calls
     ]
 
 
@@ -1910,7 +1987,8 @@ def _orthogonal(size, generator):
 
 def _write_controls(scene):
     """The last healthy call of the same kind, once; returns the names of its files."""
-    found = _process.controls.pop(_kind(scene.call), None)
+    with _process.lock:
+        found = _process.controls.pop(_kind(scene.call), None)
     if found is None or _settings.privacy == "fingerprint":
         return []
     call, tensor, output = found
@@ -1923,23 +2001,16 @@ def _write_controls(scene):
     return [os.path.basename(_write_pair("nanscope_control", call.shape, payload, None))]
 
 
-_temporary = 0
-
-
 def _temporary_path(kind):
-    """A hidden name that no reader takes for a capture."""
-    global _temporary
-    with _process.lock:
-        _temporary += 1
-        number = _temporary
-    return os.path.join(_settings.directory, f".nanscope-{os.getpid()}-{threading.get_ident()}-{number}.{kind}.tmp")
+    """A hidden name that no reader takes for a capture. Containers that share a disk may share process ids."""
+    return os.path.join(_settings.directory, f".nanscope-{os.getpid()}-{os.urandom(8).hex()}.{kind}.tmp")
 
 
 def _write_pair(lead, shape, payload, sidecar):
     """Writes STEM.json and then STEM.pt, both whole or not at all; returns the path of the last.
 
     Both are written under hidden names and synced first, so that a process killed at any moment leaves nothing torn
-    under a name that is read. No file is ever overwritten: a name that exists makes the time in it one millisecond more.
+    under a name that is read. No file is ever overwritten: where a name exists, the time in it is a millisecond more.
     """
     os.makedirs(_settings.directory, exist_ok=True)
     written = {}
@@ -2054,9 +2125,9 @@ def wrap(
 ):
     """Returns a function with the same signature and the same result that is watched while capturing is on.
 
-    function      its first tensor argument is the input X, [m, n] or [batch, m, n] of a floating-point dtype; other calls
-                  pass through. It may return a new tensor, a view of X, a tuple that begins with a tensor, or None where
-                  it works in place.
+    function      its first tensor argument is the input X, [m, n] or [batch, m, n] of a floating-point dtype; other
+                  calls pass through. It may return a new tensor, a view of X, a tuple that begins with a tensor, or
+                  None where it works in place.
     name          for the sidecar; its qualified name otherwise
     epsilon       recorded where no argument `epsilon` or `eps` of the call, given or by default, says it
     nothing_else  True: nothing besides this function touches its input or its result (no mask, cast, decay, no call per
@@ -2069,8 +2140,8 @@ def wrap(
                   pairs, of which one may be the input of that call; only one that fits the checksum is taken
     collective    True: the function talks to other ranks, so that a retry by one of them would hang
 
-    While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the function
-    passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
+    While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the
+    function passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
     """
     options = {"name": name, "epsilon": epsilon, "nothing_else": nothing_else, "parameters": parameters}
     options.update({"control": control, "variant": variant, "precision": precision, "rebuild": rebuild})
@@ -2160,7 +2231,7 @@ def install(on=None):
         found.append(f"{module}:{attribute}")
     with contextlib.suppress(Exception):
         optimizer = importlib.import_module("torch.optim.optimizer")
-        _hooks.append(optimizer.register_optimizer_step_post_hook(_after_step))
+        _hooks.append(optimizer.register_optimizer_step_post_hook(_after_any_step))
     return found
 
 
@@ -2173,9 +2244,19 @@ def uninstall():
 
 
 def _after_step(optimizer, *_):
+    end_step(optimizer=optimizer)
+
+
+def _after_any_step(optimizer, *_):
+    """Of several optimizers nobody knows how many steps make one of the training, so these count nothing."""
     if _on:
         _note_optimizer(optimizer)
-        end_step(optimizer=optimizer)
+        _finish_step(None, optimizer)
+
+
+def _name_of(parameter):
+    reference, name = _names.get(id(parameter), (None, None))
+    return name if reference is not None and reference() is parameter else None
 
 
 def _note_optimizer(optimizer):
@@ -2190,7 +2271,7 @@ def watch(optimizer, model=None):
     failure. Returns the optimizer. Steps are counted from 0 unless end_step() is told.
     """
     for name, parameter in model.named_parameters() if model is not None else ():
-        _names[parameter] = name
+        _names[id(parameter)] = (weakref.ref(parameter), name)
     _note_optimizer(optimizer)
     if _process.step is None:
         _process.step = 0
@@ -2208,11 +2289,17 @@ def end_step(step=None, optimizer=None):
     """
     if not _on:
         return
+    try:
+        _finish_step(step, optimizer)
+    finally:
+        if step is not None:
+            _process.step = step + 1
+        elif _process.step is not None:
+            _process.step += 1
+
+
+def _finish_step(step, optimizer):
     message = _guarded(_end_step, step, optimizer) if _process.pending or _process.graphs else None
-    if step is not None:
-        _process.step = step + 1
-    elif _process.step is not None:
-        _process.step += 1
     if message and _settings.raises and _settings.mode == "observe":
         raise NonFiniteOutput(message)
 

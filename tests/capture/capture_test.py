@@ -1,0 +1,1454 @@
+# SPDX-FileCopyrightText: The Nanscope developers
+# SPDX-License-Identifier: Apache-2.0
+"""resources/python/nanscope_capture.py, with the torch that is there, on the CPU.
+
+    python tests/capture/capture_test.py
+"""
+
+import contextlib
+import errno
+import functools
+import io
+import json
+import multiprocessing
+import os
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import torch
+import torch.distributed as dist
+
+HELPER = Path(__file__).resolve().parents[2] / "resources" / "python" / "nanscope_capture.py"
+sys.path.insert(0, str(HELPER.parent))
+
+import nanscope_capture as capture  # noqa: E402
+
+# A process that forks must have no threads of OpenMP yet.
+torch.set_num_threads(1)
+
+FORK = multiprocessing.get_context("fork")
+NAN = float("nan")
+NAME = re.compile(r"dion_nan_capture_rank(\d+)_shape(\d+(?:x\d+)*)_pid(\d+)_(\d+)\.pt")
+MUON = "torch.optim._muon"
+
+
+def newton_schulz(X, epsilon=1e-7):
+    """Muon's iteration on matrices or batches of them, in bf16."""
+    Y = X.bfloat16()
+    tall = Y.shape[-2] > Y.shape[-1]
+    Y = Y.mT if tall else Y
+    Y = Y / (Y.norm(dim=(-2, -1), keepdim=True) + epsilon)
+    for _ in range(5):
+        A = Y @ Y.mT
+        Y = 3.4445 * Y + (-4.7750 * A + 2.0315 * (A @ A)) @ Y
+    return Y.mT if tall else Y
+
+
+def broken(X, epsilon=1e-7):
+    """One tile of NaN, always."""
+    Y = newton_schulz(X, epsilon)
+    Y[..., 2:4, 5:8] = NAN
+    return Y
+
+
+def draw(*shape, dtype=torch.float32, seed=0):
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+
+def bits(tensor):
+    return tensor.detach().contiguous().view(torch.uint8).flatten().tolist()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.text = self.enterContext(contextlib.redirect_stderr(io.StringIO()))
+        self.addCleanup(self.forget)
+        self.forget()
+
+    def enterContext(self, context):  # unittest has it since Python 3.11
+        result = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        return result
+
+    def forget(self):
+        capture.uninstall()
+        capture._process = capture._Process()
+        capture._settings, _ = capture._settings_of({})
+        capture._on = False
+
+    def on(self, mode="strict", **settings):
+        settings.setdefault("min_free_bytes", 0)
+        capture.configure(on=True, mode=mode, directory=self.folder, **settings)
+
+    def dumps(self):
+        return sorted(path for path in self.folder.iterdir() if NAME.fullmatch(path.name))
+
+    def sidecars(self):
+        return [json.loads(path.with_suffix(".json").read_text()) for path in self.dumps()]
+
+    def only(self):
+        """The one dump there is, and its sidecar."""
+        (path,) = self.dumps()
+        return torch.load(path, weights_only=True), json.loads(path.with_suffix(".json").read_text())
+
+
+class Off(Case):
+    def test_nothing_is_done(self):
+        watched = capture.wrap(broken)
+        X = draw(8, 12)
+        with mock.patch.object(capture, "_watched", side_effect=AssertionError("looked")):
+            self.assertEqual(bits(watched(X)), bits(broken(X)))
+        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(capture._process.calls, 0)
+
+    def test_it_costs_one_branch(self):
+        """Only the flag is asked before the function is called: the byte code up to the first call shows it."""
+        import dis
+
+        names = []
+        for step in dis.get_instructions(capture.wrap(newton_schulz)):
+            if step.opname.startswith("LOAD_GLOBAL"):
+                names.append(step.argval)
+            if step.opname.startswith("RETURN"):
+                break
+        self.assertEqual(names, ["_on"])
+
+    def test_signature_and_name_stay(self):
+        watched = capture.wrap(newton_schulz)
+        self.assertEqual(watched.__name__, "newton_schulz")
+        self.assertEqual(str(capture.inspect.signature(watched)), "(X, epsilon=1e-07)")
+
+
+class Settings(Case):
+    def test_variables(self):
+        settings, problems = capture._settings_of(
+            {"NANSCOPE_CAPTURE": "1", "NANSCOPE_CAPTURE_MODE": "strict", "NANSCOPE_CAPTURE_EVERY": "10"}
+        )
+        self.assertEqual(problems, [])
+        self.assertTrue(settings.on)
+        self.assertEqual((settings.mode, settings.every, settings.raises), ("strict", 10, False))
+        self.assertEqual(settings.directory, "./nanscope_captures")
+
+    def test_variables_of_dion_mean_strict(self):
+        settings, _ = capture._settings_of({"DION_NAN_CAPTURE": "TRUE"})
+        self.assertEqual((settings.on, settings.mode, settings.raises), (True, "strict", True))
+        self.assertEqual(settings.directory, "./dion_nan_captures")
+        settings, _ = capture._settings_of({"DION_NAN_CAPTURE": "yes"})
+        self.assertFalse(settings.on)
+        settings, _ = capture._settings_of(
+            {"DION_NAN_CAPTURE": "1", "DION_NAN_CAPTURE_DIR": "/x", "DION_NAN_CAPTURE_RAISE": "False"}
+        )
+        self.assertEqual((settings.directory, settings.raises), ("/x", False))
+
+    def test_nonsense_is_said_and_not_taken(self):
+        settings, problems = capture._settings_of({"NANSCOPE_CAPTURE": "1", "NANSCOPE_CAPTURE_EVERY": "often"})
+        self.assertEqual(settings.every, 1)
+        self.assertIn("NANSCOPE_CAPTURE_EVERY='often' is not understood", problems[0])
+
+    def test_empty_window_is_said_and_reset(self):
+        settings, problems = capture._settings_of({"NANSCOPE_CAPTURE_FROM": "9", "NANSCOPE_CAPTURE_UNTIL": "9"})
+        self.assertEqual((settings.first, settings.until), (0, None))
+        self.assertIn("empty", problems[0])
+
+    def test_configure_refuses_what_it_does_not_know(self):
+        with self.assertRaises(TypeError):
+            capture.configure(on=True, evry=3)
+        with self.assertRaises(ValueError):
+            capture.configure(on=True, mode="loud")
+        self.assertFalse(capture._on)
+
+    def test_from_the_environment_as_a_whole(self):
+        """A process of its own, whose optimizer is torch's and knows nothing, run by the helper."""
+        script = self.folder / "train.py"
+        script.write_text(
+            "import sys, torch\n"
+            "assert sys.argv[1:] == ['--lr', '1']\n"
+            "p = torch.nn.Parameter(torch.ones(4, 6)); p.grad = torch.full((4, 6), float('inf'))\n"
+            "torch.optim.Muon([p]).step()\n"
+            "print('went on')\n"
+        )
+        environment = {**os.environ, "NANSCOPE_CAPTURE_DIR": str(self.folder), "NANSCOPE_CAPTURE_MIN_FREE_BYTES": "0"}
+        ran = subprocess.run(
+            [sys.executable, HELPER, script, "--lr", "1"], capture_output=True, text=True, env=environment, timeout=120
+        )
+        self.assertEqual((ran.returncode, ran.stdout), (0, "went on\n"), ran.stderr)
+        self.assertIn("[nanscope capture] non-finite Newton-Schulz output on rank 0, shape (4, 6); dumped", ran.stderr)
+        self.assertEqual(self.only()[1]["variant"], "torch-muon")
+
+
+class Checksum(Case):
+    def reference(self, tensor):
+        """The definition once more, in Python's integers."""
+        batch = tensor.reshape(-1, *tensor.shape[-2:])
+
+        def weight(i):
+            z = ((i + 1) * 0x9E3779B97F4A7C15) % 2**64
+            z = z - 2**64 if z >= 2**63 else z
+            z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+            z = z - 2**64 if z >= 2**63 else z
+            return (z ^ (z >> 27)) | 1
+
+        def words(row):
+            data = bytes(bits(row))
+            size = 8 if len(data) % 8 == 0 else row.element_size()
+            return [int.from_bytes(data[i : i + size], "little", signed=True) for i in range(0, len(data), size)]
+
+        by_row = by_column = 0
+        for b, matrix in enumerate(batch):
+            rows = [words(row) for row in matrix]
+            by_row += weight(b) * sum(weight(r) * sum(row) for r, row in enumerate(rows))
+            by_column += weight(b) * sum(weight(c) * sum(column) for c, column in enumerate(zip(*rows)))
+        return "%016x%016x" % (by_row % 2**64, by_column % 2**64)
+
+    def test_is_as_documented(self):
+        for shape in ((3, 4), (3, 5), (2, 3, 8), (1, 7, 3)):
+            for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+                tensor = draw(*shape, dtype=dtype)
+                self.assertEqual(capture.checksum(tensor), self.reference(tensor), (shape, dtype))
+
+    def test_layout_does_not_matter(self):
+        tensor = draw(6, 8)
+        flat = torch.zeros(49)
+        flat[1:] = tensor.flatten()
+        for other in (tensor.T.contiguous().T, flat[1:].view(6, 8), torch.cat((tensor, tensor), 1)[:, :8]):
+            self.assertEqual(capture.checksum(other), capture.checksum(tensor))
+
+    def test_sees_bits_and_places(self):
+        tensor = draw(6, 8)
+        sums = {capture.checksum(tensor)}
+        for i in range(6):
+            for j in range(8):
+                other = tensor.clone()
+                other.view(torch.int32)[i, j] ^= 1
+                sums.add(capture.checksum(other))
+        for a, b in (((0, 0), (0, 7)), ((0, 0), (5, 0)), ((1, 2), (3, 5))):
+            other = tensor.clone()
+            other[a], other[b] = tensor[b].clone(), tensor[a].clone()
+            sums.add(capture.checksum(other))
+        zero = torch.zeros(6, 8)
+        sums |= {capture.checksum(zero), capture.checksum(-zero)}
+        self.assertEqual(len(sums), 1 + 48 + 3 + 2)
+
+    def test_matrices_of_a_batch(self):
+        batch = draw(3, 4, 6)
+        self.assertEqual(capture._checksums(batch), [capture._checksums(matrix)[0] for matrix in batch])
+        self.assertEqual(len(set(capture._checksums(batch))), 3)
+        whole = capture._hex(capture._whole(capture._matrix_sums(batch)).tolist())
+        self.assertEqual(whole, capture.checksum(batch))
+
+    def test_finite(self):
+        for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float64):
+            for value in (NAN, float("inf"), -float("inf")):
+                tensor = draw(5, 7, dtype=dtype)
+                tensor[4, 6] = value
+                self.assertFalse(capture._finite(tensor), (dtype, value))
+                self.assertEqual(capture._damage(tensor), (1, [4, 6]))
+            self.assertTrue(capture._finite(draw(5, 7, dtype=dtype)))
+        # The sums of these do not fit, and both are finite.
+        self.assertTrue(capture._finite(torch.full((64, 64), 6e4, dtype=torch.float16)))
+        self.assertTrue(capture._finite(torch.full((64, 64), 3e38)))
+
+
+class Strict(Case):
+    def test_dump_and_sidecar(self):
+        self.on()
+        X = draw(12, 20)
+        Y = capture.wrap(broken, nothing_else=True)(X, epsilon=1e-6)
+        dump, sidecar = self.only()
+        self.assertEqual(set(dump), {"input", "output", "rank", "shape", "dtype", "epsilon"})
+        self.assertEqual(bits(dump["input"]), bits(X))
+        self.assertEqual(bits(dump["output"]), bits(Y))
+        self.assertEqual((dump["rank"], dump["shape"], dump["epsilon"]), (0, (12, 20), 1e-6))
+        self.assertEqual(dump["dtype"], "torch.float32")
+        self.assertEqual(sidecar["schema"], "nanscope.sidecar/1")
+        self.assertEqual((sidecar["mode"], sidecar["epsilon"], sidecar["nothing_else"]), ("strict", 1e-6, True))
+        self.assertEqual(sidecar["output"]["nonfinite"], 6)
+        self.assertEqual(sidecar["output"]["first_nonfinite"], [2, 5])
+        self.assertNotIn("variant", sidecar)
+        self.assertEqual(sidecar["input"]["checksum_before"], capture.checksum(X))
+        self.assertEqual(sidecar["environment"]["versions"]["torch"], torch.__version__)
+        name = NAME.fullmatch(self.dumps()[0].name)
+        self.assertEqual((name[1], name[2], name[3]), ("0", "12x20", str(os.getpid())))
+        self.assertLess(abs(int(name[4]) - time.time() * 1000), 60_000)
+        self.assertIn("dumped to", self.text.getvalue())
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.startswith(".")], [])
+
+    def test_finite_leaves_nothing(self):
+        self.on()
+        capture.wrap(newton_schulz)(draw(8, 12))
+        self.assertEqual(list(self.folder.iterdir()), [])
+        self.assertEqual(self.text.getvalue(), "")
+
+    def test_raises_after_the_dump_where_asked(self):
+        self.on(raises=True)
+        with self.assertRaisesRegex(RuntimeError, r"non-finite Newton-Schulz output on rank 0, shape \(8, 12\); dump"):
+            capture.wrap(broken)(draw(8, 12))
+        self.assertTrue(self.only()[1]["raised"])
+
+    def test_the_line_of_dion(self):
+        capture._settings, _ = capture._settings_of({"DION_NAN_CAPTURE": "1", "DION_NAN_CAPTURE_DIR": str(self.folder)})
+        capture._on = True
+        with self.assertRaisesRegex(RuntimeError, r"^\[dion NaN capture\] .*dumped to .*\.pt$"):
+            capture.wrap(broken)(draw(8, 12))
+
+    def test_batches_and_epsilon_tensors(self):
+        self.on()
+        capture.wrap(broken)(draw(3, 8, 12, dtype=torch.bfloat16), epsilon=torch.tensor(1e-8))
+        dump, sidecar = self.only()
+        self.assertEqual(dump["epsilon"], float(torch.tensor(1e-8)))
+        self.assertEqual(sidecar["output"]["first_nonfinite"], [0, 2, 5])
+        self.assertEqual(len(sidecar["output"]["batch"]), 3)
+
+    def test_strides_stay(self):
+        self.on()
+        X = draw(20, 12).T
+        capture.wrap(broken)(X)
+        dump, sidecar = self.only()
+        self.assertEqual(dump["input"].stride(), X.stride())
+        self.assertEqual(sidecar["input"]["stride"], list(X.stride()))
+
+    def test_a_part_of_a_large_storage_is_written_alone(self):
+        self.on()
+        capture.wrap(broken)(draw(4000, 12)[:8])
+        self.assertLess(self.dumps()[0].stat().st_size, 20_000)
+
+    def test_works_in_place(self):
+        def inside(X):
+            X.div_(X.norm())
+            X[0, 0] = NAN
+
+        self.on()
+        X = draw(8, 12)
+        before = X.clone()
+        capture.wrap(inside)(X)
+        dump, sidecar = self.only()
+        self.assertEqual(bits(dump["input"]), bits(before))
+        self.assertEqual(bits(dump["output"]), bits(X))
+        self.assertTrue(sidecar["input"]["changed"])
+        self.assertTrue(sidecar["output"]["in_place"])
+
+    def test_returns_a_view(self):
+        def view(X):
+            X[1, 1] = NAN
+            return X.T
+
+        self.on()
+        X = draw(8, 12)
+        Y = capture.wrap(view)(X)
+        self.assertEqual(Y.data_ptr(), X.data_ptr())
+        _, sidecar = self.only()
+        self.assertTrue(sidecar["output"]["aliases_input"])
+        self.assertFalse(sidecar["output"]["in_place"])
+
+    def test_an_input_that_did_not_change(self):
+        self.on()
+        capture.wrap(broken)(draw(8, 12))
+        sidecar = self.only()[1]
+        self.assertFalse(sidecar["input"]["changed"])
+        self.assertFalse(sidecar["output"]["aliases_input"])
+
+    def test_exception_passes_through(self):
+        class Odd(ValueError):
+            pass
+
+        def raising(X):
+            raise Odd("no")
+
+        self.on()
+        with self.assertRaises(Odd):
+            capture.wrap(raising)(draw(8, 12))
+        dump, sidecar = self.only()
+        self.assertNotIn("output", dump)
+        self.assertEqual(sidecar["exception"], "Odd: no")
+        self.assertEqual({retry["error"] for retry in sidecar["retries"]}, {"Odd: no"})
+        self.assertFalse(getattr(capture._local, "busy", False))
+
+    def test_keyboard_interrupt_is_no_failure(self):
+        def interrupted(X):
+            raise KeyboardInterrupt
+
+        self.on()
+        with self.assertRaises(KeyboardInterrupt):
+            capture.wrap(interrupted)(draw(8, 12))
+        self.assertEqual(self.dumps(), [])
+
+    def test_other_inputs_pass_through(self):
+        self.on()
+        watched = capture.wrap(lambda X: X * NAN)
+        for X in (torch.ones(3), torch.ones(2, 2, 2, 2), torch.ones(2, 2, dtype=torch.complex64)):
+            watched(X)
+        self.assertEqual(capture.wrap(lambda number: number + 1)(1), 2)
+        self.assertEqual(self.dumps(), [])
+
+    def test_tuples(self):
+        self.on()
+        capture.wrap(lambda X: (X * NAN, 1))(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 1)
+
+    def test_a_watched_function_inside_another_is_not_watched(self):
+        self.on()
+        inner = capture.wrap(broken)
+        capture.wrap(lambda X: inner(X))(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 1)
+
+
+class Identity(Case):
+    def identity(self, function):
+        self.on()
+        capture.wrap(function)(draw(8, 12))
+        return self.only()[1]["function"]
+
+    def test_function(self):
+        found = self.identity(broken)
+        self.assertEqual((found["module"], found["qualname"]), (__name__, "broken"))
+        self.assertEqual((found["file"], found["defaults"]), ("capture_test.py", {"epsilon": 1e-7}))
+        self.assertEqual(found["line"], broken.__code__.co_firstlineno)
+        text = capture.textwrap.dedent(capture.inspect.getsource(broken))
+        self.assertEqual(found["source_sha256"], capture.hashlib.sha256(text.encode()).hexdigest())
+
+    def test_closure_partial_and_wrappers(self):
+        coefficients, secret = [3.4445, -4.775, 2.0315], torch.ones(3)
+
+        def inner(X, scale, epsilon=1e-7):
+            return broken(X * coefficients[0] * secret[0] * scale, epsilon)
+
+        @functools.wraps(inner)
+        def outer(*args, **kwargs):
+            return inner(*args, **kwargs)
+
+        found = self.identity(functools.partial(outer, scale=2.0))
+        self.assertEqual(found["qualname"], inner.__qualname__)
+        self.assertEqual(found["closure"], {"coefficients": coefficients})
+        self.assertEqual(found["partial"], {"scale": 2.0})
+
+    def test_object_in_a_lambda_like_dion(self):
+        class Gram:
+            def __init__(self):
+                self.use_kernels, self.resets = True, (2,)
+
+            def __call__(self, X):
+                return broken(X)
+
+        gns = Gram()
+        found = self.identity(lambda X, epsilon=None: gns(X))
+        self.assertEqual(found["closure"]["gns"]["resets"], [2])
+        self.assertTrue(found["closure"]["gns"]["use_kernels"])
+
+    def test_compiled(self):
+        found = self.identity(torch.compile(broken, backend="eager"))
+        self.assertTrue(found["compiled"])
+        self.assertEqual(found["qualname"], "broken")
+
+    def test_variant_only_of_what_is_known_as_it_is_called(self):
+        function = getattr(sys.modules[MUON], "_zeropower_via_newtonschulz")
+        for coefficients, name in (((3.4445, -4.7750, 2.0315), "torch-muon"), ((2.0, -1.5, 0.5), None)):
+            arguments = capture._bound(function, (None, coefficients, 5, 1e-7), {})
+            self.assertEqual(capture._known_variant(capture._identity(function), arguments)[0], name)
+        self.assertEqual(capture._known_variant(capture._identity(broken), {}), (None, None))
+
+    def test_user_may_name_it(self):
+        self.on()
+        capture.wrap(broken, variant="keller-jordan", precision="bf16")(draw(8, 12))
+        sidecar = self.only()[1]
+        self.assertEqual((sidecar["variant"], sidecar["precision"]), ("keller-jordan", "bf16"))
+
+
+class Retries(Case):
+    def retries(self, function, X, **settings):
+        self.on(**settings)
+        capture.wrap(function)(X)
+        return self.only()[1]["retries"]
+
+    def test_same_bits_every_time(self):
+        found = self.retries(broken, draw(8, 12, dtype=torch.bfloat16), retries=3)
+        self.assertEqual([retry["how"] for retry in found], ["same", "fp32", "same", "same"])
+        same = [retry for retry in found if retry["how"] == "same"]
+        self.assertTrue(all(retry["equal_to_output"] for retry in same))
+        self.assertEqual({(retry["nonfinite"], tuple(retry["first_nonfinite"])) for retry in same}, {(6, (2, 5))})
+        self.assertEqual(len({retry["checksum"] for retry in same}), 1)
+
+    def test_a_race_goes_away(self):
+        calls = []
+
+        def flaky(X):
+            calls.append(X)
+            return broken(X) if len(calls) == 1 else newton_schulz(X)
+
+        found = self.retries(flaky, draw(8, 12), retries=4)
+        self.assertEqual([retry["finite"] for retry in found], [True] * 4)
+        self.assertEqual([retry["equal_to_output"] for retry in found], [False] * 4)
+
+    def test_fp32_of_a_cast_that_overflows(self):
+        found = self.retries(lambda X: X * 4e4, torch.full((8, 12), 2.0, dtype=torch.float16), retries=1)
+        self.assertEqual([(retry["how"], retry["finite"]) for retry in found], [("same", False), ("fp32", True)])
+
+    def test_they_get_the_input_as_it_was(self):
+        def inside(X):
+            X.mul_(2)
+            X[0, 0] = NAN if X[1, 1] < 3 else 0
+            return X
+
+        found = self.retries(inside, torch.ones(8, 12), retries=2)
+        self.assertEqual([retry["finite"] for retry in found], [False, False])
+
+    def test_random_numbers_and_gradients_are_left_alone(self):
+        import random
+
+        def drawing(X):
+            noise = torch.rand(1) + random.random()
+            self.assertTrue(X.requires_grad or not torch.is_grad_enabled())
+            return X * noise * NAN
+
+        self.on(retries=3)
+        random.seed(5)
+        torch.manual_seed(5)
+        drawing(draw(8, 12).requires_grad_())
+        expected = (torch.rand(1).item(), random.random())
+        random.seed(5)
+        torch.manual_seed(5)
+        capture.wrap(drawing)(draw(8, 12).requires_grad_())
+        self.assertEqual((torch.rand(1).item(), random.random()), expected)
+
+    def test_time_is_limited(self):
+        def slow(X):
+            time.sleep(0.05)
+            return X * NAN
+
+        begin = time.monotonic()
+        self.on(retries=1000, retry_seconds=0.2)
+        capture.wrap(slow)(draw(8, 12))
+        self.assertLess(time.monotonic() - begin, 5)
+        sidecar = self.only()[1]
+        self.assertIn("NANSCOPE_CAPTURE_RETRY_SECONDS=0.2", sidecar["retries_skipped"])
+        self.assertLess(len(sidecar["retries"]), 20)
+
+    def test_a_buffer_of_the_function_keeps_what_the_training_gets(self):
+        buffer = torch.zeros(8, 12)
+        calls = []
+
+        def static(X):
+            calls.append(0)
+            buffer.copy_(X)
+            buffer[0, 0] = NAN if len(calls) == 1 else 7
+            return buffer
+
+        self.on()
+        Y = capture.wrap(static)(draw(8, 12))
+        self.assertTrue(Y[0, 0].isnan())
+        self.assertEqual(bits(self.only()[0]["output"]), bits(Y))
+
+    def test_none_for_functions_that_talk_to_others(self):
+        self.on()
+        capture.wrap(broken, collective=True)(draw(8, 12))
+        sidecar = self.only()[1]
+        self.assertEqual((sidecar["retries"], sidecar["retries_skipped"]), ([], "the call needs every rank"))
+
+
+def sometimes(bad):
+    """A function that is broken at the calls with these numbers, and only the first time."""
+    calls = []
+
+    def function(X):
+        calls.append(0)
+        return (broken if len(calls) - 1 in bad else newton_schulz)(X)
+
+    return function
+
+
+class Controls(Case):
+    def controls(self):
+        return sorted(path for path in self.folder.iterdir() if path.name.startswith("nanscope_control"))
+
+    def test_last_healthy_call_of_the_shape(self):
+        self.on()
+        watched = capture.wrap(sometimes({3}))
+        inputs = [draw(8, 12, seed=i) for i in range(2)] + [draw(6, 12), draw(8, 12, seed=9)]
+        for X in inputs:
+            watched(X)
+        (path,) = self.controls()
+        self.assertRegex(path.name, rf"^nanscope_control_rank0_shape8x12_pid{os.getpid()}_\d+\.pt$")
+        control = torch.load(path, weights_only=True)
+        self.assertEqual(bits(control["input"]), bits(inputs[1]))
+        self.assertEqual(bits(control["output"]), bits(newton_schulz(inputs[1])))
+        self.assertEqual(self.only()[1]["controls"], [path.name])
+
+    def test_none_where_nothing_fails_or_nobody_wants_them(self):
+        self.on()
+        capture.wrap(newton_schulz)(draw(8, 12))
+        self.assertEqual(list(self.folder.iterdir()), [])
+        watched = capture.wrap(sometimes({1}), control=False)
+        watched(draw(8, 12)), watched(draw(8, 12))
+        self.assertEqual(self.controls(), [])
+
+    def test_observe_keeps_them_where_told(self):
+        for told in (False, True):
+            self.forget()
+            self.on("observe", controls=told)
+            watched = capture.wrap(sometimes({1}))
+            held = []
+            for i in range(2):
+                held.append(watched(draw(8, 12, seed=i)))
+                capture.end_step()
+            self.assertEqual(len(self.controls()), int(told))
+        self.assertEqual(bits(torch.load(self.controls()[0], weights_only=True)["input"]), bits(draw(8, 12, seed=0)))
+
+
+class Stale(Case):
+    def test_a_stale_matrix_of_a_bad_output_is_found(self):
+        kept = []
+
+        def stale(X):
+            Y = newton_schulz(X)
+            if kept:
+                Y[1] = kept[0][0]
+                Y[0, 0, 0] = NAN
+            kept.append(Y)
+            return Y
+
+        self.on()
+        watched = capture.wrap(stale)
+        watched(draw(3, 8, 12, seed=1)), watched(draw(3, 8, 12, seed=2))
+        sidecar = self.only()[1]
+        self.assertEqual(sidecar["stale"], [{"matrix": 1, "call": 0, "of": 0}])
+        self.assertEqual([entry["call"] for entry in sidecar["earlier_outputs"]], [0])
+        self.assertEqual(sidecar["earlier_outputs"][0]["batch"], capture._checksums(kept[0]))
+
+    def test_a_finite_one_where_asked(self):
+        kept = newton_schulz(draw(8, 12))
+        self.on(stale=True)
+        watched = capture.wrap(lambda X: kept.clone())
+        watched(draw(8, 12, seed=1)), watched(draw(8, 12, seed=1))
+        self.assertEqual(self.dumps(), [])
+        watched(draw(8, 12, seed=2))
+        dump, sidecar = self.only()
+        self.assertEqual(sidecar["reason"], "the output of an earlier call")
+        self.assertEqual(bits(dump["input"]), bits(draw(8, 12, seed=2)))
+
+    def test_zeros_are_not_stale(self):
+        self.on(stale=True)
+        watched = capture.wrap(lambda X: X * 0)
+        watched(draw(8, 12, seed=1).abs()), watched(draw(8, 12, seed=2).abs())
+        self.assertEqual(self.dumps(), [])
+
+    def test_observe_with_checksums_of_outputs(self):
+        self.on("observe", outputs=True)
+        watched = capture.wrap(sometimes({1}))
+        X = draw(8, 12)
+        Y = [watched(X)]
+        capture.end_step()
+        Y.append(watched(X))
+        capture.end_step()
+        sidecar = self.only()[1]
+        self.assertEqual(sidecar["earlier_outputs"][0]["checksum"], capture.checksum(Y[0]))
+        self.assertEqual(sidecar["output"]["checksum_at_call"], capture.checksum(Y[1]))
+
+
+class Observe(Case):
+    def test_nothing_waits_for_the_device_in_a_call(self):
+        """On a CPU nothing shows a wait, so the ways to one are closed while the call is made."""
+        self.on("observe")
+        watched = capture.wrap(lambda X: X + 1)
+
+        def wait(*_):
+            raise AssertionError("waited for the device")
+
+        with contextlib.ExitStack() as closed:
+            for name in ("item", "tolist", "cpu", "__bool__", "__float__", "__int__", "numpy"):
+                closed.enter_context(mock.patch.object(torch.Tensor, name, wait))
+            for name in ("clone", "copy_"):
+                closed.enter_context(mock.patch.object(torch.Tensor, name, wait))
+            for _ in range(3):
+                watched(draw(8, 12))
+        self.assertIsNone(capture._process.stopped)
+        self.assertEqual(len(capture._process.pending), 3)
+
+    def test_input_that_is_alive(self):
+        self.on("observe")
+        X = draw(8, 12)
+        Y = capture.wrap(broken)(X)
+        self.assertEqual(self.dumps(), [])
+        capture.end_step(step=17)
+        dump, sidecar = self.only()
+        self.assertEqual((bits(dump["input"]), bits(dump["output"])), (bits(X), bits(Y)))
+        self.assertEqual((sidecar["input"]["from"], sidecar["step"]), ("alive after the step", 17))
+        self.assertEqual(sidecar["output"]["from"], "alive after the step")
+        self.assertEqual(len(sidecar["retries"]), 8)
+
+    def test_input_that_was_changed_is_not_taken(self):
+        for change in (lambda X: X.add_(1), lambda X: X.data.add_(1)):
+            self.forget()
+            self.on("observe")
+            X = draw(8, 12)
+            Y = capture.wrap(broken)(X)
+            change(X)
+            capture.end_step()
+            self.assertEqual(self.dumps(), [])
+            (path,) = self.folder.glob("*.json")
+            sidecar = json.loads(path.read_text())
+            path.unlink()
+            self.assertIsNone(sidecar["input"]["from"])
+            self.assertIn("written to before the end of the step", sidecar["input"]["missing"])
+            self.assertIn("NANSCOPE_CAPTURE_MODE=strict", sidecar["input"]["missing"])
+            del Y
+
+    def test_input_that_is_gone(self):
+        self.on("observe")
+        capture.wrap(broken)(draw(8, 12))
+        capture.end_step()
+        self.assertEqual(self.dumps(), [])
+        (path,) = self.folder.glob("dion_nan_capture*.json")
+        sidecar = json.loads(path.read_text())
+        self.assertIn("NANSCOPE_CAPTURE_KEEP=1", sidecar["input"]["missing"])
+        self.assertIn("dumped to", self.text.getvalue())
+
+    def test_keep_holds_it(self):
+        self.on("observe", keep=True)
+        capture.wrap(broken)(draw(8, 12))
+        capture.end_step()
+        self.assertEqual(bits(self.only()[0]["input"]), bits(draw(8, 12)))
+        self.assertIn("output", self.only()[0])
+
+    def test_output_that_is_gone_is_made_again(self):
+        self.on("observe")
+        X = draw(8, 12)
+        capture.wrap(broken)(X)
+        capture.end_step()
+        dump, sidecar = self.only()
+        self.assertEqual(bits(dump["output"]), bits(broken(X)))
+        self.assertEqual(sidecar["output"]["from"], "made again")
+        self.assertEqual({retry["equal_to_output"] for retry in sidecar["retries"]}, {None})
+
+    def test_output_that_is_gone_and_does_not_come_again(self):
+        self.on("observe", outputs=True)
+        X = draw(8, 12)
+        capture.wrap(sometimes({0}))(X)
+        capture.end_step()
+        dump, sidecar = self.only()
+        self.assertNotIn("output", dump)
+        self.assertEqual({(r["finite"], r["equal_to_output"]) for r in sidecar["retries"]}, {(True, False)})
+
+    def test_hook_is_believed_only_if_it_fits(self):
+        X = draw(8, 12)
+        self.on("observe")
+        optimizer = torch.optim.SGD([torch.nn.Parameter(torch.ones(2))])
+        hook = lambda optimizer, call: [draw(8, 12, seed=3), (draw(8, 12), {"by": "me"})]  # noqa: E731
+        capture.wrap(broken, rebuild=hook)(draw(8, 12))
+        capture.end_step(optimizer=optimizer)
+        dump, sidecar = self.only()
+        self.assertEqual(bits(dump["input"]), bits(X))
+        self.assertEqual((sidecar["input"]["from"], sidecar["input"]["rebuilt"]), ("rebuilt", {"by": "me"}))
+
+    def test_hook_that_raises_costs_only_the_input(self):
+        self.on("observe")
+
+        def hook(optimizer, call):
+            raise KeyError("nothing here")
+
+        capture.wrap(broken, rebuild=hook)(draw(8, 12))
+        capture.end_step(optimizer=object())
+        self.assertEqual(len(list(self.folder.glob("*.json"))), 1)
+        self.assertIsNone(capture._process.stopped)
+
+    def test_raises_at_the_end_of_the_step(self):
+        self.on("observe", raises=True)
+        X = draw(8, 12)
+        capture.wrap(broken)(X)
+        with self.assertRaises(capture.NonFiniteOutput):
+            capture.end_step()
+
+    def test_large_finite_values_are_not_accused(self):
+        self.on("observe")
+        X = draw(8, 12)
+        Y = capture.wrap(lambda X: torch.full((64, 64), 3e38))(X)
+        capture.end_step()
+        self.assertEqual(list(self.folder.iterdir()), [])
+        del Y
+
+    def test_exception(self):
+        def raising(X):
+            raise ValueError("no")
+
+        self.on("observe")
+        with self.assertRaises(ValueError):
+            capture.wrap(raising)(draw(8, 12))
+        self.assertEqual(self.only()[1]["input"]["from"], "after the call")
+
+    def test_nobody_ends_a_step(self):
+        self.on("observe")
+        watched = capture.wrap(sometimes({7}))
+        held = [draw(4, 6, seed=1)]
+        with mock.patch.object(capture, "UNREAD", 20):
+            for _ in range(20):
+                watched(held[0])
+        self.assertEqual(len(self.dumps()), 1)
+        self.assertIn("end_step() once a step", self.text.getvalue())
+
+    def test_more_calls_in_a_step_than_a_block_has(self):
+        self.on("observe")
+        watched = capture.wrap(sometimes({3, 300, 599}), name="f")
+        X = draw(4, 6)
+        for _ in range(600):
+            watched(X)
+        capture.end_step()
+        self.assertEqual(len(self.dumps()), 3)
+        self.assertEqual(capture._process.verdicts, 600)
+        ring = self.sidecars()[-1]["ring"]
+        self.assertEqual((len(ring), ring[-1][0], ring[-1][2]), (256, 599, "f"))
+
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.up = torch.nn.Linear(12, 20, bias=False)
+        self.down = torch.nn.Linear(20, 12, bias=False)
+
+    def forward(self, x):
+        return self.down(torch.relu(self.up(x)))
+
+
+def train(steps=10, model=None, poison=None, watch=False, **options):
+    """A small real training; returns the model. The gradient of `poison` becomes NaN in the last step."""
+    model = model or Net()
+    optimizer = torch.optim.Muon(model.parameters(), lr=0.02, **options)
+    if watch:
+        capture.watch(optimizer, model)
+    data = torch.Generator().manual_seed(3)
+    for step in range(steps):
+        x = torch.randn(16, 12, generator=data)
+        optimizer.zero_grad()
+        (model(x) - x.flip(1)).square().mean().backward()
+        if poison is not None and step == steps - 1:
+            dict(model.named_parameters())[poison].grad[1, 2] = NAN
+        optimizer.step()
+    return model
+
+
+class Training(Case):
+    def weights(self, model):
+        return [bits(parameter) for parameter in model.parameters()]
+
+    def test_bits_are_the_same(self):
+        for options in ({}, {"nesterov": False}):
+            expected = self.weights(train(**options))
+            for mode in ("observe", "strict"):
+                self.forget()
+                self.on(mode, keep=True, controls=True, outputs=True, stale=True)
+                capture.install()
+                self.assertEqual(self.weights(train(**options)), expected, (options, mode))
+                self.assertEqual(capture._process.looked, 20)
+                self.assertEqual(capture._process.verdicts, 20)
+                self.assertEqual(self.text.getvalue(), "")
+
+    def test_bits_are_the_same_after_a_failure(self):
+        expected = self.weights(train(poison="up.weight"))
+        for mode in ("observe", "strict"):
+            self.forget()
+            self.on(mode)
+            capture.install()
+            self.assertEqual(self.weights(train(poison="up.weight")), expected, mode)
+            self.assertEqual(len(self.dumps()), 1)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_input_is_rebuilt_from_the_optimizer(self):
+        for options in ({}, {"nesterov": False}):
+            self.forget()
+            self.on("observe")
+            capture.install()
+            seen = []
+            original = torch.Tensor.bfloat16
+            with mock.patch.object(torch.Tensor, "bfloat16", lambda x: seen.append(x.clone()) or original(x)):
+                train(poison="down.weight", watch=True, **options)
+            dump, sidecar = self.only()
+            self.assertEqual(bits(dump["input"]), bits(seen[19]))
+            if not options:
+                self.assertEqual(sidecar["input"]["from"], "rebuilt")
+                self.assertEqual(sidecar["input"]["rebuilt"]["parameter"], "down.weight")
+            self.assertEqual((sidecar["variant"], sidecar["step"], sidecar["epsilon"]), ("torch-muon", 9, 1e-7))
+            self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
+            self.assertEqual(
+                sidecar["state"],
+                [{"parameter": "down.weight", "weight_finite": False, "grad_finite": False, "momentum_finite": False}],
+            )
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_stacks_are_rebuilt(self):
+        """As dion batches: momentum * buffer + gradient of every matrix, cast to bf16, and a zero matrix."""
+        parameters = [torch.nn.Parameter(torch.zeros(8, 12)) for _ in range(2)]
+        optimizer = torch.optim.SGD(parameters, lr=0.1, momentum=0.9)
+        for i, parameter in enumerate(parameters):
+            parameter.grad = draw(8, 12, seed=i)
+            optimizer.state[parameter]["momentum_buffer"] = draw(8, 12, seed=10 + i)
+        one = lambda i: draw(8, 12, seed=10 + i).mul(0.9).add(draw(8, 12, seed=i)).bfloat16()  # noqa: E731
+        self.on("observe")
+        capture.wrap(broken)(torch.stack([one(0), one(1), torch.zeros(8, 12, dtype=torch.bfloat16)]))
+        capture.end_step(optimizer=optimizer)
+        sidecar = self.only()[1]
+        self.assertEqual(sidecar["input"]["rebuilt"]["of"], "a stack of momentum buffer * momentum + gradient")
+
+    def test_patched_is_undone(self):
+        module = sys.modules[MUON]
+        original = vars(module)["_zeropower_via_newtonschulz"]
+        self.on()
+        with capture.patched(f"{MUON}:_zeropower_via_newtonschulz"):
+            self.assertIsNot(vars(module)["_zeropower_via_newtonschulz"], original)
+            train(poison="up.weight")
+        self.assertIs(vars(module)["_zeropower_via_newtonschulz"], original)
+        self.assertEqual(len(self.dumps()), 1)
+
+    def test_patched_methods_and_taken_names(self):
+        import types
+
+        home, taker = types.ModuleType("home_of_ns"), types.ModuleType("taker_of_ns")
+
+        class Gram:
+            def __call__(self, X):
+                return broken(X)
+
+        home.function = lambda X: X * NAN
+        home.Gram, taker.mine = Gram, home.function
+        with mock.patch.dict(sys.modules, {"home_of_ns": home, "taker_of_ns": taker}):
+            self.on()
+            with capture.patched("home_of_ns:function"), capture.patched("home_of_ns:Gram.__call__"):
+                taker.mine(draw(8, 12))
+                Gram()(draw(6, 10))
+            self.assertEqual(len(self.dumps()), 2)
+            taker.mine(draw(8, 12))
+            Gram()(draw(6, 10))
+            self.assertEqual(len(self.dumps()), 2)
+
+    def test_install_leaves_out_what_is_not_there(self):
+        found = capture.install()
+        self.assertIn(f"{MUON}:_zeropower_via_newtonschulz", found)
+        self.assertNotIn("dion.muon:zeropower_via_newtonschulz5", found)
+        again = capture.install()
+        self.assertEqual(again, found)
+        capture.uninstall()
+        self.assertFalse(hasattr(sys.modules[MUON]._zeropower_via_newtonschulz, "nanscope_capture"))
+
+
+class Sampling(Case):
+    def test_window_is_said_with_what_would_look_closer(self):
+        self.on("observe", every=10)
+        watched = capture.wrap(sometimes({20, 25}))
+        X = draw(4, 6)
+        for _ in range(30):
+            watched(X)
+            capture.end_step()
+        self.assertEqual((capture._process.looked, capture._process.calls), (3, 30))
+        text = capture.summary()
+        self.assertIn("looked at 3 of 30 calls; 27 not looked at (NANSCOPE_CAPTURE_EVERY=10, 1 looks at all)", text)
+        self.assertIn("NANSCOPE_CAPTURE_EVERY=1 NANSCOPE_CAPTURE_FROM=11 NANSCOPE_CAPTURE_UNTIL=21", text)
+        self.assertEqual(text.count("\n"), 0)
+
+    def test_from_and_until(self):
+        self.on("strict", first=5, until=8)
+        watched = capture.wrap(sometimes({4, 6, 8}))
+        for _ in range(10):
+            watched(draw(4, 6))
+        self.assertEqual([sidecar["call"]["index"] for sidecar in self.sidecars()], [6])
+        self.assertIn("0..4 before NANSCOPE_CAPTURE_FROM=5; 8..9 after NANSCOPE_CAPTURE_UNTIL=8", capture.summary())
+
+    def test_said_at_exit(self):
+        for every, said in ((1, False), (5, True)):
+            self.forget()
+            self.on(every=every)
+            for _ in range(5):
+                capture.wrap(newton_schulz)(draw(4, 6))
+            with contextlib.redirect_stderr(io.StringIO()) as text:
+                capture._at_exit()
+            self.assertEqual("not looked at" in text.getvalue(), said)
+
+    def test_what_is_unread_at_exit_is_read(self):
+        self.on("observe")
+        X = draw(4, 6)
+        capture.wrap(broken)(X)
+        capture._at_exit()
+        self.assertEqual(len(self.dumps()), 1)
+
+
+class Limits(Case):
+    def test_dumps_per_shape(self):
+        self.on(max_dumps=2)
+        watched = capture.wrap(broken)
+        for _ in range(5):
+            watched(draw(8, 12)), watched(draw(6, 12))
+        self.assertEqual(len(self.dumps()), 4)
+        self.assertIn("6 not written: NANSCOPE_CAPTURE_MAX_DUMPS=2 per shape", capture.summary())
+
+    def test_a_thousand_failures_a_second(self):
+        self.on(max_dumps=100000, per_minute=5, retries=1)
+        watched = capture.wrap(lambda X: X * NAN)
+        X = draw(8, 12)
+        begin = time.monotonic()
+        for _ in range(1000):
+            watched(X)
+        self.assertLess(time.monotonic() - begin, 20)
+        self.assertEqual(len(self.dumps()), 5)
+        self.assertLess(self.text.getvalue().count("\n"), 10)
+        self.assertIn("995 not written", capture.summary())
+
+    def test_a_minute_later_there_is_room_again(self):
+        self.on(per_minute=1)
+        watched = capture.wrap(broken)
+        watched(draw(8, 12)), watched(draw(8, 12))
+        with mock.patch.object(capture.time, "monotonic", lambda now=time.monotonic: now() + 61):
+            watched(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 2)
+
+    def test_bytes(self):
+        self.on(max_bytes=100)
+        capture.wrap(broken)(draw(80, 120))
+        self.assertEqual(self.dumps(), [])
+        (path,) = self.folder.glob("*.json")
+        sidecar = json.loads(path.read_text())
+        self.assertIn("NANSCOPE_CAPTURE_MAX_BYTES=100", sidecar["limits"]["no_tensors"])
+        self.assertEqual(sidecar["fingerprint"]["output"][0]["nan"], 6)
+
+    def test_free_disk(self):
+        self.on(min_free_bytes=1 << 60)
+        capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(self.dumps(), [])
+        self.assertEqual(len(list(self.folder.glob("*.json"))), 1)
+
+    def test_larger_than_memory(self):
+        self.on()
+        with mock.patch.object(capture, "_free_memory", lambda: 100):
+            capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(self.dumps(), [])
+        self.assertEqual(len(list(self.folder.glob("*.json"))), 1)
+
+
+class BadDisks(Case):
+    def goes_on(self, count=3):
+        watched = capture.wrap(broken)
+        for i in range(count):
+            Y = watched(draw(8, 12, seed=i))
+            self.assertEqual(bits(Y), bits(broken(draw(8, 12, seed=i))))
+        lines = [line for line in self.text.getvalue().splitlines() if "stopped capturing" in line]
+        self.assertEqual(len(lines), 1, self.text.getvalue())
+        self.assertFalse(capture._on)
+        return lines[0]
+
+    def test_folder_cannot_be_made(self):
+        (self.folder / "file").write_text("")
+        capture.configure(on=True, mode="strict", directory=self.folder / "file" / "below")
+        self.assertIn("NotADirectoryError", self.goes_on())
+
+    def test_read_only_folder(self):
+        """Root writes anywhere, so a child of another user does it where the tests run as root."""
+        closed = self.folder / "closed"
+        closed.mkdir(mode=0o555)
+        self.folder.chmod(0o755)
+        closed.chmod(0o555)
+
+        def child(result):
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            capture.configure(on=True, mode="strict", directory=closed, min_free_bytes=0)
+            text = io.StringIO()
+            with contextlib.redirect_stderr(text):
+                for _ in range(3):
+                    capture.wrap(broken)(draw(8, 12))
+            result.put(text.getvalue())
+
+        text = in_child(child)
+        self.assertEqual(text.count("stopped capturing"), 1, text)
+        self.assertIn("PermissionError", text)
+        self.assertEqual(list(closed.iterdir()), [])
+
+    def test_disk_that_is_full(self):
+        self.on()
+        with mock.patch.object(capture.os, "fsync", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+            self.assertIn("No space left", self.goes_on())
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_disk_that_is_full_in_the_middle_of_a_tensor(self):
+        """A limit of the size of files stops torch.save() half-way."""
+
+        def child(result):
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+            self.on()
+            text = io.StringIO()
+            with contextlib.redirect_stderr(text):
+                for _ in range(3):
+                    capture.wrap(broken)(draw(400, 120))
+            result.put(text.getvalue())
+
+        text = in_child(child)
+        self.assertEqual(text.count("stopped capturing"), 1, text)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_raising_is_still_done_where_nothing_can_be_written(self):
+        self.on(raises=True)
+        with mock.patch.object(capture.os, "fsync", side_effect=OSError(errno.ENOSPC, "No space left on device")):
+            with self.assertRaisesRegex(RuntimeError, "could not be written"):
+                capture.wrap(broken)(draw(8, 12))
+
+    def test_any_error_of_the_helper(self):
+        for mode, place in (("strict", "_copy_before"), ("strict", "_finite"), ("observe", "_sums")):
+            self.forget()
+            self.text.truncate(0)
+            self.on(mode)
+            with mock.patch.object(capture, place, side_effect=RuntimeError("a bug")):
+                if mode == "strict":
+                    self.assertIn("a bug", self.goes_on())
+                else:
+                    calls = []
+                    capture.wrap(lambda X: calls.append(0) or broken(X))(draw(8, 12))
+                    self.assertEqual(len(calls), 1)
+                    self.assertIn("a bug", capture._process.stopped)
+
+
+def in_child(function, *arguments):
+    """What the function puts into the queue that it is given, in a forked process."""
+    result = FORK.SimpleQueue()
+    process = FORK.Process(target=function, args=(result, *arguments))
+    process.start()
+    process.join(60)
+    if process.exitcode != 0:
+        process.kill()
+        raise AssertionError(f"the child ended with {process.exitcode}")
+    return result.get()
+
+
+class Names(Case):
+    def test_one_millisecond_for_many_threads(self):
+        self.on(max_dumps=10000, per_minute=10000, retries=0)
+        watched = capture.wrap(lambda X: X * NAN)
+        self.addCleanup(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(1e-5)
+        with mock.patch.object(capture.time, "time_ns", lambda: 1_700_000_000_000_000_000):
+            threads = [
+                threading.Thread(target=lambda: [watched(draw(4, 6)) for _ in range(5)], daemon=True) for _ in range(8)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(60)
+        stamps = sorted(int(NAME.fullmatch(path.name)[4]) for path in self.dumps())
+        self.assertEqual(stamps, list(range(1_700_000_000_000, 1_700_000_000_040)))
+        self.assertEqual(len(self.sidecars()), 40)
+        self.assertEqual(sorted(s["call"]["index"] for s in self.sidecars()), list(range(40)))
+
+    def test_four_forked_processes(self):
+        self.on(max_dumps=10000, per_minute=10000, retries=0)
+        watched = capture.wrap(lambda X: X * NAN)
+        watched(draw(4, 6))
+
+        def child(same_name):
+            if same_name:
+                # Even with one process id (two machines may share it) nothing is overwritten.
+                capture.os.getpid = lambda: 4711
+                capture._process.pid = 4711
+            capture.time.time_ns = lambda: 1_700_000_000_000_000_000
+            for _ in range(5):
+                watched(draw(4, 6))
+
+        for same_name in (False, True):
+            children = [FORK.Process(target=child, args=(same_name,)) for _ in range(4)]
+            for process in children:
+                process.start()
+            for process in children:
+                process.join(60)
+                self.assertEqual(process.exitcode, 0)
+        names = [NAME.fullmatch(path.name) for path in self.dumps()]
+        self.assertEqual(len(names), 1 + 20 + 20)
+        self.assertEqual(len({name[3] for name in names}), 1 + 4 + 1)
+        for path in self.dumps():
+            torch.load(path, weights_only=True)
+            self.assertTrue(path.with_suffix(".json").exists())
+
+    def test_a_bare_dump_of_that_name_is_left_alone(self):
+        self.on()
+        with mock.patch.object(capture.time, "time_ns", lambda: 5_000_000):
+            other = self.folder / f"dion_nan_capture_rank0_shape4x6_pid{os.getpid()}_5.pt"
+            other.write_bytes(b"of another wrapper")
+            capture.wrap(lambda X: X * NAN)(draw(4, 6))
+        self.assertEqual(other.read_bytes(), b"of another wrapper")
+        self.assertFalse(other.with_suffix(".json").exists())
+        self.assertEqual([NAME.fullmatch(path.name)[4] for path in self.dumps()], ["5", "6"])
+
+    def test_file_system_without_links(self):
+        self.on()
+        with mock.patch.object(capture.os, "link", side_effect=OSError(errno.EPERM, "no links")):
+            capture.wrap(broken)(draw(8, 12)), capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(len(self.sidecars()), 2)
+        self.assertEqual(len(list(self.folder.iterdir())), 4)
+
+    def test_clock_that_jumps_back(self):
+        self.on(per_minute=100, max_dumps=100)
+        watched = capture.wrap(broken)
+        clock = iter(range(100_000))
+        values = [9_000_000, 8_000_000, 9_000_000, 8_000_000, 1_000_000]
+        with mock.patch.object(capture.time, "time_ns", lambda: values[next(clock) // 2 % 5]):
+            for _ in range(10):
+                watched(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 10)
+        self.assertEqual(sorted(s["call"]["index"] for s in self.sidecars()), list(range(10)))
+
+    def test_killed_while_writing(self):
+        """At each of many moments; what has a final name can be read, and no dump is without its sidecar."""
+        self.on(max_dumps=100000, per_minute=100000, retries=0)
+        watched = capture.wrap(lambda X: X * NAN)
+        X = draw(60, 80)
+
+        def endless():
+            while True:
+                watched(X)
+
+        for delay in range(8):
+            child = FORK.Process(target=endless)
+            child.start()
+            time.sleep(0.1 + 0.013 * delay)
+            os.kill(child.pid, signal.SIGKILL)
+            child.join()
+        self.assertGreater(len(self.dumps()), 8)
+        for path in self.dumps():
+            self.assertEqual(bits(torch.load(path, weights_only=True)["input"]), bits(X))
+            json.loads(path.with_suffix(".json").read_text())
+        for path in self.folder.glob("*.json"):
+            json.loads(path.read_text())
+
+    def test_the_dump_comes_last(self):
+        """Stopped between its two names, a capture has its sidecar and no dump."""
+        self.on()
+        link = os.link
+
+        def dies(source, target):
+            if target.endswith(".pt"):
+                os.kill(os.getpid(), signal.SIGKILL)
+            link(source, target)
+
+        def child():
+            capture.os.link = dies
+            capture.wrap(broken)(draw(8, 12))
+
+        process = FORK.Process(target=child)
+        process.start()
+        process.join(60)
+        self.assertEqual(process.exitcode, -signal.SIGKILL)
+        self.assertEqual(self.dumps(), [])
+        self.assertEqual(len(list(self.folder.glob("dion_nan_capture*.json"))), 1)
+
+
+class Json(Case):
+    def test_no_nan_in_it(self):
+        self.on()
+        capture.wrap(lambda X, limit=float("inf"): X * NAN)(draw(4, 6))
+        text = self.dumps()[0].with_suffix(".json").read_text()
+        json.loads(text, parse_constant=lambda name: self.fail(name))
+        self.assertEqual(json.loads(text)["call"]["arguments"]["limit"], "inf")
+
+    def test_stays_below_what_readers_take(self):
+        self.on()
+        capture.wrap(broken, parameters=["x" * 9000] * 200)(draw(8, 12))
+        path = self.dumps()[0].with_suffix(".json")
+        self.assertLess(path.stat().st_size, 1 << 20)
+
+    def test_ring_is_compact(self):
+        self.on(max_dumps=1)
+        watched = capture.wrap(sometimes({400}))
+        for _ in range(401):
+            watched(draw(4, 6))
+        self.assertLess(self.dumps()[0].with_suffix(".json").stat().st_size, 120_000)
+        self.assertEqual(len(self.only()[1]["ring"]), 256)
+
+
+class Privacy(Case):
+    def test_fingerprint_writes_no_tensors(self):
+        self.on(privacy="fingerprint")
+        watched = capture.wrap(sometimes({1}))
+        watched(draw(8, 12)), watched(draw(8, 12))
+        (path,) = self.folder.iterdir()
+        self.assertEqual(path.suffix, ".json")
+        print_ = json.loads(path.read_text())["fingerprint"]
+        self.assertAlmostEqual(print_["input"][0]["frobenius"], float(draw(8, 12).norm()), 4)
+        self.assertAlmostEqual(
+            print_["input"][0]["singular_values"][-1], float(torch.linalg.svdvals(draw(8, 12))[0]), 4
+        )
+        self.assertEqual(print_["output"][0]["nan"], 6)
+
+    def test_rotation_keeps_singular_values_and_hides_the_rest(self):
+        torch.manual_seed(1)
+        state = torch.get_rng_state()
+        self.on(privacy="rotate")
+        X = draw(8, 12)
+        capture.wrap(lambda X: X.clone().fill_(NAN))(X)
+        dump, sidecar = self.only()
+        self.assertTrue(torch.equal(torch.get_rng_state(), state))
+        self.assertEqual(sidecar["privacy"], "rotate")
+        self.assertGreater(float((dump["input"] - X).abs().max()), 0.1)
+        torch.testing.assert_close(torch.linalg.svdvals(dump["input"]), torch.linalg.svdvals(X))
+        self.assertTrue(dump["output"].isnan().all())
+
+
+class Compile(Case):
+    def test_inside_a_graph_it_calls_through(self):
+        self.on()
+        watched = capture.wrap(lambda X: X * NAN)
+        for backend in ("eager", "aot_eager"):
+            compiled = torch.compile(lambda X: watched(X) + 1, fullgraph=True, backend=backend)
+            self.assertTrue(compiled(draw(8, 12)).isnan().all())
+        self.assertEqual(self.dumps(), [])
+
+    def test_around_a_graph_it_looks(self):
+        self.on()
+        watched = capture.wrap(torch.compile(lambda X: X * NAN, fullgraph=True, backend="aot_eager"))
+        watched(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 1)
+
+    def test_inference_mode(self):
+        for mode in ("strict", "observe"):
+            self.forget()
+            self.on(mode)
+            with torch.inference_mode():
+                X = draw(8, 12)
+                Y = capture.wrap(broken)(X)
+                capture.end_step()
+            self.assertIsNone(capture._process.stopped)
+            self.assertEqual(len(self.dumps()), 1)
+            for path in self.folder.iterdir():
+                path.unlink()
+            del Y
+
+
+def spread(function, folder, ranks=2):
+    """Runs function(rank) in forked processes that make up a group of gloo."""
+
+    def child(rank):
+        os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(ranks)})
+        dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
+        try:
+            function(rank)
+        finally:
+            dist.destroy_process_group()
+
+    children = [FORK.Process(target=child, args=(rank,)) for rank in range(ranks)]
+    for process in children:
+        process.start()
+    for process in children:
+        process.join(90)
+        if process.exitcode != 0:
+            raise AssertionError(f"a rank ended with {process.exitcode}")
+
+
+class Ranks(Case):
+    def test_ddp(self):
+        """Both ranks train as they do without the helper; rank 1 alone has a bad call."""
+
+        def run(watched):
+            def rank_of(rank):
+                from torch.nn.parallel import DistributedDataParallel
+
+                if watched:
+                    self.on("observe")
+                    capture.install()
+                model = DistributedDataParallel(Net())
+                inner = model.module
+                train(steps=4, model=model)
+                torch.save([bits(p) for p in inner.parameters()], self.folder / f"weights{int(watched)}-{rank}.pt")
+                if watched:
+                    X = draw(8, 12)
+                    capture.wrap(broken if rank == 1 else newton_schulz)(X)
+                    capture.end_step()
+
+            return rank_of
+
+        for watched in (False, True):
+            spread(run(watched), self.folder)
+            (self.folder / "rendezvous").unlink(missing_ok=True)
+        for rank in range(2):
+            plain = torch.load(self.folder / f"weights0-{rank}.pt")
+            self.assertEqual(torch.load(self.folder / f"weights1-{rank}.pt"), plain)
+        sidecars = [json.loads(path.read_text()) for path in self.folder.glob("dion_nan_capture_rank1*.json")]
+        self.assertEqual([s["environment"]["rank"] for s in sidecars], [1])
+        self.assertEqual([s["environment"]["world"] for s in sidecars], [2])
+        self.assertEqual(list(self.folder.glob("dion_nan_capture_rank0*")), [])
+
+    def test_dtensor(self):
+        def rank_of(rank):
+            from torch.distributed.device_mesh import init_device_mesh
+            from torch.distributed.tensor import Shard, distribute_tensor
+
+            mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+            for mode in ("strict", "observe"):
+                capture._process = capture._Process()
+                self.on(mode)
+                X = distribute_tensor(draw(8, 12), mesh, [Shard(0)])
+                Y = capture.wrap(lambda X: X * NAN)(X)
+                capture.end_step(step=3)
+                del Y
+
+        spread(rank_of, self.folder)
+        for rank in range(2):
+            paths = [path for path in self.dumps() if NAME.fullmatch(path.name)[1] == str(rank)]
+            self.assertEqual(len(paths), 2)
+            for path in paths:
+                dump = torch.load(path, weights_only=True)
+                sidecar = json.loads(path.with_suffix(".json").read_text())
+                self.assertEqual(bits(dump["input"]), bits(draw(8, 12)[4 * rank : 4 * rank + 4]))
+                self.assertEqual(
+                    sidecar["part"],
+                    {
+                        "shape": [8, 12],
+                        "strides": [12, 1],
+                        "placements": ["Shard(0)"],
+                        "mesh": {"shape": [2], "names": ["dp"], "ranks": [0, 1], "coordinate": [rank]},
+                        "rank": rank,
+                    },
+                )
+                self.assertEqual(sidecar["retries_skipped"], "the call needs every rank")
+
+    def test_a_forked_worker_begins_anew(self):
+        self.on("observe")
+        X = draw(8, 12)
+        capture.wrap(broken)(X)
+
+        def child(result):
+            result.put((len(capture._process.pending), capture._process.calls, capture._process.pid == os.getpid()))
+
+        self.assertEqual(in_child(child), (0, 0, True))
+        capture.end_step()
+        self.assertEqual(len(self.dumps()), 1)
+
+
+class Graphs(Case):
+    """There is no CUDA here, so only what is decided without it is asked."""
+
+    def test_strict_refuses_with_one_line(self):
+        self.on()
+        watched = capture.wrap(broken)
+        with mock.patch.object(capture, "_capturing_graph", lambda device: True):
+            watched(draw(8, 12)), watched(draw(8, 12))
+        self.assertEqual(self.dumps(), [])
+        self.assertEqual(self.text.getvalue().count("CUDA graph"), 1)
+        self.assertIn("2 with calls recorded into a CUDA graph", capture.summary())
+
+    def test_observe_leaves_a_number(self):
+        self.on("observe")
+        X = draw(8, 12)
+        with mock.patch.object(capture, "_capturing_graph", lambda device: True):
+            capture.wrap(newton_schulz)(X)
+            capture.end_step()
+            self.assertEqual(self.text.getvalue(), "")
+            capture.wrap(broken)(X)
+        capture.end_step()
+        self.assertIn("inside a CUDA graph", self.text.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
