@@ -902,6 +902,7 @@ class _Call:
         "kwargs",
         "lost",
         "monotonic_ns",
+        "other_tensors",
         "output",
         "output_sums",
         "output_version",
@@ -966,6 +967,11 @@ def _without_tensors(value, tensor):
     return _Gone if large else value
 
 
+def _is_other_tensor(item, value):
+    """Whether the call could have changed it, so that a retry need not end the same; an epsilon is none of these."""
+    return item is not value and isinstance(item, sys.modules["torch"].Tensor) and item.numel() > 1
+
+
 def _begin(spot, args, kwargs, index):
     """The record of a call that will be looked at; None where its first tensor cannot be."""
     place, value = _place_of_input(args, kwargs)
@@ -982,6 +988,7 @@ def _begin(spot, args, kwargs, index):
     call.args = tuple(_without_tensors(item, value) for item in args)
     call.kwargs = {name: _without_tensors(item, value) for name, item in kwargs.items()}
     call.lost = any(item is _Gone for item in (*call.args, *call.kwargs.values()))
+    call.other_tensors = sum(_is_other_tensor(item, value) for item in (*args, *kwargs.values()))
     call.shape = tuple(tensor.shape)
     call.stride = tuple(tensor.stride())
     call.dtype = tensor.dtype
@@ -1653,7 +1660,7 @@ def _plan(call):
     count = _settings.retries
     if not count:
         return []
-    others = ["other-stream"] if call.device.type == "cuda" else []
+    others = ["stream"] if call.device.type == "cuda" else []
     if call.dtype in (torch.float16, torch.bfloat16):
         others.append("fp32")
     return ["same", *others] + ["same"] * (count - 1)
@@ -1699,7 +1706,7 @@ def _scene_of(call, how):
     devices = [call.device] if call.device.type == "cuda" else []
     stream = None
     if devices:
-        stream = torch.cuda.Stream(call.device) if how == "other-stream" else call.stream
+        stream = torch.cuda.Stream(call.device) if how == "stream" else call.stream
         torch.cuda.synchronize(call.device)
     try:
         with torch.no_grad(), torch.random.fork_rng(devices=devices), torch.cuda.stream(stream):
@@ -1754,6 +1761,7 @@ def _sidecar(scene, retries, skipped, damage):
                 "monotonic_ns": call.monotonic_ns,
                 "stream": _stream_id(call.stream),
                 "arguments": _simple_of(arguments),
+                "other_tensors": call.other_tensors,
             },
             "input": {
                 "dtype": str(call.dtype),
@@ -1842,7 +1850,10 @@ def _parameter_entry(place, item):
 
 
 def _state(call):
-    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape."""
+    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape.
+
+    After a step in observe a weight shows where the output was bad, even if the output is gone.
+    """
     found = []
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
@@ -1850,10 +1861,14 @@ def _state(call):
                 if tuple(parameter.shape[-2:]) != call.shape[-2:] or len(found) == 64:
                     continue
                 moment = _moment_of(optimizer, parameter)
+                weight = _own(parameter)
+                count, first = (0, None) if _finite(weight) else _damage(weight)
                 found.append(
                     {
                         "parameter": _name_of(parameter),
-                        "weight_finite": _finite(_own(parameter)),
+                        "weight_finite": count == 0,
+                        "weight_nonfinite": count,
+                        "weight_first_nonfinite": first,
                         "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
                         "momentum_finite": None if moment is None else _finite(moment),
                     }

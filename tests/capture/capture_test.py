@@ -547,6 +547,16 @@ class Retries(Case):
         self.assertTrue(Y[0, 0].isnan())
         self.assertEqual(bits(self.only()[0]["output"]), bits(Y))
 
+    def test_other_tensors_are_counted_and_large_ones_not_kept(self):
+        self.on()
+        watched = capture.wrap(lambda X, epsilon, other: X * NAN)
+        watched(draw(8, 12), torch.tensor(1e-7), torch.ones(4))
+        watched(draw(8, 12), torch.tensor(1e-7), torch.ones(40))
+        few, many = self.sidecars()
+        self.assertEqual((few["call"]["other_tensors"], len(few["retries"])), (1, 8))
+        self.assertEqual((many["call"]["other_tensors"], many["retries"]), (1, []))
+        self.assertIn("another large tensor", many["retries_skipped"])
+
     def test_none_for_functions_that_talk_to_others(self):
         self.on()
         capture.wrap(broken, collective=True)(draw(8, 12))
@@ -877,10 +887,10 @@ class Training(Case):
                 self.assertEqual(sidecar["input"]["rebuilt"]["parameter"], "down.weight")
             self.assertEqual((sidecar["variant"], sidecar["step"], sidecar["epsilon"]), ("torch-muon", 9, 1e-7))
             self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
-            self.assertEqual(
-                sidecar["state"],
-                [{"parameter": "down.weight", "weight_finite": False, "grad_finite": False, "momentum_finite": False}],
-            )
+            (state,) = sidecar["state"]
+            self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
+            self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
+            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (False, False))
             for path in self.folder.iterdir():
                 path.unlink()
 
