@@ -398,6 +398,8 @@ def _is_dtensor(value):
 def _own(value):
     """The tensor that this rank holds: of a DTensor its part; without gradient and without a subclass' ways."""
     torch = _torch()
+    if type(value) is torch.Tensor and not value.requires_grad:
+        return value
     tensor = value.detach()
     if _is_dtensor(tensor):
         tensor = tensor.to_local().detach()
@@ -907,7 +909,6 @@ class _Call:
         "output_sums",
         "output_version",
         "part",
-        "place",
         "shape",
         "slot",
         "spot",
@@ -948,15 +949,10 @@ class _Gone:
     """Stands in the arguments of a call where another large tensor was, which is not kept."""
 
 
-def _place_of_input(args, kwargs):
+def _input_of(args, kwargs):
+    """The first tensor among the arguments."""
     torch = sys.modules["torch"]
-    for place, value in enumerate(args):
-        if isinstance(value, torch.Tensor):
-            return place, value
-    for name, value in kwargs.items():
-        if isinstance(value, torch.Tensor):
-            return name, value
-    return None, None
+    return next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
 
 
 def _without_tensors(value, tensor):
@@ -972,19 +968,11 @@ def _is_other_tensor(item, value):
     return item is not value and isinstance(item, sys.modules["torch"].Tensor) and item.numel() > 1
 
 
-def _begin(spot, args, kwargs, index):
-    """The record of a call that will be looked at; None where its first tensor cannot be."""
-    place, value = _place_of_input(args, kwargs)
-    if value is None:
-        return None
-    tensor = _own(value)
-    if tensor.dim() not in (2, 3) or not _watchable(tensor):
-        _leave_out("an input that is no strided floating-point tensor with 2 or 3 dimensions")
-        return None
+def _begin(spot, args, kwargs, index, value, tensor):
+    """The record of a call that will be looked at; `tensor` is the rank's own part of its input `value`."""
     call = _Call()
     call.spot = spot
     call.index = index
-    call.place = place
     call.args = tuple(_without_tensors(item, value) for item in args)
     call.kwargs = {name: _without_tensors(item, value) for name, item in kwargs.items()}
     call.lost = any(item is _Gone for item in (*call.args, *call.kwargs.values()))
@@ -1067,7 +1055,10 @@ def _guarded(function, *arguments):
     before = getattr(_local, "busy", False)
     _local.busy = True
     try:
-        with _torch().no_grad():
+        torch = _torch()
+        if not torch.is_grad_enabled():  # as in most optimizers
+            return function(*arguments)
+        with torch.no_grad():
             return function(*arguments)
     except Exception as error:
         where = getattr(function, "__name__", "the helper").lstrip("_")
@@ -1078,17 +1069,31 @@ def _guarded(function, *arguments):
 
 
 def _prepared(spot, args, kwargs, index):
+    """(the record of the call or None, whether strict looks at it)"""
     strict = _settings.mode == "strict"
-    call = _guarded(_begin, spot, args, kwargs, index)
-    if call is None:
-        return None, strict
+    call = _guarded(_prepare, spot, args, kwargs, index, strict)
+    return (None if _process.stopped else call), strict
+
+
+def _prepare(spot, args, kwargs, index, strict):
+    value = _input_of(args, kwargs)
+    if value is None:
+        return None
+    tensor = _own(value)
+    if tensor.dim() not in (2, 3) or not _watchable(tensor):
+        _leave_out("an input that is no strided floating-point tensor with 2 or 3 dimensions")
+        return None
+    call = _begin(spot, args, kwargs, index, value, tensor)
     if _capturing_graph(call.device):
-        return _prepared_in_graph(call, strict), strict
+        return _prepared_in_graph(call, strict)
     with _process.lock:
         _process.looked += 1
         _process.ring.append(call)
-    _guarded(_copy_before if strict else _checksum_before, call)
-    return (None if _process.stopped else call), strict
+    if strict:
+        _copy_before(call, tensor)
+    else:
+        _checksum_before(call, value, tensor)
+    return call
 
 
 def _prepared_in_graph(call, strict):
@@ -1101,12 +1106,11 @@ def _prepared_in_graph(call, strict):
     return call
 
 
-def _copy_before(call):
-    tensor = _own(call.input())
+def _copy_before(call, tensor):
     call.copy = tensor.clone()
 
 
-def _checksum_before(call):
+def _checksum_before(call, value, tensor):
     with _process.lock:
         block = _process.blocks.get(call.device)
         if block is None or block.used == RING:
@@ -1115,13 +1119,11 @@ def _checksum_before(call):
         block.used += 1
         if call.stream is not None:
             block.streams[_stream_id(call.stream)] = call.stream
-    value = call.input()
-    row, column = block.inputs[call.slot]
-    _sums(_own(value), row, column)
+    _sums(tensor, block.inputs[call.slot, 0], block.inputs[call.slot, 1])
     if _settings.keep:
         call.keep = [value]
     if _settings.controls and _wants_control(call):
-        call.copy = _own(value).clone()
+        call.copy = tensor.clone()
 
 
 def _wants_control(call):
