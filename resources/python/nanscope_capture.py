@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes down what decides a NaN in a Newton-Schulz step of an optimizer (Muon, NorMuon, Dion), at the scene.
 
-    NANSCOPE_CAPTURE=1 torchrun nanscope_capture.py train.py ...       # every function that is known, nothing edited
+    torchrun nanscope_capture.py train.py ...                          # every function that is known, nothing edited
 
     import nanscope_capture                                            # or in the trainer
     newton_schulz = nanscope_capture.wrap(newton_schulz)
@@ -877,6 +877,8 @@ class _Spot:
         self.function = function
         self.options = options
         self.name = options["name"] or getattr(function, "__qualname__", type(function).__qualname__)
+        # Some wrap anew for every step, so that an object is no key.
+        self.key = (getattr(function, "__module__", None), self.name)
         self._identity = None
 
     def identity(self):
@@ -1135,7 +1137,7 @@ def _wants_control(call):
 
 
 def _kind(call):
-    return (id(call.spot), call.shape, str(call.dtype))
+    return (call.spot.key, call.shape, str(call.dtype))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -2199,7 +2201,7 @@ class patched(contextlib.ContextDecorator):
             holder = getattr(holder, part)
         original = getattr(holder, last)
         if getattr(original, "nanscope_capture", False):
-            return original
+            return original  # watched already
         wrapped = wrap(original, **self.options)
         self._replace(holder, last, original, wrapped)
         if not path:
@@ -2230,34 +2232,78 @@ class patched(contextlib.ContextDecorator):
 
 
 def install(on=None):
-    """Watches every function of KNOWN whose module can be imported, and ends a step after each optimizer's step().
+    """Watches every function of KNOWN, and ends a step after each optimizer's step().
 
-    Returns "module:attribute" of what is watched. Raises nothing: what cannot be imported is left out. Functions that
-    an optimizer took before keep running unwatched, so call it before one is made. `on=True` switches capturing on.
+    Nothing is imported for it: what is imported already is watched at once, the rest as soon as somebody imports it, so
+    that it may stand in a sitecustomize.py. Returns "module:attribute" of what is watched at once, and raises nothing.
+    Functions that an optimizer object holds already keep running unwatched. `on=True` switches capturing on.
     """
     if on is not None:
         configure(on=on)
-    found = []
-    for module, attribute, *_ in KNOWN:
-        patch = patched(f"{module}:{attribute}")
-        try:
-            patch.__enter__()
-        except Exception:  # whatever a stranger's module does while it is imported
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    for module in dict.fromkeys([entry[0] for entry in KNOWN] + [OPTIMIZER]):
+        if module in sys.modules:
+            _install_in(module)
+    return [patch.target for patch in _installed]
+
+
+OPTIMIZER = "torch.optim.optimizer"
+
+
+def _install_in(module):
+    """Watches what KNOWN has of a module that is imported. Other versions of it may not have all of that."""
+    for home, attribute, *_ in KNOWN:
+        target = f"{home}:{attribute}"
+        if home != module or any(patch.target == target for patch in _installed):
             continue
-        _installed.append(patch)
-        found.append(f"{module}:{attribute}")
-    with contextlib.suppress(Exception):
-        optimizer = importlib.import_module("torch.optim.optimizer")
-        _hooks.append(optimizer.register_optimizer_step_post_hook(_after_any_step))
-    return found
+        patch = patched(target)
+        with contextlib.suppress(AttributeError, ImportError):
+            patch.__enter__()
+            _installed.append(patch)
+    if module == OPTIMIZER and not any(kind == "install" for kind, _ in _hooks):
+        with contextlib.suppress(AttributeError):
+            _hooks.append(("install", sys.modules[module].register_optimizer_step_post_hook(_after_any_step)))
+
+
+class _Finder:
+    """Sees modules of KNOWN when they are imported, and leaves finding and running them to whoever does it."""
+
+    def __init__(self):
+        self.names = {entry[0] for entry in KNOWN} | {OPTIMIZER}
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.names:
+            return None
+        for finder in sys.meta_path:
+            find = getattr(finder, "find_spec", None)
+            spec = find(name, path, target) if find is not None and not isinstance(finder, _Finder) else None
+            if spec is not None:
+                return self._followed(spec)
+        return None
+
+    def _followed(self, spec):
+        loader = spec.loader
+        run = getattr(loader, "exec_module", None)
+        if run is None:
+            return spec
+
+        def run_and_watch(module):
+            run(module)
+            _install_in(spec.name)
+
+        with contextlib.suppress(AttributeError):  # a loader that takes no attributes
+            loader.exec_module = run_and_watch
+        return spec
 
 
 def uninstall():
     """Takes back what install() and watch() did."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
     while _installed:
         _installed.pop().__exit__()
     while _hooks:
-        _hooks.pop().remove()
+        _hooks.pop()[1].remove()
 
 
 def _after_step(optimizer, *_):
@@ -2292,7 +2338,7 @@ def watch(optimizer, model=None):
     _note_optimizer(optimizer)
     if _process.step is None:
         _process.step = 0
-    _hooks.append(optimizer.register_step_post_hook(_after_step))
+    _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
     return optimizer
 
 
@@ -2418,6 +2464,7 @@ def _main():
         sys.path.remove(here)
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
     install(on=True)
+    # What the trainer imports is watched when it is.
     runpy.run_path(sys.argv[0], run_name="__main__")
 
 

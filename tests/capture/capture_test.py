@@ -943,14 +943,36 @@ class Training(Case):
             Gram()(draw(6, 10))
             self.assertEqual(len(self.dumps()), 2)
 
-    def test_install_leaves_out_what_is_not_there(self):
+    def test_install_and_uninstall(self):
         found = capture.install()
-        self.assertIn(f"{MUON}:_zeropower_via_newtonschulz", found)
-        self.assertNotIn("dion.muon:zeropower_via_newtonschulz5", found)
-        again = capture.install()
-        self.assertEqual(again, found)
+        self.assertEqual(found, [f"{MUON}:_zeropower_via_newtonschulz"])
+        self.assertEqual(capture.install(), found)
+        self.assertEqual(len(capture._hooks), 1)
         capture.uninstall()
         self.assertFalse(hasattr(sys.modules[MUON]._zeropower_via_newtonschulz, "nanscope_capture"))
+        self.assertEqual([finder for finder in sys.meta_path if isinstance(finder, capture._Finder)], [])
+
+    def test_install_imports_nothing_and_sees_what_is_imported_later(self):
+        text = "def zeropower_via_newtonschulz5(G, steps=5):\n    return G * float('nan')\n"
+        (self.folder / "normuon.py").write_text(text)
+        (self.folder / "muon.py").write_text("raise SystemExit('a stranger that was imported')\n")
+        (self.folder / "takes.py").write_text("from normuon import zeropower_via_newtonschulz5 as mine\n")
+        self.enterContext(mock.patch.object(sys, "path", [str(self.folder), *sys.path]))
+        self.addCleanup(lambda: [sys.modules.pop(name, None) for name in ("normuon", "takes")])
+        self.on()
+        capture.install()
+        self.assertNotIn("normuon", sys.modules)
+        import takes
+
+        takes.mine(draw(8, 12))
+        self.assertEqual(self.only()[1]["variant"], "keller-jordan")
+
+    def test_healthy_calls_are_told_apart_though_the_function_is_wrapped_anew(self):
+        self.on()
+        function = sometimes({1})
+        for seed in range(2):
+            capture.wrap(function)(draw(8, 12, seed=seed))
+        self.assertEqual(len(self.only()[1]["controls"]), 1)
 
 
 class Sampling(Case):
@@ -1354,52 +1376,68 @@ class Compile(Case):
             del Y
 
 
-def spread(function, folder, ranks=2):
-    """Runs function(rank) in forked processes that make up a group of gloo."""
+def as_rank(function, rank, ranks, folder, arguments):
+    os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(ranks)})
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
+    function(rank, folder, *arguments)
+    # Gloo's threads may abort a process whose peer is gone already.
+    dist.barrier()
+    sys.stderr.flush()
+    os._exit(0)
 
-    def child(rank):
-        os.environ.update({"RANK": str(rank), "WORLD_SIZE": str(ranks)})
-        dist.init_process_group("gloo", init_method=f"file://{folder}/rendezvous", rank=rank, world_size=ranks)
-        function(rank)
-        # Gloo's threads may abort a process whose peer is gone already.
-        dist.barrier()
-        sys.stderr.flush()
-        os._exit(0)
 
-    children = [FORK.Process(target=child, args=(rank,)) for rank in range(ranks)]
+def spread(function, folder, *arguments, ranks=2):
+    """Runs function(rank, folder, ...) in processes that make up a group of gloo.
+
+    They are forked from one that did nothing yet, as autograd and gloo do not bear a parent with threads.
+    """
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["torch", "torch.distributed.tensor"])
+    children = [context.Process(target=as_rank, args=(function, rank, ranks, folder, arguments)) for rank in range(ranks)]
     for process in children:
         process.start()
     for process in children:
         process.join(90)
         if process.exitcode != 0:
+            process.kill()
             raise AssertionError(f"a rank ended with {process.exitcode}")
+    (folder / "rendezvous").unlink(missing_ok=True)
+
+
+def train_in_ddp(rank, folder, watched):
+    from torch.nn.parallel import DistributedDataParallel
+
+    if watched:
+        capture.configure(on=True, mode="observe", directory=folder, min_free_bytes=0)
+        capture.install()
+    model = DistributedDataParallel(Net())
+    train(steps=4, model=model)
+    torch.save([bits(p) for p in model.module.parameters()], folder / f"weights{int(watched)}-{rank}.pt")
+    if watched:
+        X = draw(8, 12)
+        capture.wrap(broken if rank == 1 else newton_schulz)(X)
+        capture.end_step()
+
+
+def call_with_shards(rank, folder):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    for mode in ("strict", "observe"):
+        capture.configure(on=True, mode=mode, directory=folder, min_free_bytes=0)
+        X = distribute_tensor(draw(8, 12), mesh, [Shard(0)])
+        Y = capture.wrap(lambda X: X * NAN)(X)
+        capture.end_step(step=3)
+        del Y
 
 
 class Ranks(Case):
     def test_ddp(self):
         """Both ranks train as they do without the helper; rank 1 alone has a bad call."""
-
-        def run(watched):
-            def rank_of(rank):
-                from torch.nn.parallel import DistributedDataParallel
-
-                if watched:
-                    self.on("observe")
-                    capture.install()
-                model = DistributedDataParallel(Net())
-                inner = model.module
-                train(steps=4, model=model)
-                torch.save([bits(p) for p in inner.parameters()], self.folder / f"weights{int(watched)}-{rank}.pt")
-                if watched:
-                    X = draw(8, 12)
-                    capture.wrap(broken if rank == 1 else newton_schulz)(X)
-                    capture.end_step()
-
-            return rank_of
-
         for watched in (False, True):
-            spread(run(watched), self.folder)
-            (self.folder / "rendezvous").unlink(missing_ok=True)
+            spread(train_in_ddp, self.folder, watched)
         for rank in range(2):
             plain = torch.load(self.folder / f"weights0-{rank}.pt")
             self.assertEqual(torch.load(self.folder / f"weights1-{rank}.pt"), plain)
@@ -1409,20 +1447,7 @@ class Ranks(Case):
         self.assertEqual(list(self.folder.glob("dion_nan_capture_rank0*")), [])
 
     def test_dtensor(self):
-        def rank_of(rank):
-            from torch.distributed.device_mesh import init_device_mesh
-            from torch.distributed.tensor import Shard, distribute_tensor
-
-            mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
-            for mode in ("strict", "observe"):
-                capture._process = capture._Process()
-                self.on(mode)
-                X = distribute_tensor(draw(8, 12), mesh, [Shard(0)])
-                Y = capture.wrap(lambda X: X * NAN)(X)
-                capture.end_step(step=3)
-                del Y
-
-        spread(rank_of, self.folder)
+        spread(call_with_shards, self.folder)
         for rank in range(2):
             paths = [path for path in self.dumps() if NAME.fullmatch(path.name)[1] == str(rank)]
             self.assertEqual(len(paths), 2)
