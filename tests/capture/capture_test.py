@@ -951,6 +951,10 @@ class Training(Case):
         capture.uninstall()
         self.assertFalse(hasattr(sys.modules[MUON]._zeropower_via_newtonschulz, "nanscope_capture"))
         self.assertEqual([finder for finder in sys.meta_path if isinstance(finder, capture._Finder)], [])
+        self.on("observe")
+        with mock.patch.object(capture, "_finish_step") as finish:
+            train(steps=1)
+        finish.assert_not_called()
 
     def test_install_imports_nothing_and_sees_what_is_imported_later(self):
         text = "def zeropower_via_newtonschulz5(G, steps=5):\n    return G * float('nan')\n"
@@ -1394,7 +1398,8 @@ def spread(function, folder, *arguments, ranks=2):
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch", "torch.distributed.tensor"])
-    children = [context.Process(target=as_rank, args=(function, rank, ranks, folder, arguments)) for rank in range(ranks)]
+    common = (ranks, folder, arguments)
+    children = [context.Process(target=as_rank, args=(function, rank, *common)) for rank in range(ranks)]
     for process in children:
         process.start()
     for process in children:
