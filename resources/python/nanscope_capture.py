@@ -514,6 +514,9 @@ def _sum_of(tensor, out=None):
         return total if out is None else out.copy_(total)
     if tensor.element_size() == 1:
         tensor = tensor.to(torch.float32)
+    if tensor.dtype == torch.bfloat16 and tensor.device.type == "cpu":
+        # CPUs make a copy of everything in float32 first; sums of rows need none, and have its range.
+        tensor = tensor.sum(-1)
     dimensions = tuple(range(tensor.dim()))
     return torch.sum(tensor, dimensions, dtype=torch.float32, out=out)
 
