@@ -326,7 +326,8 @@ class _Process:
         self.suppressed = collections.Counter()  # by reason
         self.step = None  # that is under way
         self.optimizers = []
-        self.graphs = {}  # device: sum of outputs inside CUDA graphs
+        self.totals = {}  # device: a number that calls inside CUDA graphs add to
+        self.graphs = set()  # devices on which such calls were recorded
         self.unwatched = collections.Counter()  # by reason
         self.warned = set()
         self.stopped = None
@@ -1107,7 +1108,12 @@ def _prepared_in_graph(call, strict):
         _leave_out("calls recorded into a CUDA graph, which strict cannot watch")
         _warn_once("graph", "strict cannot watch calls inside a CUDA graph; NANSCOPE_CAPTURE_MODE=observe can")
         return None
+    if call.device not in _process.totals:
+        _leave_out("calls recorded into a CUDA graph before any that was not")
+        return None
     call.slot = "graph"
+    with _process.lock:
+        _process.looked += 1
     return call
 
 
@@ -1120,6 +1126,9 @@ def _checksum_before(call, value, tensor):
         block = _process.blocks.get(call.device)
         if block is None or block.used == RING:
             block = _process.blocks[call.device] = _Block(call.device)
+            if call.device not in _process.totals:
+                # Memory that is taken while a graph is recorded belongs to the graph.
+                _process.totals[call.device] = block.sums.new_zeros(())
         call.block, call.slot = block, block.used
         block.used += 1
         if call.stream is not None:
@@ -1259,12 +1268,9 @@ def _observed_in_graph(call, output):
     tensor = None if output is None else _own(output)
     if tensor is None or not _watchable(tensor):
         return None
-    torch = _torch()
-    total = _process.graphs.get(call.device)
-    if total is None:
-        total = _process.graphs[call.device] = torch.zeros((), dtype=torch.float32, device=call.device)
     # Times zero, so that finite outputs never add up to anything.
-    total.add_(_sum_of(tensor), alpha=0.0)
+    _process.totals[call.device].add_(_sum_of(tensor) * 0)
+    _process.graphs.add(call.device)
     return None
 
 
@@ -1462,7 +1468,8 @@ def _stacked(call, form, tensors):
 def _read_graphs():
     """Calls inside CUDA graphs: which replay it was, and its input, are not known."""
     message = None
-    for device, total in list(_process.graphs.items()):
+    for device in list(_process.graphs):
+        total = _process.totals[device]
         if math.isfinite(float(total)):
             continue
         total.zero_()
@@ -2364,8 +2371,16 @@ def end_step(step=None, optimizer=None):
             _process.step += 1
 
 
+def _recording():
+    """Whether a step is just recorded into a CUDA graph: to wait for the device would break the graph."""
+    return any(_capturing_graph(device) for device in list(_process.totals))
+
+
 def _finish_step(step, optimizer):
-    message = _guarded(_end_step, step, optimizer) if _process.pending or _process.graphs else None
+    process = _process
+    message = None
+    if (process.pending or process.graphs) and not _guarded(_recording):
+        message = _guarded(_end_step, step, optimizer)
     if message and _settings.raises and _settings.mode == "observe":
         raise NonFiniteOutput(message)
 

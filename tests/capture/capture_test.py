@@ -1500,13 +1500,26 @@ class Graphs(Case):
     def test_observe_leaves_a_number(self):
         self.on("observe")
         X = draw(8, 12)
+        capture.wrap(newton_schulz)(X)  # as one warms up
         with mock.patch.object(capture, "_capturing_graph", lambda device: True):
             capture.wrap(newton_schulz)(X)
-            capture.end_step()
-            self.assertEqual(self.text.getvalue(), "")
+        capture.end_step()
+        self.assertEqual(self.text.getvalue(), "")
+        with mock.patch.object(capture, "_capturing_graph", lambda device: True):
             capture.wrap(broken)(X)
+            with mock.patch.object(capture, "_end_step", side_effect=AssertionError("waited in a recording")):
+                capture.end_step()
+        self.assertEqual(self.text.getvalue(), "")
         capture.end_step()
         self.assertIn("inside a CUDA graph", self.text.getvalue())
+        self.assertIsNone(capture._process.stopped)
+
+    def test_observe_takes_no_memory_in_a_recording(self):
+        self.on("observe")
+        with mock.patch.object(capture, "_capturing_graph", lambda device: True):
+            capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(capture._process.totals, {})
+        self.assertIn("1 with calls recorded into a CUDA graph before any that was not", capture.summary())
 
 
 if __name__ == "__main__":
