@@ -313,7 +313,7 @@ private:
         facts.damageInFaintLines = damagedInFaintLines(element);
         facts.dumpedByWrapper = matrix.file.wrapped;
         facts.scene = matrix.stored.scene;
-        facts.calledAgain = callsAtTheScene(matrix.stored.file, facts.scene);
+        facts.calledAgain = callsAtTheScene(matrix.stored.file, facts);
         return facts;
     }
 

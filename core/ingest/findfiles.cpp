@@ -98,7 +98,7 @@ std::string problemOfSharded(const Contents& contents)
 /// Written last: "trainer_state.json" by transformers, "random_states_0.pkl" by accelerate, with which diffusers saves.
 std::string problemOfTrainer(const Contents& contents)
 {
-    static const RE2 last(R"(trainer_state\.json|random_states_\d+\.pkl)", RE2::Latin1);
+    static const RE2 last(R"(trainer_state\.json|random_states_0\.pkl)", RE2::Latin1);
     return contents.has(last) ? "" : "it has no trainer_state.json: saving was not finished, or it was exported";
 }
 

@@ -667,7 +667,8 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
     CapturePlaces places(found->root, before->captures);
     destination.elsewhere = [&](const Capture& capture) { return places.elsewhere(capture); };
     destination.seenAgain = [&](const Capture& capture) {
-        return session.knowsCapture(capture.identity, capture.path).map([](bool) {});
+        const auto known = session.knowsCapture(capture.identity, capture.path);
+        return known ? session.takeSidecar(capture) : Result<void>(tl::make_unexpected(known.error()));
     };
     destination.addCaptures = [&](std::vector<Capture>& captures) { return session.addCaptures(captures); };
     // What it gave and no longer holds stays.

@@ -264,17 +264,19 @@ std::string mapText(const Capture& capture, const TileMap* map)
 }
 
 /// What a helper saw at the call; empty where it says nothing.
-std::string sceneText(const Scene& scene)
+std::string sceneText(const Capture& capture)
 {
+    const auto& scene = capture.scene;
     std::string text;
     if (!scene.function.empty()) {
         text += fmt::format("{} was called. ", printable(scene.function));
     }
     if (scene.calledAgain > 0) {
-        const bool always = scene.failedAgain == scene.calledAgain;
+        const bool damaged = capture.output && !capture.output->total().finite();
+        const bool twoEnds = scene.failedAgain < scene.calledAgain && (damaged || scene.failedAgain > 0);
         text +=
-            fmt::format("Made again right after it on the same bits, {} of {} failed{}. ", countText(scene.failedAgain),
-                counted(scene.calledAgain, "call"), always ? "" : ": no function of its input does that");
+            fmt::format("Made again at the scene on the same bits, {} of {} failed{}. ", countText(scene.failedAgain),
+                counted(scene.calledAgain, "call"), twoEnds ? ": no function of its input does that" : "");
     }
     text += scene.inputOverwritten ? "Afterwards the input held other bits. " : "";
     return text.substr(0, text.find_last_not_of(' ') + 1);
@@ -306,7 +308,7 @@ std::string explainText(
     if (const auto number = convictingInput(capture); !number.empty()) {
         text += statement("number", number);
     }
-    if (const auto scene = sceneText(capture.scene); !scene.empty()) {
+    if (const auto scene = sceneText(capture); !scene.empty()) {
         text += statement("scene", scene);
     }
     if (!verdict.summary.empty()) {

@@ -51,6 +51,36 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
     return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
 }
 
+/// What only a sidecar says, in tables of its own: most captures have none.
+class SaidBeside
+{
+public:
+    explicit SaidBeside(sqlite3* db)
+        : m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
+        , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
+        , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
+        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?)")
+    { }
+
+    void put(std::int64_t id, const Capture& c)
+    {
+        m_dropWord.bind(id).run();
+        if (c.nothingElse) {
+            m_insertWord.bind(id).run();
+        }
+        m_dropScene.bind(id).run();
+        if (const auto& scene = c.scene; scene != Scene {}) {
+            m_insertScene.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten).run();
+        }
+    }
+
+private:
+    Statement m_dropWord;
+    Statement m_insertWord;
+    Statement m_dropScene;
+    Statement m_insertScene;
+};
+
 /// Stores captures one after the other with statements that are prepared once.
 class CaptureStore
 {
@@ -65,10 +95,7 @@ public:
         , m_dropScans(db, "DELETE FROM scans WHERE capture_id = ?")
         , m_dropPart(db, "DELETE FROM capture_parts WHERE capture_id = ?")
         , m_insertPart(db, "INSERT INTO capture_parts VALUES (?, ?)")
-        , m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
-        , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
-        , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
-        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?)")
+        , m_saidBeside(db)
         , m_insertScan(db, "INSERT INTO scans VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
     { }
 
@@ -85,14 +112,7 @@ public:
         if (!c.part.empty()) {
             m_insertPart.bind(id, c.part).run();
         }
-        m_dropWord.bind(id).run();
-        if (c.nothingElse) {
-            m_insertWord.bind(id).run();
-        }
-        m_dropScene.bind(id).run();
-        if (const auto& scene = c.scene; scene != Scene {}) {
-            m_insertScene.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten).run();
-        }
+        m_saidBeside.put(id, c);
         addScans(id, "input", c.input.batches);
         if (c.output) {
             addScans(id, "output", c.output->batches);
@@ -117,10 +137,7 @@ private:
     Statement m_dropScans;
     Statement m_dropPart;
     Statement m_insertPart;
-    Statement m_dropWord;
-    Statement m_insertWord;
-    Statement m_dropScene;
-    Statement m_insertScene;
+    SaidBeside m_saidBeside;
     Statement m_insertScan;
 };
 
@@ -192,6 +209,33 @@ void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersi
 }
 
 } // namespace
+
+void storeSidecar(sqlite3* db, const Capture& c)
+{
+    Statement find(db,
+        "SELECT c.id, c.variant, c.step, c.epsilon, w.capture_id IS NOT NULL, coalesce(s.function, ''), "
+        "coalesce(s.called_again, 0), coalesce(s.failed_again, 0), coalesce(s.input_overwritten, 0) FROM captures c "
+        "LEFT JOIN captures_of_nothing_else w ON w.capture_id = c.id LEFT JOIN capture_scenes s ON s.capture_id = c.id "
+        "WHERE c.identity = ?");
+    if (!find.bind(c.identity).step()) {
+        return;
+    }
+    const auto id = find.integer(0);
+    const Scene scene {find.text(5), find.integer(6), find.integer(7), find.integer(8) != 0};
+    const bool same = find.optional<std::string>(1) == c.variant && find.optional<std::int64_t>(2) == c.step
+        && find.optional<double>(3) == c.epsilon && (find.integer(4) != 0) == c.nothingElse && scene == c.scene;
+    find.reset();
+    if (same) {
+        return;
+    }
+    Transaction transaction(db);
+    Statement(db, "UPDATE captures SET variant = ?, step = ?, epsilon = ? WHERE id = ?")
+        .bind(c.variant, c.step, c.epsilon, id)
+        .run();
+    SaidBeside(db).put(id, c);
+    Statement(db, "UPDATE facts SET value = '' WHERE name = 'diagnosis'").run();
+    transaction.commit();
+}
 
 bool isReplacedPath(const std::string& path)
 {

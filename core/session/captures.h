@@ -85,4 +85,7 @@ void moveCapture(
 /// Such is the path of a capture whose file was written over: there is no file.
 bool isReplacedPath(const std::string& path);
 
+/// Session::takeSidecar() of a capture that need not be there.
+void storeSidecar(sqlite3* db, const Capture& capture);
+
 } // namespace nanscope::session

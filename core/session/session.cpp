@@ -537,6 +537,11 @@ Result<bool> Session::knowsCapture(const std::string& identity, const std::strin
     });
 }
 
+Result<void> Session::takeSidecar(const Capture& capture)
+{
+    return m_impl->attempt([&] { storeSidecar(m_impl->raw(), capture); });
+}
+
 Result<std::optional<std::string>> Session::captureName(const std::string& identity) const
 {
     return m_impl->attempt([&] {

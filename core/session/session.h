@@ -49,6 +49,9 @@ public:
     Result<std::unordered_set<std::string>> knownCaptures() const;
     /// True if a capture with this identity is stored already; its path is brought up to date then.
     Result<bool> knowsCapture(const std::string& identity, const std::string& path);
+    /// Takes over what the sidecar of a known capture says by now; where it says something else than before, the stored
+    /// diagnosis is forgotten.
+    Result<void> takeSidecar(const Capture& capture);
     /// All or nothing, in one transaction. Ids are filled in. Captures come with the names of their files; what each is
     /// called from then on is what summary() says: where files are named alike, with as much of their folders as tells
     /// them apart. Those that were called by the file name alone are renamed, and what is stored of them with them.

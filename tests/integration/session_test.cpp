@@ -54,6 +54,22 @@ TEST_F(InSession, ImportingAgainAddsNothing)
     EXPECT_EQ(run({"list", m_session, "captures", "--json"}).json()["captures"].size(), 1U);
 }
 
+TEST_F(InSession, ASidecarThatCameLaterIsReadAndWhatWasJudgedWithoutItIsNot)
+{
+    const std::vector<std::string> diagnose {"diagnose", m_folder / "run", "--session", m_session, "--json"};
+    const auto ran = [&] { return run(diagnose).json()["captures"][0]["variant"]["how"].get<std::string>(); };
+    EXPECT_NE(ran(), "sidecar");
+    writeText(m_folder / "run/a.json", R"({"variant": "torch-muon", "step": 41, "nothing_else": true,
+        "function": {"module": "mine", "qualname": "ns"}})");
+    EXPECT_EQ(ran(), "sidecar");
+    const auto listed = run({"list", m_session, "captures", "--json"}).json()["captures"][0];
+    EXPECT_EQ(listed["step"], 41);
+    EXPECT_EQ(listed["nothing_else"], true);
+    EXPECT_EQ(listed["scene"]["function"], "mine:ns");
+    fs::remove(m_folder / "run/a.json");
+    EXPECT_NE(ran(), "sidecar");
+}
+
 TEST_F(InSession, WhatIsWrittenIsItsOwnersAloneWhateverTheUmask)
 {
     const auto out = m_folder / "out";

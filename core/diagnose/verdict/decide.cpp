@@ -87,7 +87,7 @@ CaptureVerdict withObservations(CaptureVerdict verdict, const Observations& obse
 {
     verdict.facts.failureRate = observed.rate;
     verdict.facts.tried = observed.tried;
-    verdict.facts.calledAgain = callsAtTheScene(verdict.capture, verdict.facts.scene);
+    verdict.facts.calledAgain = callsAtTheScene(verdict.capture, verdict.facts);
     std::ranges::copy_if(observed.called, std::back_inserter(verdict.facts.calledAgain),
         [&](const CallsAgain& one) { return one.capture == verdict.capture && check(one); });
     for (auto& experiment : verdict.next) {

@@ -245,12 +245,16 @@ void addExperiments(CaptureVerdict& verdict, const Considered& c)
 /// Lines for the captured call made again: k of n went wrong.
 void addCallsAgain(CaptureVerdict& verdict, const Facts& facts, const Decision& decision)
 {
-    const auto asItRan = std::ranges::find_if(
-        facts.calledAgain, [](const CallsAgain& one) { return one.experiment.empty() && one.sameGpu; });
+    // The most calls tell most of how often it fails, whoever made them.
+    const CallsAgain* asItRan = nullptr;
+    for (const auto& one : facts.calledAgain) {
+        const bool asCaptured = one.experiment.empty() && one.sameGpu;
+        asItRan = asCaptured && (asItRan == nullptr || one.calls > asItRan->calls) ? &one : asItRan;
+    }
     for (const auto& one : facts.calledAgain) {
         if (one.experiment.empty()) {
             addAsItRan(verdict, one, decision);
-        } else if (asItRan != facts.calledAgain.end()) {
+        } else if (asItRan != nullptr) {
             addChanged(verdict, *asItRan, one);
         }
     }

@@ -174,17 +174,18 @@ double chanceOfSoFew(const CallsAgain& before, const CallsAgain& changed)
     return few / all;
 }
 
-std::vector<CallsAgain> callsAtTheScene(const std::string& capture, const Scene& scene)
+std::vector<CallsAgain> callsAtTheScene(const std::string& capture, const Facts& facts)
 {
+    const auto& scene = facts.scene;
     const CallsAgain called {
         .capture = capture, .failed = scene.failedAgain, .calls = scene.calledAgain, .atTheScene = true};
-    return check(called) ? std::vector {called} : std::vector<CallsAgain> {};
+    return !facts.outputFinite && check(called) ? std::vector {called} : std::vector<CallsAgain> {};
 }
 
 std::string callsText(const CallsAgain& called)
 {
     return fmt::format("{} of {} call{} with the same input{} failed", called.failed, called.calls,
-        called.calls == 1 ? "" : "s", called.atTheScene ? " right after it" : "");
+        called.calls == 1 ? "" : "s", called.atTheScene ? " at the scene" : "");
 }
 
 bool failsElsewhere(const CallsAgain& called)

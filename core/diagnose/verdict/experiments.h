@@ -37,8 +37,9 @@ Result<void> check(const Observations& observed);
 // The captured call made again: k of n calls went wrong, and what chance has to do with it. A count is the word of
 // the user who made the calls, or of the helper that made them at the scene.
 
-/// None where the helper made none.
-std::vector<CallsAgain> callsAtTheScene(const std::string& capture, const Scene& scene);
+/// None where the helper made none, and of a finite output: it counts which calls ended with a finite one, and that
+/// says nothing of values that are wrong.
+std::vector<CallsAgain> callsAtTheScene(const std::string& capture, const Facts& facts);
 
 /// At 95 % confidence fewer than this share of calls fails where none of `calls` did: 3 / n ("rule of three": Hanley
 /// and Lippman-Hand, JAMA 1983).

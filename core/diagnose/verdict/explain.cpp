@@ -438,7 +438,7 @@ Words calledAgainFinite(const Considered& c)
         fmt::format("the captured call ended with: {}; made again, {}{}, so no function of its input "
                     "did it",
             damageText(c.facts), callsText(called),
-            called.failed == 0
+            called.failed == 0 && mostThatFail(called.calls) < 1
                 ? fmt::format(" (at 95 % confidence fewer than {:.2g} % do)", 100 * mostThatFail(called.calls))
                 : ""),
         {}};

@@ -385,7 +385,7 @@ Blocks retry(const ReportFacts& facts)
     for (const auto& again : facts.verdict != nullptr ? facts.verdict->facts.calledAgain : std::vector<CallsAgain> {}) {
         auto text = own(fmt::format(
             "{} of {} calls with this input were damaged", countText(again.failed), countText(again.calls)));
-        text = text + own(again.sameGpu ? "" : ", on another GPU") + own(again.atTheScene ? ", right after it" : "");
+        text = text + own(again.sameGpu ? "" : ", on another GPU") + own(again.atTheScene ? ", at the scene" : "");
         list.items.push_back({{}, again.experiment.empty() ? text : text + own(", with ") + code(again.experiment)});
     }
     return list.items.empty() ? Blocks {} : Blocks {std::move(list)};

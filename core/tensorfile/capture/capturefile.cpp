@@ -48,11 +48,12 @@ std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view m
     return head;
 }
 
-/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}
+/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}, and nanscope_control_rank... of the healthy call beside one.
 void readName(std::string_view stem, Capture& capture)
 {
     auto rest = stem;
-    const auto lead = cutAt(rest, "dion_nan_capture_rank");
+    auto lead = cutAt(rest, "dion_nan_capture_rank");
+    lead = lead ? lead : cutAt(rest, "nanscope_control_rank");
     const auto rank = cutAt(rest, "_shape");
     const auto shape = cutAt(rest, "_pid");
     const auto pid = cutAt(rest, "_");
@@ -107,16 +108,14 @@ bool isWrapped(const PickleValue& root, const CaptureFile& file)
         && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
 }
 
-/// The calls that the helper made again as they ran. Where the function was given other tensors, too, the first call
-/// may have changed them, and nothing follows from another end.
+/// The calls that the helper made again as they ran. Where the function was given other tensors, too, or that is not
+/// said, the first call may have changed them, and nothing follows from another end.
 void takeRetries(const simdjson::dom::object& object, Scene& scene)
 {
     std::int64_t otherTensors = 0;
     simdjson::dom::array retries;
-    if (object["call"]["other_tensors"].get(otherTensors) == simdjson::SUCCESS && otherTensors != 0) {
-        return;
-    }
-    if (object["retries"].get(retries) != simdjson::SUCCESS) {
+    const bool alone = object["call"]["other_tensors"].get(otherTensors) == simdjson::SUCCESS && otherTensors == 0;
+    if (!alone || object["retries"].get(retries) != simdjson::SUCCESS) {
         return;
     }
     for (const auto retry : retries) {

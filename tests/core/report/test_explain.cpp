@@ -110,6 +110,9 @@ TEST(Explain, SaysWhatAHelperSawAtTheCall)
     EXPECT_THAT(text, HasSubstr("Afterwards the input"));
     capture.scene = {"", 1, 1, false};
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("1 of 1 call failed."));
+    capture.scene = {"", 3, 0, false};
+    capture.output->batches = {Scan {.count = 15360}};
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("0 of 3 calls failed."));
 }
 
 TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)

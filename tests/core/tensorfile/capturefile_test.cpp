@@ -160,6 +160,7 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
 {
     folder.write("x.json", R"({"function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
         "input": {"checksum_before": "a1", "checksum_after": "a2"},
+        "call": {"other_tensors": 0},
         "retries": [{"how": "same", "finite": false}, {"how": "same", "finite": true}, {"how": "stream", "finite": true},
             {"how": "fp32", "finite": true}, {"how": "same"}, 5]})");
     const auto scene = open("x.pt", smallCapture())->capture.scene;
@@ -167,10 +168,14 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
     EXPECT_EQ(scene.calledAgain, 3) << "as it ran; not in another format, nor without an end";
     EXPECT_EQ(scene.failedAgain, 1);
     EXPECT_TRUE(scene.inputOverwritten);
-    folder.write("x.json", R"({"call": {"other_tensors": 1}, "retries": [{"how": "same", "finite": true}],
-        "input": {"checksum_before": "a1", "checksum_after": "a1"}})");
-    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {})
-        << "where it takes another tensor, the call itself may have changed that";
+    for (const auto* others : {"1", "true", "[\"w\"]", "null"}) {
+        folder.write("x.json",
+            fmt::format(R"({{"call": {{"other_tensors": {}}}, "retries": [{{"how": "same", "finite": true}}],
+                "input": {{"checksum_before": "a1", "checksum_after": "a1"}}}})",
+                others));
+        EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {})
+            << others << ": where it takes another tensor, the call itself may have changed that";
+    }
     folder.write("x.json", R"({"function": "f", "retries": 3, "input": [], "call": null})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});
 }
