@@ -22,6 +22,8 @@ cp -r "$(dirname "$0")/../resources/sample" "$root/tmp/sample"
 inside "apt-get -qq update && apt-get -qq install --no-install-recommends /tmp/packages/nanscope*.deb xz-utils python3-venv >/tmp/apt.log 2>&1" ||
   { tail -n 20 "$root/tmp/apt.log"; exit 1; }
 judges nanscope /usr/share/nanscope/sample
+# Nothing that the worker is configured with is missing in the package.
+"${CMAKE:-cmake}" -S "$root/usr/share/nanscope/source" -B "$root/tmp/configured" -DNANSCOPE_WORKER=OFF -DNANSCOPE_GUI=OFF -DBUILD_TESTING=OFF >/dev/null
 inside "nanscope doctor" | grep -- --build-worker >/dev/null || { echo "doctor names no way to a worker"; exit 1; }
 inside "QT_QPA_PLATFORM=offscreen nanscope-gui --screenshot /tmp/window.png /usr/share/nanscope/sample && test -s /tmp/window.png"
 inside "man -w nanscope-sweep >/dev/null 2>&1 || test -e /usr/share/man/man1/nanscope-sweep.1.gz"

@@ -86,7 +86,7 @@ Result<replay::AgreementRequest> parse(int argc, char** argv)
     app.add_option("--variant", request.variant)->required();
     app.add_option("--precision", precision);
     app.add_option("--repeats", request.repeats)->check(CLI::Range(1, 1000));
-    app.add_option("--variant-file", variantFiles)->expected(1);
+    app.add_option("--variant-file", variantFiles)->allow_extra_args(false);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Error& error) {

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -39,7 +41,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    Error buildWorker() const;
+    Error buildWorker(const CancelToken& cancel) const;
 
     bool m_build = false;
     std::string m_python;
@@ -70,39 +72,82 @@ Result<fs::path> workerSource()
         program.string());
 }
 
+/// What the worker is built from; a checkout holds much else.
+constexpr std::array sourceParts {
+    "app", "bootstrap", "cmake", "CMakeLists.txt", "CMakePresets.json", "core", "gpu", "packaging", "resources"};
+
+/// With folders of this program's own making: those of a package may be read-only.
+Result<void> copyPart(const fs::path& from, const fs::path& to)
+{
+    std::error_code error;
+    const auto failed = [&](const fs::path& path) {
+        return platform::systemFailure("The sources of the worker cannot be copied", error.value(), path);
+    };
+    fs::remove_all(to, error);
+    if (error) {
+        return failed(to);
+    }
+    if (!fs::is_directory(from)) {
+        return fs::copy_file(from, to, error) ? Result<void>() : failed(from);
+    }
+    if (!fs::create_directories(to, error)) {
+        return failed(to);
+    }
+    for (auto entry = fs::recursive_directory_iterator(from, error); entry != fs::recursive_directory_iterator();
+         entry.increment(error)) {
+        const auto target = to / entry->path().lexically_relative(from);
+        const bool done = entry->is_symlink() ? (fs::copy_symlink(entry->path(), target, error), !error)
+            : entry->is_directory()           ? fs::create_directory(target, error)
+                                              : fs::copy_file(entry->path(), target, error);
+        if (!done) {
+            return failed(entry->path());
+        }
+    }
+    return error ? Result<void>(failed(from)) : Result<void>();
+}
+
 /// A folder to compile in: a checkout itself, else a copy of what the package carries. What pip downloaded for an
 /// earlier worker stays.
 Result<fs::path> workplace(const fs::path& source)
 {
-    std::error_code error;
-    if (fs::exists(source / ".git", error)) {
+    if (fs::exists(source / ".git")) {
         return source;
     }
     const auto folder = rpc::builtWorkerFolder() / "source";
+    std::error_code error;
     fs::create_directories(folder, error);
-    for (auto entry = fs::directory_iterator(source, error); !error && entry != fs::directory_iterator();
-         entry.increment(error)) {
-        const auto target = folder / entry->path().filename();
-        fs::remove_all(target, error);
-        if (!error) {
-            fs::copy(entry->path(), target, fs::copy_options::recursive, error);
-        }
-    }
     if (error) {
-        return platform::systemFailure("The sources of the worker cannot be copied", error.value(), folder);
+        return platform::systemFailure("The folder for the worker cannot be made", error.value(), folder);
+    }
+    for (const auto* part : sourceParts) {
+        if (auto copied = fs::exists(source / part) ? copyPart(source / part, folder / part) : Result<void>();
+            !copied) {
+            return tl::make_unexpected(copied.error());
+        }
     }
     return folder;
 }
 
+/// Where the next start looks first: one beside this program goes before one that was built.
+fs::path workerFolder()
+{
+    std::error_code ignored;
+    const auto beside = platform::programFolder();
+    return fs::exists(beside / "nanscope-worker", ignored) ? beside : rpc::builtWorkerFolder();
+}
+
 /// Becomes ./bootstrap worker: what it installs, downloads and asks for is between it and the terminal.
-Error Doctor::buildWorker() const
+Error Doctor::buildWorker(const CancelToken& cancel) const
 {
     const auto source = workerSource();
     const auto folder = source ? workplace(*source) : source;
     if (!folder) {
         return folder.error();
     }
-    std::vector<std::string> arguments {"worker", rpc::builtWorkerFolder().string()};
+    if (cancel.cancelled()) {
+        return {ErrorKind::cancelled, "the worker was not built", {}};
+    }
+    std::vector<std::string> arguments {"worker", workerFolder().string()};
     if (!m_python.empty()) {
         arguments.insert(arguments.end(), {"--torch-python", m_python});
     }
@@ -123,6 +168,18 @@ std::string devicesText(const Json& environment)
     return text;
 }
 
+bool namedByVariable()
+{
+    const char* named = std::getenv("NANSCOPE_WORKER");
+    return named != nullptr && *named != '\0';
+}
+
+/// What to do about a worker that is there and of no use.
+std::string remedyFor(const std::string& otherwise)
+{
+    return namedByVariable() ? "NANSCOPE_WORKER names it: set it to another, or unset it" : otherwise;
+}
+
 /// Of the JSON that `nanscope-worker env` prints.
 Piece workerPiece(const std::string& said)
 {
@@ -131,28 +188,32 @@ Piece workerPiece(const std::string& said)
         const auto version = environment.at("nanscope").get<std::string>();
         Piece piece {fmt::format("torch {}, {}", environment.at("torch").get<std::string>(), devicesText(environment))};
         if (version != NANSCOPE_VERSION) {
-            piece.remedy = fmt::format("it is of Nanscope {}, build it again: {}", version, workerRemedy);
+            piece.remedy = remedyFor(fmt::format("it is of Nanscope {}, build it again: {}", version, workerRemedy));
         }
         return piece;
     } catch (const Json::exception&) {
-        return {"its answer is not understood", fmt::format("build it again: {}", workerRemedy)};
+        return {"its answer is not understood", remedyFor(fmt::format("build it again: {}", workerRemedy))};
     }
 }
 
-Piece worker(const CancelToken& cancel)
+Result<Piece> worker(const CancelToken& cancel)
 {
+    constexpr std::chrono::seconds patience {60};
     const auto path = rpc::workerProgram();
     std::error_code error;
     if (!fs::exists(path, error)) {
-        return {fmt::format("none at {}; replay runs on the built-in CPU device", path.string()),
-            std::getenv("NANSCOPE_WORKER") != nullptr
-                ? std::string("NANSCOPE_WORKER names a file that is not there: set it to another, or unset it")
-                : fmt::format("to replay on the torch and the GPUs of the training: {}", workerRemedy)};
+        return Piece {fmt::format("none at {}; replay runs on the built-in CPU device", path.string()),
+            remedyFor(fmt::format("to replay on the torch and the GPUs of the training: {}", workerRemedy))};
     }
-    const auto said = askWorker({"env"}, cancel);
-    auto piece = said
-        ? workerPiece(*said)
-        : Piece {said.error().what, fmt::format("build it again for a torch that is there: {}", workerRemedy)};
+    const auto said = askWorker({"env"}, cancel, patience);
+    if (!said && said.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(said.error());
+    }
+    const bool silent = !said && said.error().kind == ErrorKind::busy;
+    auto piece = said ? workerPiece(*said)
+        : silent      ? Piece {said.error().what, "see whether nvidia-smi answers: a driver that hangs holds it up"}
+                      : Piece {said.error().what,
+                     remedyFor(fmt::format("build it again for a torch that is there: {}", workerRemedy))};
     piece.found += fmt::format(" ({})", path.string());
     return piece;
 }
@@ -198,10 +259,16 @@ std::string deviceText()
 Result<int> Doctor::run(Terminal& terminal)
 {
     if (m_build) {
-        return tl::make_unexpected(buildWorker());
+        return tl::make_unexpected(buildWorker(terminal.cancelToken()));
+    }
+    if (!m_python.empty()) {
+        return failure(ErrorKind::usage, "--torch-python belongs to --build-worker");
     }
     const auto ofWindow = window();
     const auto ofWorker = worker(terminal.cancelToken());
+    if (!ofWorker) {
+        return tl::make_unexpected(ofWorker.error());
+    }
     const auto ofSessions = sessions();
     FactList facts;
     facts.group("nanscope");
@@ -210,14 +277,14 @@ Result<int> Doctor::run(Terminal& terminal)
     facts.add("window", ofWindow.found);
     facts.add("session schema", std::to_string(session::sessionSchemaVersion));
     facts.group("replay");
-    facts.add("worker", ofWorker.found);
+    facts.add("worker", ofWorker->found);
     facts.add("cpu device", deviceText());
     facts.add("variants", fmt::format("{}", fmt::join(allVariants({}), ", ")));
     facts.group("data");
     facts.add("sessions", ofSessions.found);
     facts.group("missing");
     for (const auto& [name, piece] :
-        {std::pair("window", &ofWindow), {"worker", &ofWorker}, {"sessions", &ofSessions}}) {
+        {std::pair("window", &ofWindow), {"worker", &*ofWorker}, {"sessions", &ofSessions}}) {
         if (!piece->remedy.empty()) {
             facts.add(name, piece->remedy);
         }

@@ -70,15 +70,24 @@ build_command() {
 
 # For a command line that was installed: its package holds these sources, and `nanscope doctor --build-worker` calls this.
 worker_command() {
+  local version
   [ -n "$1" ] || wrong_usage "worker needs the FOLDER to put nanscope-worker into"
+  # Who asks for a worker means the torch of now, not that of an earlier one; and none is downloaded for it.
+  [ -n "$torch_python" ] || torch_python=${VIRTUAL_ENV:+$VIRTUAL_ENV/bin/python}
+  [ -n "$torch_python" ] || torch_python=${CONDA_PREFIX:+$CONDA_PREFIX/bin/python}
+  [ -n "$torch_python" ] || torch_python=$(command -v python3 || echo python3)
+  mkdir -p "$logs" "$deps"
+  need_torch
   prepare_core
-  require_worker
+  need_nvcc
   configure worker "-DNANSCOPE_TORCH_PYTHON=$torch_python" "-DNANSCOPE_NVCC=${nvcc:-nvcc-NOTFOUND}"
   compile "$root/build/worker" nanscope-worker
-  mkdir -p "$1" && cp "$root/build/worker/bin/nanscope-worker" "$1/nanscope-worker.new" &&
-    mv "$1/nanscope-worker.new" "$1/nanscope-worker" || fail "nanscope-worker could not be put into $1."
+  mkdir -p "$1" && cp "$root/build/worker/bin/nanscope-worker" "$1/nanscope-worker.new" ||
+    fail "nanscope-worker could not be put into $1."
+  version=$("$1/nanscope-worker.new" --version) || fail "the worker does not start with the torch of $torch_python."
+  mv "$1/nanscope-worker.new" "$1/nanscope-worker"
   rm -rf "$root/build/worker"
-  say "$("$1/nanscope-worker" --version): $1/nanscope-worker"
+  say "$version: $1/nanscope-worker"
 }
 
 bench_command() {

@@ -85,7 +85,7 @@ need_torch() {
       echo "$torch_python" >"$deps/torch-python"
       return
     fi
-    [ -z "$given" ] || fail "no torch 2.8 or newer, with its C++ headers, can be imported by $given."
+    [ -z "$given" ] || fail "no torch 2.8 or newer, with its C++ headers, can be imported by $given; --torch-python names another."
   done
   torch_reason="it is missing, and --offline forbids to download it"
   [ "$offline" = no ] || return 1

@@ -33,17 +33,6 @@ constexpr std::size_t mostText = 400;
 // A busy machine takes minutes to import torch, which is no fault of a call.
 constexpr double leastStart = 300; ///< seconds
 
-std::string lastLine(const std::string& text)
-{
-    const auto end = text.find_last_not_of(" \n\r\t");
-    if (end == std::string::npos) {
-        return {};
-    }
-    const auto before = text.find_last_of('\n', end);
-    const auto begin = before == std::string::npos ? 0 : before + 1;
-    return printableLines(text.substr(begin, std::min(end + 1 - begin, mostText)));
-}
-
 /// "was ended by signal 11" with the name people know it by.
 std::string named(const std::string& ending)
 {
@@ -253,7 +242,7 @@ Result<std::unique_ptr<FunctionTarget::Child>> FunctionTarget::Child::start(
 
 FunctionTarget::Child::Answer FunctionTarget::Child::gone(const std::string& how)
 {
-    const auto said = lastLine(m_process->errors());
+    const auto said = printableLines(lastLine(m_process->errors()));
     m_process.reset();
     return {nullptr, said.empty() ? how : fmt::format("{}; its last words: {}", how, said)};
 }

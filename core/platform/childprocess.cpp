@@ -87,6 +87,8 @@ std::vector<char*> pointersTo(std::vector<std::string>& words)
     return pointers;
 }
 
+constexpr std::array asAShellLeaves {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
+
 /// The child starts with signals as a shell would leave them, whatever this process ignores or holds back.
 void prepareSignals(posix_spawnattr_t& attributes)
 {
@@ -94,7 +96,7 @@ void prepareSignals(posix_spawnattr_t& attributes)
     sigset_t none;
     sigemptyset(&none);
     sigemptyset(&defaults);
-    for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) {
+    for (const int signal : asAShellLeaves) {
         sigaddset(&defaults, signal);
     }
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
@@ -305,7 +307,10 @@ Error becomeProgram(const ChildProgram& program)
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    ::signal(SIGXFSZ, SIG_DFL);
+    for (const int signal : asAShellLeaves) {
+        ::signal(signal, SIG_DFL);
+    }
+    ::alarm(0);
     ::execve(program.path.c_str(), pointersTo(words).data(), pointersTo(variables).data());
     return systemFailure("The program cannot be started", errno, program.path).value();
 }

@@ -3,6 +3,7 @@
 //
 // What `nanscope doctor` says of the worker, and how it has one built, with a script in the place of ./bootstrap.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include "program.h"
 #include "workfolder.h"
@@ -10,6 +11,7 @@
 using namespace nanscope::testing;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
@@ -25,29 +27,37 @@ protected:
         fs::permissions(path, fs::perms::owner_all);
     }
 
-    /// Of doctor's answer, where this script is the worker.
+    fs::path prefix() const { return fs::path(m_folder / "prefix"); }
+
+    /// `nanscope doctor` of a program below prefix().
+    Finished runInstalled(const std::vector<std::string>& more, const std::string& before = {}) const
+    {
+        fs::create_directories(prefix() / "bin");
+        fs::copy_file(NANSCOPE_PROGRAM, prefix() / "bin/nanscope", fs::copy_options::overwrite_existing);
+        std::vector<std::string> arguments {"doctor"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const auto program = (prefix() / "bin/nanscope").string();
+        return run(arguments, before + " sh -c 'shift; exec \"" + program + "\" \"$@\"' sh");
+    }
+
+    /// Doctor's answer where this script is the worker beside it.
     nlohmann::ordered_json withWorker(const std::string& script) const
     {
-        writeScript(m_folder / "worker", script);
-        const auto done = run({"doctor", "--json"}, "NANSCOPE_WORKER='" + (m_folder / "worker") + "'");
+        fs::create_directories(prefix() / "bin");
+        writeScript((prefix() / "bin/nanscope-worker").string(), script);
+        const auto done = runInstalled({"--json"});
         EXPECT_EQ(done.status, 0) << done.err;
         return done.json();
     }
 
-    /// `nanscope doctor` as a package installs it below `prefix`, with what `bootstrap` does in the place of its
-    /// sources.
-    Finished runInstalled(const std::string& bootstrap, const std::vector<std::string>& more) const
+    /// What a package puts below prefix(), with `bootstrap` in the place of ours.
+    fs::path writeSource(const std::string& bootstrap) const
     {
-        const fs::path prefix = m_folder / "prefix";
-        const auto source = prefix / "share/nanscope/source";
-        fs::create_directories(prefix / "bin");
+        const auto source = prefix() / "share/nanscope/source";
         fs::create_directories(source / "core/rpc");
-        fs::copy_file(NANSCOPE_PROGRAM, prefix / "bin/nanscope", fs::copy_options::overwrite_existing);
         writeText((source / "core/rpc/client.h").string(), "");
         writeScript((source / "bootstrap").string(), bootstrap);
-        std::vector<std::string> arguments {"doctor", "--build-worker"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return run(arguments, "sh -c 'shift; exec \"" + (prefix / "bin/nanscope").string() + "\" \"$@\"' sh");
+        return source;
     }
 
     WorkFolder m_folder;
@@ -80,39 +90,65 @@ TEST_F(Doctor, NamesTheRemedyForAWorkerThatIsOfNoUse)
         StartsWith("the worker ended with status 127 (\"libtorch.so: cannot open shared object file\") ("));
     EXPECT_THAT(lost["missing"]["worker"].get<std::string>(), StartsWith("build it again for a torch that is there"));
     EXPECT_THAT(withWorker("echo hello")["missing"]["worker"].get<std::string>(), StartsWith("build it again"));
-    const auto none = run({"doctor", "--json"}, "NANSCOPE_WORKER='" + (m_folder / "nowhere") + "'").json();
-    EXPECT_THAT(none["missing"]["worker"].get<std::string>(), StartsWith("NANSCOPE_WORKER names a file that is not"));
+    for (const auto* named : {"NANSCOPE_WORKER=/bin/false", "NANSCOPE_WORKER=/nowhere"}) {
+        EXPECT_THAT(run({"doctor", "--json"}, named).json()["missing"]["worker"].get<std::string>(),
+            StartsWith("NANSCOPE_WORKER names it"))
+            << "which goes before every one that is built";
+    }
+    EXPECT_THAT(runInstalled({}, "NANSCOPE_WORKER=").out, Not(HasSubstr("NANSCOPE_WORKER names"))) << "an empty one";
 }
 
 TEST_F(Doctor, HasTheWorkerBuiltFromWhatThePackageCarries)
 {
-    const auto done = runInstalled("echo \"$0\"; echo \"$@\"; exit 7", {"--torch-python", "/opt/python"});
+    const auto source = writeSource("echo \"$0\"; echo \"$@\"; exit 7");
+    // As a store of packages has them: nobody may write there.
+    for (const auto* folder : {"core/rpc", "core", "."}) {
+        fs::permissions(source / folder, fs::perms::owner_read | fs::perms::owner_exec);
+    }
+    const auto done = runInstalled({"--build-worker", "--torch-python", "/opt/python"});
     EXPECT_EQ(done.status, 7) << done.err;
-    const auto lines = done.out;
-    EXPECT_THAT(lines, HasSubstr("/nanscope/worker/source/bootstrap\nworker /"));
-    EXPECT_THAT(lines, EndsWith("/nanscope/worker --torch-python /opt/python\n"));
+    EXPECT_THAT(done.out, HasSubstr("/nanscope/worker/source/bootstrap\nworker /"));
+    EXPECT_THAT(done.out, EndsWith("/nanscope/worker --torch-python /opt/python\n"));
+    fs::permissions(source, fs::perms::owner_all);
+}
+
+TEST_F(Doctor, ReplacesTheWorkerThatGoesFirst)
+{
+    const auto source = writeSource("echo \"$@\"; ls \"$(dirname \"$0\")\"");
+    writeText((source / "notes.txt").string(), "nothing that is built");
+    fs::create_directories(prefix() / "bin");
+    writeScript((prefix() / "bin/nanscope-worker").string(), "exit 1");
+    const auto done = runInstalled({"--build-worker"});
+    EXPECT_THAT(done.out, StartsWith("worker " + fs::canonical(prefix() / "bin").string() + "\n"))
+        << "one elsewhere would not be started";
+    EXPECT_THAT(done.out, Not(HasSubstr("notes.txt")));
 }
 
 TEST_F(Doctor, FindsTheWorkerItHadBuilt)
 {
     // The user data folder of run() ends with the run: building and asking are one.
-    const auto script =
-        "mkdir -p \"$2\"; printf '#!/bin/sh\\necho it is asked: $1 >&2; exit 3\\n' >\"$2/nanscope-worker\"; "
-        "chmod +x \"$2/nanscope-worker\"; cd /; exec '"
-        + (m_folder / "prefix/bin/nanscope") + "' doctor";
-    const auto done = runInstalled(script, {});
+    writeSource("mkdir -p \"$2\"; printf '#!/bin/sh\\necho it is asked: $1 >&2; exit 3\\n' >\"$2/nanscope-worker\"; "
+                "chmod +x \"$2/nanscope-worker\"; cd /; exec '"
+        + (prefix() / "bin/nanscope").string() + "' doctor");
+    const auto done = runInstalled({"--build-worker"});
     EXPECT_EQ(done.status, 0) << done.err;
     EXPECT_THAT(done.out, HasSubstr("the worker ended with status 3 (\"it is asked: env\")"));
     EXPECT_THAT(done.out, HasSubstr("/nanscope/worker/nanscope-worker)"));
 }
 
-TEST_F(Doctor, SaysWhereTheSourcesAreMissing)
+TEST_F(Doctor, SaysWhatKeepsItFromBuilding)
 {
-    const fs::path prefix = m_folder / "bare/bin";
-    fs::create_directories(prefix);
-    fs::copy_file(NANSCOPE_PROGRAM, prefix / "nanscope");
-    const auto done =
-        run({"doctor", "--build-worker"}, "sh -c 'shift; exec \"" + (prefix / "nanscope").string() + "\" \"$@\"' sh");
-    EXPECT_EQ(done.status, 4);
-    EXPECT_THAT(done.err, StartsWith("The sources of the worker are not beside this program"));
+    const auto without = runInstalled({"--build-worker"});
+    EXPECT_EQ(without.status, 4);
+    EXPECT_THAT(without.err, StartsWith("The sources of the worker are not beside this program"));
+    EXPECT_EQ(runInstalled({"--torch-python", "/opt/python"}).status, 2);
+    const auto source = writeSource("echo built");
+    fs::create_symlink("/nowhere", source / "core/rpc/dangling");
+    EXPECT_EQ(runInstalled({"--build-worker"}).out, "built\n") << "a link is copied as one";
+    fs::create_directories(source / "gpu");
+    ASSERT_EQ(::mkfifo((source / "gpu/pipe").c_str(), 0600), 0);
+    const auto part = runInstalled({"--build-worker"});
+    EXPECT_EQ(part.status, 4) << "what is not whole is not run";
+    EXPECT_THAT(part.err, StartsWith("The sources of the worker cannot be copied"));
+    EXPECT_EQ(part.out, "");
 }

@@ -103,9 +103,11 @@ Result<void> assign(const std::vector<std::string>& wanted, SweepDevices& device
 
 } // namespace
 
-Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel)
+Result<std::string> askWorker(
+    const std::vector<std::string>& arguments, const CancelToken& cancel, std::optional<std::chrono::seconds> patience)
 {
     using Process = platform::ChildProcess;
+    const auto begin = Process::Clock::now();
     const auto program = workerWith(arguments, ErrorKind::unsupported, "a GPU");
     auto worker = program ? Process::start(*program) : tl::make_unexpected(program.error());
     if (!worker) {
@@ -117,6 +119,14 @@ Result<std::string> askWorker(const std::vector<std::string>& arguments, const C
         const auto got = worker->readLine(line, Process::Clock::now() + std::chrono::milliseconds(100));
         if (!got) {
             return tl::make_unexpected(got.error());
+        }
+        const bool late = patience && Process::Clock::now() - begin > *patience;
+        if (late || text.size() > Process::maxLineBytes) {
+            worker->kill();
+            return failure(ErrorKind::busy,
+                late ? fmt::format("the worker did not end within {} s", patience->count())
+                     : "the worker answers without end",
+                program->path.string());
         }
         if (*got == Process::Got::line) {
             text += line + '\n';

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,8 +13,9 @@
 namespace nanscope {
 
 /// What nanscope-worker prints when it is run with these arguments, though it may have failed. It is ended where the
-/// user does not want to wait any longer.
-Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel);
+/// user does not want to wait any longer, or (ErrorKind::busy) where it has not ended within `patience`.
+Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel,
+    std::optional<std::chrono::seconds> patience = {});
 
 /// The devices a sweep was asked for, by who has them.
 struct SweepDevices
