@@ -86,7 +86,8 @@ std::deque<ServiceProgram> servicePrograms()
     const QString folder = exactText(platform::programFolder().string());
     const QString fromSettings = QSettings().value(QStringLiteral("worker/path")).toString();
     std::deque<ServiceProgram> programs;
-    const QString worker = exactText(rpc::workerProgram(fromSettings.toStdString()).string());
+    const bool there = QFileInfo(fromSettings).isExecutable();
+    const QString worker = exactText(rpc::workerProgram(there ? fromSettings.toStdString() : std::string()).string());
     if (QFileInfo(worker).isExecutable()) {
         programs.push_back({worker, {QStringLiteral("serve")}, true});
     }

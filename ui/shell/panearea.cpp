@@ -186,7 +186,7 @@ void PaneArea::namePanes()
 {
     for (QDockWidget* dock : m_docks.all()) {
         m_named.push_back({dock->objectName(), dock->windowTitle(), dock});
-        connect(dock, &QDockWidget::topLevelChanged, this, [this] { m_widths.clear(); });
+        connect(dock, &QDockWidget::topLevelChanged, this, &PaneArea::takeWidths, Qt::QueuedConnection);
     }
     m_named.push_back({QStringLiteral("verdict"), tr("Verdict"), m_panes.verdict});
     m_named.push_back({QStringLiteral("film"), tr("Film strip"), m_panes.film});
@@ -304,9 +304,14 @@ void PaneArea::keepWidths()
         return;
     }
     if (m_widths.isEmpty()) {
-        m_widths = m_docks.widths();
+        takeWidths();
     }
     m_docks.setWidths(m_widths);
+}
+
+void PaneArea::takeWidths()
+{
+    m_widths = m_docks.widths();
 }
 
 // Once the area is too small, the panes are squeezed already: what to go back to is how they lay before.
@@ -319,9 +324,15 @@ void PaneArea::remember()
 
 bool PaneArea::event(QEvent* event)
 {
+    if (event->type() == QEvent::MouseButtonPress) {
+        m_pressed = m_docks.widths();
+    }
     const bool handled = QMainWindow::event(event);
     if (event->type() == QEvent::MouseButtonRelease) {
-        m_widths.clear(); // those of the user count
+        // A drag ends here, and so does every click that nobody takes.
+        if (m_docks.widths() != m_pressed) {
+            takeWidths();
+        }
         remember();
     }
     return handled;
@@ -357,7 +368,7 @@ bool PaneArea::applyLayout(const QByteArray& saved)
         return false;
     }
     m_wide.clear();
-    m_widths.clear();
+    takeWidths();
     m_remembered = saved;
     if (m_put) {
         // Who asks for a layout wants to see it.
@@ -371,9 +382,9 @@ bool PaneArea::applyLayout(const QByteArray& saved)
 void PaneArea::resetLayout()
 {
     m_wide.clear();
-    m_widths.clear();
     m_docks.reset();
     shareHeight();
+    takeWidths();
     if (m_put) {
         m_before = m_docks.save();
         m_docks.hideAll();

@@ -116,6 +116,7 @@ private:
     void namePanes();
     void adapt();
     void keepWidths();
+    void takeWidths();
     void remember();
     QToolButton* buildBringBack();
     void placeBringBack();
@@ -135,7 +136,8 @@ private:
     QByteArray m_wide; ///< while stacked: the layout to go back to
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
-    QList<int> m_widths; ///< of the docks, before a small window squeezed them
+    QList<int> m_widths; ///< of the docks, as they were given
+    QList<int> m_pressed; ///< when the mouse was pressed: a drag changes them
     QToolButton* m_bringBack = nullptr;
     bool m_logsOnly = false;
     bool m_put = false; ///< away, while a run has no captures

@@ -51,12 +51,13 @@ bool holdsNonFinite(const Series& series)
     return series.nan + series.posInf + series.negInf > 0 || std::ranges::any_of(series.points, isNonFinite);
 }
 
-/// Where something failed: the headline is about these.
+/// Where something failed. Other series hold NaN where nothing was measured.
 std::set<std::string_view> failedSources(const RunData& run)
 {
     std::set<std::string_view> sources;
     for (const Series& series : run.series) {
-        if (holdsNonFinite(series)) {
+        const bool tells = series.name == "loss" || series.name == "grad_norm";
+        if (tells && holdsNonFinite(series)) {
             sources.insert(series.source);
         }
     }

@@ -234,6 +234,7 @@ TEST_F(Layouts, DocksTakeTheirWidthBackWhenASmallWindowGrows)
         QCoreApplication::processEvents();
     }
     ASSERT_TRUE(waitUntil([&] { return area()->isStacked(); }));
+    QTest::mouseClick(area(), Qt::LeftButton, {}, {1, 1});
     for (int larger = 840; larger <= 1280; larger += 40) {
         window->resize(larger, 800);
         QCoreApplication::processEvents();
