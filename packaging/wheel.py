@@ -44,6 +44,8 @@ which rank, in which element, and whose fault it can be.
     nanscope explain CAPTURE.pt
     nanscope report RUN -o report.md
 
+In the training, `python -m nanscope.capture train.py` writes captures that decide.
+
 This package holds the command line. It replays on the CPU, in fp64, fp32, tf32, bf16 and fp16; it needs neither torch nor a GPU.
 """
 
@@ -59,6 +61,10 @@ def main() -> None:
     shutil.copy2(stage / "bin/nanscope", data / "scripts/nanscope")
     shutil.copytree(stage / "share/man", data / "data/share/man")
     shutil.copytree(stage / "share/bash-completion", data / "data/share/bash-completion")
+    package = content / "nanscope"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""The Python side of Nanscope: nanscope.capture, for the training."""\n')
+    shutil.copy2(ROOT / "resources/python/nanscope_capture.py", package / "capture.py")
     # Beside the folder into which auditwheel moves the program.
     shutil.copytree(stage / "share/nanscope/source", content / "nanscope.source")
     (info / "METADATA").write_text(METADATA.format(version=version, readme=README))

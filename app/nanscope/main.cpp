@@ -52,7 +52,7 @@ CommandList makeCommands(CLI::App& root)
     CommandList commands;
     for (const auto make :
         {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeAgree, makeDiagnose, makeWhatIf,
-            makeMeasure, makeReport, makeExport, makeSql, makeDoctor, makeEnv, makeServe, makeSpread}) {
+            makeMeasure, makeReport, makeExport, makeSql, makeCapture, makeDoctor, makeEnv, makeServe, makeSpread}) {
         commands.push_back(make(root));
     }
     return commands;

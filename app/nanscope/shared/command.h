@@ -66,5 +66,6 @@ std::unique_ptr<Command> makeDoctor(CLI::App& root);
 std::unique_ptr<Command> makeEnv(CLI::App& root);
 std::unique_ptr<Command> makeMeasure(CLI::App& root);
 std::unique_ptr<Command> makeServe(CLI::App& root);
+std::unique_ptr<Command> makeCapture(CLI::App& root);
 
 } // namespace nanscope

@@ -53,11 +53,33 @@ struct Row
     }
 };
 
-/// "loss=2.31 grad_norm=0.4", "train loss: 2.31", "loss 2.25"
+/// "loss 3.4 grad_norm 0.2": nothing but names of one word and numbers in turn. Nothing is taken of anything else.
+bool takeTurns(std::string_view text, Row& row)
+{
+    Row taken = row;
+    while (!text.empty()) {
+        const auto key = takeUntil(text, " ");
+        text = trimmed(text);
+        const auto value = takeUntil(text, " ");
+        text = trimmed(text);
+        const auto before = taken.count;
+        taken.add(key, value);
+        if (taken.count == before || parseQuantity(key)) {
+            return false;
+        }
+    }
+    row = taken;
+    return true;
+}
+
+/// "loss=2.31 grad_norm=0.4", "train loss: 2.31", "loss 2.25", "loss 3.4 grad_norm 0.2"
 void takeFields(std::string_view text, Row& row)
 {
     text = trimmed(text);
     if (text.find_first_of("=:") == std::string_view::npos) {
+        if (takeTurns(text, row)) {
+            return;
+        }
         const auto space = text.rfind(' ');
         if (space != std::string_view::npos) {
             row.add(text.substr(0, space), text.substr(space + 1));

@@ -338,6 +338,14 @@ TEST_F(Logs, stepThatFallsStartsASegment)
     EXPECT_EQ(log.series.size(), 4U);
 }
 
+TEST_F(Logs, namesAndNumbersInTurnAreARow)
+{
+    const auto log = read("step 60 loss 3.4 grad_norm 0.2\nstep 61 loss nan grad_norm inf\n"
+                          "step 62 loss 2 of 3 shards\nstep 63 loss 1.5 2.5\nstep 64 of 100 loss 1 more\n");
+    EXPECT_THAT(steps(find(log, "loss")), ElementsAre(60, 61)) << "prose is no row";
+    EXPECT_THAT(steps(find(log, "grad_norm")), ElementsAre(60, 61));
+}
+
 TEST_F(Logs, validationJoinsTheSegmentOfItsTraining)
 {
     const auto log = read("step:10/99 val_loss:5.0 train_time:1ms\nstep:50/99 train_loss:4.0 train_time:1ms\n"
