@@ -146,8 +146,8 @@ void PaneArea::buildAnswer()
     auto* layout = new QHBoxLayout(card);
     layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
     layout->setSpacing(grid(4));
-    layout->addWidget(m_panes.tensors, 1);
-    layout->addWidget(m_panes.verdict, 1);
+    layout->addWidget(m_panes.tensors, 2);
+    layout->addWidget(m_panes.verdict, 3);
     m_answer = new QDockWidget(tr("Answer"), this);
     m_answer->setObjectName(QStringLiteral("answer"));
     m_answer->setFeatures(QDockWidget::NoDockWidgetFeatures);

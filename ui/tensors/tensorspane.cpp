@@ -64,6 +64,7 @@ TensorsPane::TensorsPane(QWidget* parent)
     batchRow->addWidget(m_batch, 1);
     auto* beside = new QVBoxLayout;
     beside->setSpacing(grid(1));
+    m_output.caption->setLines(2);
     m_input.caption->setLines(3);
     m_input.box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     beside->addWidget(m_input.box);
@@ -123,19 +124,20 @@ QString TensorsPane::damagePlace() const
         .arg(rangeText(m_damage->rowBegin, m_damage->rowEnd), rangeText(m_damage->colBegin, m_damage->colEnd));
 }
 
-/// The output has the width for one line; the input beside it has three.
+/// The output has two lines, of which the place of its damage has the first; the input beside it has three.
 QString TensorsPane::factsOf(const Side& side, const MatrixPicture& picture) const
 {
     const bool output = &side == &m_output;
     QStringList parts {countsText(picture.scan)};
-    if (output && m_damage) {
-        parts << damagePlace();
-    }
     parts << QStringLiteral("%1, %2").arg(side.name, qstr(shortName(picture.dtype)));
     if (picture.scan.absmax > 0) {
         parts << tr("|x| ≤ %1").arg(roundNumber(picture.scan.absmax));
     }
-    return parts.join(output ? QStringLiteral(" · ") : QString(QChar::LineSeparator));
+    if (!output) {
+        return parts.join(QChar::LineSeparator);
+    }
+    const QString facts = parts.join(QStringLiteral(" · "));
+    return m_damage ? damagePlace() + QChar::LineSeparator + facts : facts;
 }
 
 void TensorsPane::setSide(Side& side, const std::shared_ptr<const MatrixPicture>& picture, const QString& missing)
