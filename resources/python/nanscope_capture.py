@@ -2477,7 +2477,7 @@ def _main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.argv = sys.argv[1:]
     # The trainer may import this file, too: both have to be one module.
-    sys.modules["nanscope_capture"] = sys.modules["__main__"]
+    sys.modules["nanscope_capture"] = sys.modules["nanscope.capture"] = sys.modules["__main__"]
     if here in sys.path:
         sys.path.remove(here)
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))

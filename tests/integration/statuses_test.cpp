@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 #include <gmock/gmock.h>
 
 #include "program.h"
@@ -17,9 +21,18 @@ TEST(Statuses, HelpAndVersionAreNoErrors)
     const auto help = run({"--help"});
     EXPECT_EQ(help.status, 0);
     for (const auto* command : {"explain", "import", "list", "inspect", "diff", "sweep", "diagnose", "report", "sql",
-             "export", "doctor", "env", "serve", "whatif", "spread"}) {
+             "export", "capture", "doctor", "env", "serve", "whatif", "spread"}) {
         EXPECT_THAT(help.out, HasSubstr(command));
     }
+}
+
+TEST(Statuses, TheCaptureHelperIsPrintedToTheByte)
+{
+    std::ifstream file(std::filesystem::path(NANSCOPE_SAMPLE) / "../python/nanscope_capture.py", std::ios::binary);
+    const std::string source {std::istreambuf_iterator<char>(file), {}};
+    ASSERT_GT(source.size(), 10000U);
+    EXPECT_EQ(run({"capture", "--print"}).out, source);
+    EXPECT_THAT(run({"capture"}).out, HasSubstr("nanscope capture --print >nanscope_capture.py"));
 }
 
 TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
