@@ -312,7 +312,11 @@ void PaneLinks::fillVerdict()
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
     m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles, m_workspace.loaded().catalogue);
-    if (!capture) {
+    if (!capture && !m_workspace.loaded().run->captures.empty()) {
+        m_panes.verdict->showMessage(tr("The filter shows no capture"),
+            tr("The answer is about the capture that is selected. Empty the filter above the list to see all %n.",
+                nullptr, static_cast<int>(m_workspace.loaded().run->captures.size())));
+    } else if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
         const QString text = tr("Every plausible variant is replayed under several roundings: seconds for a small "

@@ -8,6 +8,7 @@
 #include <QAction>
 #include <QDockWidget>
 #include <QInputDialog>
+#include <QLabel>
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
@@ -178,6 +179,20 @@ TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
     EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("2 of 10 captures · filter role:birth"));
     window->panes().captures->setFilterText({});
     EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("10 captures"));
+}
+
+TEST_F(Layouts, AFilterThatShowsNothingIsNoRunWithoutCaptures)
+{
+    WindowOptions options;
+    options.filter = QStringLiteral("rank:7");
+    openSample(options);
+    QStringList texts;
+    for (const QLabel* label : window->panes().verdict->findChildren<QLabel*>()) {
+        texts << label->text();
+    }
+    EXPECT_FALSE(texts.filter(QStringLiteral("The filter shows no capture")).isEmpty())
+        << texts.join(QLatin1Char('\n')).toStdString();
+    EXPECT_TRUE(texts.filter(QStringLiteral("No captures here")).isEmpty());
 }
 
 TEST_F(Layouts, KeysGoToThePanesInTheOrderOfTheMenu)
