@@ -204,6 +204,7 @@ void fields(Visit& visit, Of<Scene> auto& scene)
     visit("called_again", scene.calledAgain);
     visit("failed_again", scene.failedAgain);
     visit("input_overwritten", scene.inputOverwritten);
+    visit("output_bad", scene.outputBad);
 }
 
 template <class Visit>

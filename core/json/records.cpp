@@ -48,7 +48,8 @@ Json tensorJson(const CaptureTensor& tensor)
 Json sceneJson(const Scene& scene)
 {
     return {{"function", orNull(scene.function)}, {"called_again", scene.calledAgain},
-        {"failed_again", scene.failedAgain}, {"input_overwritten", scene.inputOverwritten}};
+        {"failed_again", scene.failedAgain}, {"input_overwritten", scene.inputOverwritten},
+        {"output_bad", scene.outputBad}};
 }
 
 } // namespace

@@ -39,6 +39,7 @@ struct Scene
     std::int64_t calledAgain = 0; ///< how often it was called again right there, on the same bits and the same GPU
     std::int64_t failedAgain = 0; ///< how often its output was not finite then
     bool inputOverwritten = false; ///< the input held other bits after the call than before
+    bool outputBad = false; ///< the output was not finite, whether or not it could be kept
 
     bool operator==(const Scene&) const = default;
 };

@@ -163,7 +163,8 @@ std::string sideText(const CaptureTensor& tensor)
 std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
 {
     if (!capture.output) {
-        return "not in the file: a bare tensor or a partial dump";
+        return capture.scene.outputBad ? "was not finite, and gone before it could be kept"
+                                       : "not in the file: a bare tensor or a partial dump";
     }
     auto text = sideText(*capture.output);
     const auto& damage = verdict.facts.damage;
@@ -272,7 +273,7 @@ std::string sceneText(const Capture& capture)
         text += fmt::format("{} was called. ", printable(scene.function));
     }
     if (scene.calledAgain > 0) {
-        const bool damaged = capture.output && !capture.output->total().finite();
+        const bool damaged = scene.outputBad || (capture.output && !capture.output->total().finite());
         const bool twoEnds = scene.failedAgain < scene.calledAgain && (damaged || scene.failedAgain > 0);
         text +=
             fmt::format("Made again at the scene on the same bits, {} of {} failed{}. ", countText(scene.failedAgain),

@@ -59,7 +59,7 @@ public:
         : m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
-        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?)")
+        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?, ?)")
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -70,7 +70,9 @@ public:
         }
         m_dropScene.bind(id).run();
         if (const auto& scene = c.scene; scene != Scene {}) {
-            m_insertScene.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten).run();
+            m_insertScene
+                .bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten, scene.outputBad)
+                .run();
         }
     }
 
@@ -214,14 +216,15 @@ void storeSidecar(sqlite3* db, const Capture& c)
 {
     Statement find(db,
         "SELECT c.id, c.variant, c.step, c.epsilon, w.capture_id IS NOT NULL, coalesce(s.function, ''), "
-        "coalesce(s.called_again, 0), coalesce(s.failed_again, 0), coalesce(s.input_overwritten, 0) FROM captures c "
+        "coalesce(s.called_again, 0), coalesce(s.failed_again, 0), coalesce(s.input_overwritten, 0), "
+        "coalesce(s.output_bad, 0) FROM captures c "
         "LEFT JOIN captures_of_nothing_else w ON w.capture_id = c.id LEFT JOIN capture_scenes s ON s.capture_id = c.id "
         "WHERE c.identity = ?");
     if (!find.bind(c.identity).step()) {
         return;
     }
     const auto id = find.integer(0);
-    const Scene scene {find.text(5), find.integer(6), find.integer(7), find.integer(8) != 0};
+    const Scene scene {find.text(5), find.integer(6), find.integer(7), find.integer(8) != 0, find.integer(9) != 0};
     const bool same = find.optional<std::string>(1) == c.variant && find.optional<std::int64_t>(2) == c.step
         && find.optional<double>(3) == c.epsilon && (find.integer(4) != 0) == c.nothingElse && scene == c.scene;
     find.reset();
@@ -394,10 +397,10 @@ std::vector<Capture> readCaptures(sqlite3* db)
     attach(db, captures, nothingElseVersion, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
     attach(db, captures, scenesVersion,
-        "SELECT capture_id, function, called_again, failed_again, input_overwritten FROM capture_scenes "
+        "SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad FROM capture_scenes "
         "ORDER BY capture_id",
         [](Capture& c, const Statement& row) {
-            c.scene = {row.text(1), row.integer(2), row.integer(3), row.integer(4) != 0};
+            c.scene = {row.text(1), row.integer(2), row.integer(3), row.integer(4) != 0, row.integer(5) != 0};
         });
     return captures;
 }

@@ -151,7 +151,7 @@ DROP TABLE cells_before;
 // What a helper saw at the call: as in Scene. Only for captures with a sidecar that says any of it.
 constexpr const char* captureScenes = R"sql(
 CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT NULL, called_again INTEGER NOT NULL,
-  failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL);
+  failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL, output_bad INTEGER NOT NULL);
 )sql";
 
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,

@@ -20,6 +20,9 @@ enum class InputState { finite, partly, bad };
 
 bool damagedOnZero(const Capture& capture)
 {
+    if (!capture.output) {
+        return false;
+    }
     // Every element of the batch that went bad had nothing but zeros to start from.
     bool any = false;
     for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
@@ -46,7 +49,7 @@ InputState inputState(const Capture& capture)
 bool bornHere(const Capture& capture)
 {
     if (!capture.output) {
-        return false;
+        return capture.scene.outputBad && inputState(capture) == InputState::finite;
     }
     for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
         if (capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
@@ -280,12 +283,43 @@ void judgePart(Entry& entry)
             entry.capture->part);
 }
 
+/// A helper saw that the output was not finite, and could not keep it: the birth is known, and what was called again.
+void judgeWithoutOutput(Entry& entry)
+{
+    auto& v = entry.verdict;
+    v.role = Role::birth;
+    v.rule = RuleId::noOutput;
+    v.kind = "no output";
+    v.blame = Blame::undecided;
+    v.summary =
+        "the input was finite and the output was not, which the sidecar says: it was gone when the step ended, and "
+        "without it no replay is held against it";
+    v.question = "does it come again with NANSCOPE_CAPTURE_KEEP=1, which holds the outputs of a step until it ends?";
+    v.facts.scene = entry.capture->scene;
+    v.facts.calledAgain = callsAtTheScene(v.capture, v.facts);
+    const auto& again = v.facts.calledAgain;
+    if (std::ranges::any_of(again, cameOutFinite)) {
+        v.rule = RuleId::calledAgainFinite;
+        v.blame = Blame::nondeterministic;
+        v.kind = "the same input, another output";
+        v.question.clear();
+        v.summary = fmt::format("the output was not finite, which the sidecar says; made again, {}, so no function of "
+                                "its input did it. The output itself was gone when the step ended",
+            callsText(again.front()));
+        v.speaksFor.push_back({callsText(again.front()) + ": the same bits end in two ways", "retries"});
+    }
+}
+
 void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
 {
     auto& v = entry.verdict;
     const bool whole = entry.capture->part.empty();
     if (!whole && bornHere(*entry.capture) && inputState(*entry.capture) == InputState::finite) {
         judgePart(entry);
+        return;
+    }
+    if (whole && bornHere(*entry.capture) && !entry.capture->output) {
+        judgeWithoutOutput(entry);
         return;
     }
     if (whole && bornHere(*entry.capture)) {

@@ -144,6 +144,8 @@ Scene sceneIn(const simdjson::dom::object& object)
     std::string_view after;
     scene.inputOverwritten = object["input"]["checksum_before"].get(before) == simdjson::SUCCESS
         && object["input"]["checksum_after"].get(after) == simdjson::SUCCESS && before != after;
+    std::string_view reason;
+    scene.outputBad = object["reason"].get(reason) == simdjson::SUCCESS && reason == "a non-finite output";
     return scene;
 }
 

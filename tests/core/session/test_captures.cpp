@@ -250,7 +250,7 @@ TEST_F(NamesInASession, StandBesideWhatTheirSidecarsSay)
 {
     auto told = capture("b", "/run/b.pt");
     told.nothingElse = true;
-    told.scene = {"mine:ns", 9, 2, true};
+    told.scene = {"mine:ns", 9, 2, true, true};
     {
         auto session = open();
         add(session, {capture("a", "/run/a.pt"), told, capture("c", "/run/c.pt")});

@@ -158,7 +158,7 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
 
 TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
 {
-    folder.write("x.json", R"({"function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
+    folder.write("x.json", R"({"reason": "a non-finite output", "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
         "input": {"checksum_before": "a1", "checksum_after": "a2"},
         "call": {"other_tensors": 0},
         "retries": [{"how": "same", "finite": false}, {"how": "same", "finite": true}, {"how": "stream", "finite": true},
@@ -168,6 +168,7 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
     EXPECT_EQ(scene.calledAgain, 3) << "as it ran; not in another format, nor without an end";
     EXPECT_EQ(scene.failedAgain, 1);
     EXPECT_TRUE(scene.inputOverwritten);
+    EXPECT_TRUE(scene.outputBad);
     for (const auto* others : {"1", "true", "[\"w\"]", "null"}) {
         folder.write("x.json",
             fmt::format(R"({{"call": {{"other_tensors": {}}}, "retries": [{{"how": "same", "finite": true}}],

@@ -96,6 +96,29 @@ const Scan damaged = scanWith(4);
 const Scan allBad = scanWith(100);
 const Scan zeros = scanWith(0, 100);
 
+TEST(Triage, AnOutputThatCouldNotBeKeptIsABirthAllTheSame)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6).dump("b", 0, allBad, allBad, 20);
+    auto& first = s.run.captures.front();
+    first.output.reset();
+    EXPECT_EQ(s.verdictOf("a").rule, RuleId::noOutput);
+    EXPECT_EQ(s.verdictOf("a").role, Role::healthy) << "nobody says what came out";
+    EXPECT_EQ(s.verdictOf("b").role, Role::upstream);
+    first.scene.outputBad = true;
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
+    EXPECT_EQ(s.verdictOf("b").role, Role::downstream);
+    EXPECT_EQ(s.verdictOf("b").causedBy, "a");
+    first.scene.calledAgain = 8;
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::nondeterministic);
+    EXPECT_EQ(s.verdictOf("a").rule, RuleId::calledAgainFinite);
+    first.scene.failedAgain = 8;
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
+    first.input.batches = {allBad};
+    EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
+}
+
 TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
 {
     RunSummary s;
