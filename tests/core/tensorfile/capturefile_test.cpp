@@ -158,7 +158,8 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
 
 TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
 {
-    folder.write("x.json", R"({"reason": "a non-finite output", "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
+    folder.write("x.json",
+        R"({"reason": "a non-finite output", "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
         "input": {"checksum_before": "a1", "checksum_after": "a2"},
         "call": {"other_tensors": 0},
         "retries": [{"how": "same", "finite": false}, {"how": "same", "finite": true}, {"how": "stream", "finite": true},
