@@ -53,7 +53,7 @@ protected:
     /// What a package puts below prefix(), with `bootstrap` in the place of ours.
     fs::path writeSource(const std::string& bootstrap) const
     {
-        const auto source = prefix() / "share/nanscope/source";
+        auto source = prefix() / "share/nanscope/source";
         fs::create_directories(source / "core/rpc");
         writeText((source / "core/rpc/client.h").string(), "");
         writeScript((source / "bootstrap").string(), bootstrap);
