@@ -202,6 +202,7 @@ protected:
                 {{session, "select * from captures"}, {session, "select * from rejections"},
                     {session, "select reason as \"" + hostile + "\" from rejections"}, {session, hostile},
                     {bad, "select 1"}}},
+            {"capture", {{}}},
             {"doctor", {{}}},
             {"env", {{}}},
             {"serve", {{}}},
