@@ -154,6 +154,10 @@ Result<OpenedRun> openSession(const fs::path& path, const OpenOptions& options)
 
 Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
+    std::error_code error;
+    if (!fs::exists(path, error)) {
+        return failure(ErrorKind::io, "no such file or folder, or no permission to look", path.string());
+    }
     auto session = session::Session::open(options.session, session::OpenMode::create);
     if (!session) {
         return tl::make_unexpected(session.error());

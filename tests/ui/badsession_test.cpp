@@ -15,6 +15,7 @@
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTableView>
 
 #include "core/model/verdict.h"
@@ -136,6 +137,54 @@ TEST_F(BadSession, DeletedWhileOpen)
     EXPECT_FALSE(fs::exists(session)) << "a sweep makes no session of cells alone";
     expectRescanHelps();
     EXPECT_TRUE(fs::exists(session));
+}
+
+TEST_F(BadSession, DeletedWhileOpenIsMadeAnewOfWhatTheWindowHolds)
+{
+    openSample();
+    const auto cells = [this] { return session::Session::open(session, session::OpenMode::readOnly)->cells()->size(); };
+    const auto before = cells();
+    ASSERT_GT(before, 0U);
+    Observations observed;
+    observed.rate = FailureRate {3, 4.2};
+    window->workspace().setObserved(observed);
+    window->workspace().waitForNotes(patienceMs);
+    const auto deletedIsSaid = [this] {
+        const auto labels = window->statusBar()->findChildren<QLabel*>();
+        return std::ranges::count(labels, QStringLiteral("Session deleted"), &QLabel::text) == 1;
+    };
+    EXPECT_FALSE(deletedIsSaid());
+    fs::remove(session);
+    fs::remove(sample / "sample.nanscope");
+    EXPECT_TRUE(waitUntil(deletedIsSaid));
+    expectRescanHelps();
+    EXPECT_FALSE(deletedIsSaid());
+    EXPECT_TRUE(sentence().contains(QStringLiteral("deleted or replaced"))) << sentence().toStdString();
+    EXPECT_EQ(cells(), before);
+    EXPECT_TRUE(window->workspace().loaded().observed.rate);
+    window.reset();
+    start();
+    ASSERT_TRUE(open(sample));
+    EXPECT_EQ(cells(), before);
+    EXPECT_TRUE(window->workspace().loaded().observed.rate);
+}
+
+TEST_F(BadSession, NothingToReadLeavesTheRunOpen)
+{
+    openSample();
+    const QString title = window->windowTitle();
+    fs::create_directory(folder / "holiday");
+    std::ofstream(folder / "holiday" / "beach.png") << "no picture";
+    ASSERT_TRUE(open(folder / "holiday"));
+    EXPECT_TRUE(sentence().contains(QStringLiteral("no capture, log or checkpoint in holiday")))
+        << sentence().toStdString();
+    const fs::path missing = folder / "missing";
+    ASSERT_TRUE(open(missing));
+    ASSERT_TRUE(waitUntil([this] { return !sentence().isEmpty(); }));
+    EXPECT_TRUE(sentence().startsWith(QStringLiteral("No such file or folder"))) << sentence().toStdString();
+    EXPECT_FALSE(fs::exists(session::Session::defaultPath(missing))) << "no session of what is not there";
+    EXPECT_EQ(window->windowTitle(), title);
+    EXPECT_EQ(window->workspace().loaded().run->captures.size(), 10U);
 }
 
 TEST_F(BadSession, ReplacedByAnotherRuns)

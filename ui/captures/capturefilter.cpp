@@ -3,6 +3,7 @@
 #include "ui/captures/capturefilter.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -81,6 +82,7 @@ CaptureFilter::CaptureFilter(QObject* parent)
 void CaptureFilter::setText(const QString& text)
 {
     m_terms.clear();
+    m_problem.clear();
     for (const QString& word : split(text)) {
         if (Term term = parse(word); !term.words.isEmpty() || !term.ranges.empty() || term.expression) {
             m_terms.push_back(std::move(term));
@@ -110,6 +112,12 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
     if (term.expression && term.expression->isValid()) {
         return term;
     }
+    if (term.expression) {
+        m_problem = tr("%1 is searched for as it stands: as a regular expression, %2")
+                        .arg(word, term.expression->errorString());
+    } else if (term.column < 0) {
+        sayUnknownColumn(word);
+    }
     term.expression.reset();
     if (isEnclosed(word, QLatin1Char('"'))) {
         term.words << word.mid(1, word.size() - 2).toLower();
@@ -117,6 +125,20 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
         parseAlternatives(term, word);
     }
     return term;
+}
+
+void CaptureFilter::sayUnknownColumn(const QString& word)
+{
+    static const QRegularExpression column(QStringLiteral("^[A-Za-z]+:"));
+    const auto match = column.match(word);
+    if (!match.hasMatch()) {
+        return;
+    }
+    QStringList known;
+    std::ranges::transform(
+        columns, std::back_inserter(known), [](const auto& one) { return QString::fromLatin1(one.first); });
+    m_problem = tr("%1 is no column, and is searched for as it stands; columns are %2")
+                    .arg(match.captured(), known.join(QLatin1Char(' ')));
 }
 
 void CaptureFilter::parseAlternatives(Term& term, const QString& word)

@@ -25,6 +25,8 @@ public:
     explicit CaptureFilter(QObject* parent = nullptr);
 
     void setText(const QString& text);
+    /// What of the text is not understood, and searched for as it stands; empty for nothing.
+    const QString& problem() const { return m_problem; }
 
     /// Both ends belong to it.
     struct Range
@@ -47,11 +49,13 @@ private:
         std::optional<QRegularExpression> expression;
     };
 
-    static Term parse(const QString& word);
+    Term parse(const QString& word);
+    void sayUnknownColumn(const QString& word);
     static void parseAlternatives(Term& term, const QString& word);
     static bool matches(const Term& term, const CaptureModel& model, int row);
 
     std::vector<Term> m_terms;
+    QString m_problem;
 };
 
 } // namespace nanscope

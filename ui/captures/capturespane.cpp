@@ -11,9 +11,11 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QUrl>
@@ -108,6 +110,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     , m_model(new CaptureModel(this))
     , m_filter(new CaptureFilter(this))
     , m_box(new QLineEdit(this))
+    , m_problem(new QLabel(this))
     , m_view(new QTableView(this))
 {
     m_box->setPlaceholderText(tr("Filter, e.g. rank:0 !downstream"));
@@ -126,12 +129,19 @@ CapturesPane::CapturesPane(QWidget* parent)
     auto* boxRow = new QVBoxLayout;
     boxRow->setContentsMargins(grid(2), 0, grid(2), grid(2));
     boxRow->addWidget(m_box);
+    boxRow->addWidget(m_problem);
+    m_problem->setObjectName(QStringLiteral("muted"));
+    m_problem->setTextFormat(Qt::PlainText);
+    m_problem->setWordWrap(true);
+    m_problem->hide();
     body()->addLayout(boxRow);
     body()->addWidget(m_view, 1);
     buildActions();
     connect(m_box, &QLineEdit::textChanged, this, &CapturesPane::filter);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &CapturesPane::onCurrentChanged);
     connect(m_view->horizontalHeader(), &QWidget::customContextMenuRequested, this, &CapturesPane::chooseColumns);
+    // Its appearance narrows the list, and resizes nothing else.
+    connect(m_view->verticalScrollBar(), &QScrollBar::rangeChanged, this, &CapturesPane::fitColumns);
 }
 
 void CapturesPane::buildActions()
@@ -280,6 +290,8 @@ void CapturesPane::filter(const QString& text)
 {
     m_choosing = true;
     m_filter->setText(text);
+    m_problem->setText(m_filter->problem());
+    m_problem->setVisible(!m_filter->problem().isEmpty());
     showSelected();
     m_choosing = false;
     updateNote();

@@ -10,6 +10,7 @@
 #include "ui/shared/paneframe.h"
 
 class QAction;
+class QLabel;
 class QLineEdit;
 class QTableView;
 
@@ -65,6 +66,7 @@ private:
     CaptureModel* m_model;
     CaptureFilter* m_filter;
     QLineEdit* m_box;
+    QLabel* m_problem; ///< what of the filter is not understood
     QTableView* m_view;
     QAction* m_copyPath = nullptr;
     QAction* m_openFolder = nullptr;

@@ -315,8 +315,11 @@ void FindingsPane::showDetail()
         return;
     }
     const bool judged = m_model->count(FindingState::clear) + m_model->count(FindingState::notCheckable) > 0;
-    m_detail->setHtml(muted(judged ? tr("Nothing fired. The buttons above show what was looked for.")
-                                   : tr("What the logs tell besides the captures stands here once they are judged.")));
+    m_detail->setHtml(muted(judged
+            ? tr(
+                "None of the patterns that are looked for is in this run. A NaN alone is none: the answer card has it. "
+                "The buttons above show what was looked for.")
+            : tr("What the logs tell besides the captures stands here once they are judged.")));
 }
 
 void FindingsPane::changeEvent(QEvent* event)

@@ -115,7 +115,12 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
     graph->setScatterStyle(
         QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
     graph->setData(keys, numbers, true);
-    // Its words stay on one line where the legend takes two.
+    addLegend(name);
+}
+
+/// Its words stay on one line where the legend takes two.
+void GaugePlot::addLegend(const QString& name)
+{
     m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · "))
         + QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
 }
@@ -127,6 +132,10 @@ bool GaugePlot::drawsNothing() const
 
 void GaugePlot::addLimits()
 {
+    const auto limits = columnOf(m_rows, &Row::spectralLimit);
+    if (std::ranges::any_of(limits, [](const auto& limit) { return limit.has_value(); })) {
+        addLegend(tr("▬ divergence limit"));
+    }
     for (const Row& row : m_rows) {
         if (const auto limit = drawable(row.spectralLimit)) {
             auto* line = new QCPItemLine(&plot());

@@ -49,6 +49,7 @@ protected:
     int steps() const override { return m_rows.empty() ? 0 : m_rows.back().iteration; }
 
 private:
+    void addLegend(const QString& name);
     void addLine(const QString& name, const QColor& color, int shape, const std::vector<std::optional<double>>& values);
     void addLimits();
 

@@ -93,7 +93,7 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     , m_view(view)
 {
     setMouseTracking(true);
-    setFocusPolicy(Qt::StrongFocus);
+    setFocusPolicy(Qt::WheelFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     makeCopyable(*this, copies());
     // The menu has more than copies.

@@ -59,6 +59,7 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
         auto before = userContextOf(session ? session->path() : path);
         loaded.userFiles = std::move(before.userFiles);
         loaded.choices = std::move(before.choices);
+        loaded.ran = std::move(before.ran);
         auto known = workflow::readUserFilesOf(session, loaded.userFiles, opened.run);
         loaded.userFilesAsRead = std::move(known.files);
         loaded.kept = std::move(known.kept);
@@ -98,6 +99,25 @@ workflow::JudgedFrom judgedFromOf(const LoadedRun& run)
     return workflow::judgedFrom(*run.run, run.userFiles, run.choices, session ? &*session : nullptr);
 }
 
+/// As far as it still belongs to the run. A run that comes with a session has cells of that again, with their films.
+void storeWhatIsHeld(const LoadedRun& before, LoadedRun& now)
+{
+    auto session = session::openSessionOfRun(now.session, session::OpenMode::readWrite, now.key());
+    if (!session || before.key() != now.key()) {
+        return;
+    }
+    for (Cell cell : before.cells) {
+        const auto stored = session->findCell(cell);
+        if (stored && !*stored && session->addCell(cell)) {
+            now.cells.push_back(std::move(cell));
+        }
+    }
+    if (workflow::storeObservations(*session, before.observed)) {
+        now.observed = before.observed;
+    }
+    now.sessionMadeAnew = true;
+}
+
 } // namespace
 
 Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserContextOf& userContextOf)
@@ -114,6 +134,19 @@ Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserC
         without.loaded.sessionProblem = problem;
         return without;
     });
+}
+
+Result<ReadRun> loadAgain(const LoadedRun& run, const JobContext& job)
+{
+    const bool gone = !run.session.empty() && !session::isSessionFile(run.opened)
+        && !session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
+    auto read = loadRun(run.opened, job, [&](const fs::path& /*session*/) {
+        return UserContext {run.userFiles, run.choices, run.ran};
+    });
+    if (gone && read) {
+        storeWhatIsHeld(run, read->loaded);
+    }
+    return read;
 }
 
 Result<RunData> runWithPoints(const LoadedRun& run)

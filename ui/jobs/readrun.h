@@ -23,6 +23,10 @@ struct ReadRun
 Result<ReadRun> loadRun(
     const std::filesystem::path& path, const JobContext& job, const UserContextOf& userContextOf = {});
 
+/// The same run again as the window holds it: what its owner said of it stays. Where its session is gone by now, what
+/// the window holds of it is stored in a new one.
+Result<ReadRun> loadAgain(const LoadedRun& run, const JobContext& job);
+
 /// The run with the points that it is judged by (core/workflow/judgingpoints.h).
 Result<RunData> runWithPoints(const LoadedRun& run);
 

@@ -62,11 +62,21 @@ JobContext RunLoader::begin()
     });
 }
 
-void RunLoader::open(const std::filesystem::path& path, const UserContextOf& userContextOf, bool rescan)
+void RunLoader::open(const std::filesystem::path& path, const UserContextOf& userContextOf)
+{
+    read([=](const JobContext& context) { return loadRun(path, context, userContextOf); }, false);
+}
+
+void RunLoader::openAgain(const LoadedRun& run, bool rescan)
+{
+    read([run](const JobContext& context) { return loadAgain(run, context); }, rescan);
+}
+
+void RunLoader::read(const std::function<Result<ReadRun>(const JobContext&)>& how, bool rescan)
 {
     const JobContext context = begin();
     background(
-        m_pool, this, [path, userContextOf, context] { return loadRun(path, context, userContextOf); },
+        m_pool, this, [how, context] { return how(context); },
         [this, job = m_job, rescan](Result<ReadRun> opened) {
             if (!m_jobs.isCurrent(job)) {
                 return;
@@ -85,18 +95,18 @@ void RunLoader::reportLoaded(int job, const LoadedRun& run, bool judging)
     judging = judging && !(run.run->captures.empty() && run.run->series.empty() && run.run->events.empty());
     Q_EMIT loaded(run, judging);
     if (judging && m_jobs.isCurrent(job)) {
-        judge(run, {});
+        judge(run);
     } else {
         finish(job);
     }
 }
 
-void RunLoader::judge(const LoadedRun& run, const std::vector<std::string>& ran)
+void RunLoader::judge(const LoadedRun& run)
 {
     const JobContext context = begin();
     m_judging = true;
     diagnose::DiagnoseOptions options;
-    options.ran = ran;
+    options.ran = run.ran;
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
     background(

@@ -32,6 +32,7 @@ struct LoadedRun
     /// The best that is known by now.
     const std::shared_ptr<const Diagnosis>& known() const { return diagnosis ? diagnosis : triage; }
     Observations observed; ///< what the owner of the run said they saw
+    std::vector<std::string> ran; ///< of the plausible variants, what they say ran; empty where they do not know
     std::vector<Cell> cells;
     diagnose::FindingChoices choices; ///< what the user chose of findings
     std::string foundBy; ///< the spike rule that the findings of `diagnosis` were drawn by, as in FindingChoices
@@ -44,6 +45,7 @@ struct LoadedRun
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
+    bool sessionMadeAnew = false; ///< it was gone when the run was read again, and holds now what the window held
     /// Tells its session from another run's (openSessionOfRun).
     std::string key() const;
     /// Where what is replayed for this run is kept; nowhere without a session.
@@ -55,10 +57,13 @@ struct UserContext
 {
     workflow::UserFiles userFiles {};
     diagnose::FindingChoices choices {};
+    std::vector<std::string> ran {};
 };
 
 /// Of the run of this session; asked on the loader's thread.
 using UserContextOf = std::function<UserContext(const std::filesystem::path& session)>;
+
+struct ReadRun;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
 class RunLoader : public QObject
@@ -69,9 +74,11 @@ public:
     explicit RunLoader(QObject* parent = nullptr);
     ~RunLoader() override;
 
-    /// A folder, a capture, or a session file. `rescan` judges again even if nothing is new.
-    void open(const std::filesystem::path& path, const UserContextOf& userContextOf = {}, bool rescan = false);
-    void judge(const LoadedRun& run, const std::vector<std::string>& ran);
+    /// A folder, a capture, or a session file.
+    void open(const std::filesystem::path& path, const UserContextOf& userContextOf = {});
+    /// The same run as the window holds it, with what is new. `rescan` judges again even if nothing is.
+    void openAgain(const LoadedRun& run, bool rescan);
+    void judge(const LoadedRun& run);
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
     /// What was judged until then still arrives, unless another request comes first.
@@ -90,6 +97,7 @@ Q_SIGNALS:
 
 private:
     JobContext begin();
+    void read(const std::function<Result<ReadRun>(const JobContext&)>& how, bool rescan);
     void finish(int job);
     std::function<void(const CaptureVerdict&)> collector(int job);
     void passOnArrived();

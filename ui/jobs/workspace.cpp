@@ -50,6 +50,21 @@ bool canBeJudged(const RunData& run)
     return !run.captures.empty() || !run.series.empty() || !run.events.empty();
 }
 
+bool holdsNothing(const RunData& run)
+{
+    return !canBeJudged(run) && run.checkpoints.empty();
+}
+
+QStringList problemsOf(const RunData& run)
+{
+    QStringList lines;
+    for (const auto* list : {&run.rejected, &run.notes}) {
+        std::ranges::transform(*list, std::back_inserter(lines),
+            [](const Rejection& one) { return QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path)); });
+    }
+    return lines;
+}
+
 } // namespace
 
 Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
@@ -94,8 +109,10 @@ void Workspace::connectJobs()
     });
     connect(&m_follower, &FolderFollower::changed, this, &Workspace::onFolderChanged);
     connect(&m_loader, &RunLoader::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
-    connect(
-        &m_loader, &RunLoader::failed, this, [this](const Error& error) { Q_EMIT problem(qstr(sentence(error)), {}); });
+    connect(&m_loader, &RunLoader::failed, this, [this](const Error& error) {
+        follow();
+        Q_EMIT problem(qstr(sentence(error)), {});
+    });
     connect(&m_tensors, &TensorLoader::loaded, this, &Workspace::picturesChanged);
     connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
     connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
@@ -253,7 +270,6 @@ void Workspace::open(const QString& path, const UserContextOf& userContextOf)
     m_service.cancel();
     m_deep.cancel();
     m_verify.cancel();
-    m_ran.clear();
     m_refreshing = false;
     m_folderChanged = false;
     m_follower.stop();
@@ -290,14 +306,13 @@ void Workspace::onFolderChanged()
         return;
     }
     m_refreshing = true;
-    m_loader.open(m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; });
+    m_loader.openAgain(m_loaded, false);
 }
 
 void Workspace::rescan()
 {
     if (hasRun()) {
-        m_loader.open(
-            m_loaded.opened, [said = userContext()](const auto& /*session*/) { return said; }, true);
+        m_loader.openAgain(m_loaded, true);
         Q_EMIT stateChanged();
     }
 }
@@ -307,7 +322,8 @@ void Workspace::setRan(const QStringList& ran)
     if (!hasRun()) {
         return;
     }
-    m_ran = ran;
+    m_loaded.ran.clear();
+    std::ranges::transform(ran, std::back_inserter(m_loaded.ran), &QString::toStdString);
     // What was ticked of another set says nothing of this one.
     if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
         keepObserved();
@@ -315,20 +331,11 @@ void Workspace::setRan(const QStringList& ran)
     judgeAgain();
 }
 
-UserContext Workspace::userContext() const
-{
-    return {m_loaded.userFiles, m_loaded.choices};
-}
-
 void Workspace::judgeAgain()
 {
-    std::vector<std::string> names;
-    for (const QString& name : m_ran) {
-        names.push_back(name.toStdString());
-    }
     m_judging = true;
     m_judgedBy = m_loaded.choices;
-    m_loader.judge(m_loaded, names);
+    m_loader.judge(m_loaded);
     Q_EMIT stateChanged();
 }
 
@@ -404,6 +411,13 @@ void Workspace::keepObserved()
         });
 }
 
+QStringList Workspace::ran() const
+{
+    QStringList names;
+    std::ranges::transform(m_loaded.ran, std::back_inserter(names), [](const std::string& name) { return qstr(name); });
+    return names;
+}
+
 QStringList Workspace::ticks() const
 {
     QStringList names;
@@ -454,6 +468,13 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
         return;
     }
     const bool elsewhere = run.opened != m_loaded.opened;
+    if (elsewhere && hasRun() && holdsNothing(*run.run)) {
+        follow();
+        Q_EMIT problem(tr("There is no capture, log or checkpoint in %1, so that %2 stays open.")
+                           .arg(qstr(run.opened.filename().string()), qstr(m_loaded.run->name)),
+            problemsOf(*run.run));
+        return;
+    }
     const diagnose::FindingChoices chosen = elsewhere ? run.choices : m_loaded.choices;
     dropFindings();
     m_advised.reset();
@@ -478,6 +499,12 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
 void Workspace::reportRejections()
 {
     QStringList details;
+    if (m_loaded.sessionMadeAnew) {
+        details << tr(
+            "The session was deleted or replaced while it was open. What the window held of it, %1 replayed "
+            "cells and what you said, is kept in a new one; films and deep gauges are replayed when asked for.")
+                       .arg(m_loaded.cells.size());
+    }
     if (!m_loaded.sessionProblem.empty()) {
         details << tr("Nothing will be remembered of this run. %1").arg(qstr(m_loaded.sessionProblem));
     }
@@ -487,11 +514,7 @@ void Workspace::reportRejections()
                 : tr("Its verdicts were stored by an older Nanscope, and are judged again by the rules of this one."));
     }
     details << userFileProblems();
-    const auto add = [&](const Rejection& one) {
-        details << QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path));
-    };
-    std::ranges::for_each(m_loaded.run->rejected, add);
-    std::ranges::for_each(m_loaded.run->notes, add);
+    details << problemsOf(*m_loaded.run);
     if (m_loaded.run->rejected.empty()) {
         if (!details.isEmpty()) {
             Q_EMIT problem(details.constFirst(), details.mid(1));

@@ -121,7 +121,7 @@ public:
     std::shared_ptr<const Diagnosis> tickedDiagnosis() const;
     /// Index of the capture a verdict names as its cause, or -1.
     int causeOf(const CaptureVerdict& verdict) const;
-    QStringList ran() const { return m_ran; }
+    QStringList ran() const;
     /// All variants, those of the plausible set of the selected capture first; `identified` says how many those are.
     QStringList variantsInOrder(int& identified) const;
     /// Those of them that a sweep looks at.
@@ -202,7 +202,6 @@ private:
     void onFindings(Result<std::vector<Finding>> findings, const std::string& rule);
     void setFindings(std::vector<Finding> findings);
     void dropFindings();
-    UserContext userContext() const;
     void adviseAgain();
     void keepObserved();
     void adviseAsObserved();
@@ -227,7 +226,6 @@ private:
     int m_selected = -1;
     std::string m_deepOf; ///< path of the capture whose deep gauges were asked for last
     std::string m_cliffOf; ///< and of the one whose cliff was
-    QStringList m_ran;
     bool m_judging = false;
     bool m_following = true;
     bool m_everyVariant = false;

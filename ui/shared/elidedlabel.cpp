@@ -50,6 +50,10 @@ QSize ElidedLabel::sizeHint() const
 QString ElidedLabel::shownIn(int width) const
 {
     QTextLayout layout(m_text, font());
+    // A number may be longer than the line.
+    QTextOption option;
+    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    layout.setTextOption(option);
     layout.beginLayout();
     QStringList shown;
     qsizetype taken = 0;

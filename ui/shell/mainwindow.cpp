@@ -213,7 +213,11 @@ QWidget* MainWindow::buildContents()
     m_start = new StartPage;
     m_messages = new MessageBar;
     m_stack = new QStackedWidget;
+    m_reading = new QLabel;
+    m_reading->setAlignment(Qt::AlignCenter);
+    m_reading->setTextFormat(Qt::PlainText);
     m_stack->addWidget(m_start);
+    m_stack->addWidget(m_reading);
     m_stack->addWidget(m_area);
     auto* contents = new QWidget;
     auto* layout = new QVBoxLayout(contents);
@@ -381,14 +385,24 @@ void MainWindow::changeEvent(QEvent* event)
 void MainWindow::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
+    rememberOpened(exactText(loaded.opened.string()));
     m_stack->setCurrentWidget(m_area);
     layout()->activate();
     m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
     m_status.setSession(qstr(loaded.session.string()));
+    m_settings.setRan(keyOf(loaded), loaded.ran);
     onUserFilesChanged();
     m_area->setLogsOnly(loaded.run->captures.empty());
     showListed();
+}
+
+void MainWindow::rememberOpened(const QString& path)
+{
+    if (m_settings.recent().value(0) != path) {
+        m_settings.addRecent(path);
+        checkPlaces();
+    }
 }
 
 void MainWindow::showListed()
@@ -401,6 +415,9 @@ void MainWindow::showListed()
 void MainWindow::onStateChanged()
 {
     const bool run = m_workspace.hasRun();
+    if (!run) {
+        m_stack->setCurrentWidget(m_workspace.busy() ? static_cast<QWidget*>(m_reading) : m_start);
+    }
     const bool sweeping = m_workspace.sweeping();
     const bool saving = m_workspace.reporter().saving();
     m_actions.rescan->setEnabled(run);
@@ -465,8 +482,7 @@ void MainWindow::openPath(const QString& path)
         return;
     }
     m_messages->hide();
-    m_settings.addRecent(QFileInfo(path).absoluteFilePath());
-    checkPlaces();
+    m_reading->setText(tr("Reading %1…").arg(shortPath(QFileInfo(path).absoluteFilePath())));
     m_workspace.open(QFileInfo(path).absoluteFilePath(), userContextOf(std::exchange(m_firstKnown, {})));
 }
 
@@ -719,7 +735,8 @@ UserContextOf MainWindow::userContextOf(const workflow::UserFiles& first) const
 {
     return [settings = m_settings, first](const std::filesystem::path& session) {
         const QString key = exactText(session.string());
-        return UserContext {workflow::joined(settings.known(key), first), settings.findingChoices(key)};
+        return UserContext {
+            workflow::joined(settings.known(key), first), settings.findingChoices(key), settings.ran(key)};
     };
 }
 

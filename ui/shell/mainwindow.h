@@ -15,6 +15,7 @@
 #include "ui/shell/startpage.h"
 #include "ui/shell/statusline.h"
 
+class QLabel;
 class QStackedWidget;
 
 namespace nanscope {
@@ -104,6 +105,7 @@ private:
     void pin(const QString& path, bool pinned);
     bool keepsOpenForNotes();
     void onRunChanged();
+    void rememberOpened(const QString& path);
     void showListed();
     void onStateChanged();
 
@@ -117,6 +119,7 @@ private:
     QPointer<UserContextDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
+    QLabel* m_reading = nullptr; ///< while the first run is read
     MessageBar* m_messages = nullptr;
     DeviceMenu* m_devices = nullptr;
     PaneArea* m_area = nullptr;

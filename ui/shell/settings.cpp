@@ -42,6 +42,11 @@ QString findingsGroup(const QString& session)
     return QStringLiteral("findings/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
 }
 
+QString ranKey(const QString& session)
+{
+    return QStringLiteral("ran/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
+}
+
 std::vector<std::string> stringsOf(const QVariant& value)
 {
     std::vector<std::string> strings;
@@ -218,6 +223,23 @@ void WindowSettings::setKnown(const QString& session, const workflow::UserFiles&
         settings.setValue(QStringLiteral("advisories"), listOf(files.advisories));
         settings.setValue(QStringLiteral("parameters"), exactText(files.parameters));
         settings.setValue(QStringLiteral("variants"), listOf(files.variants));
+    }
+}
+
+std::vector<std::string> WindowSettings::ran(const QString& session) const
+{
+    return m_enabled ? stringsOf(QSettings().value(ranKey(session))) : std::vector<std::string> {};
+}
+
+void WindowSettings::setRan(const QString& session, const std::vector<std::string>& ran)
+{
+    if (!m_enabled || this->ran(session) == ran) {
+        return;
+    }
+    if (ran.empty()) {
+        QSettings().remove(ranKey(session));
+    } else {
+        QSettings().setValue(ranKey(session), listOf(ran));
     }
 }
 

@@ -55,6 +55,10 @@ public:
     workflow::UserFiles known(const QString& session) const;
     void setKnown(const QString& session, const workflow::UserFiles& files);
 
+    /// What its owner said ran.
+    std::vector<std::string> ran(const QString& session) const;
+    void setRan(const QString& session, const std::vector<std::string>& ran);
+
     /// What was chosen of the findings of the run of this session, as far as its names are still known.
     diagnose::FindingChoices findingChoices(const QString& session) const;
     void setFindingChoices(const QString& session, const diagnose::FindingChoices& choices);

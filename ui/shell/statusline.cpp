@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <QFileInfo>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
 #include <QStatusBar>
@@ -61,15 +63,22 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_readout->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     bar.setSizeGripEnabled(false);
     m_clock.start();
+    QObject::connect(&m_sessionFile, &QFileSystemWatcher::fileChanged, &m_sessionFile,
+        [this](const QString& path) { onSessionFileChanged(path); });
+    // The bar hides what it holds while it shows a status tip; what is shown meanwhile would be painted over the tip,
+    // so that it holds one thing, which nobody else shows.
+    auto* parts = new QWidget;
+    auto* row = new QHBoxLayout(parts);
+    row->setContentsMargins(0, 0, 0, 0);
     for (QLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
         label->setTextFormat(Qt::PlainText);
+        row->addWidget(label);
     }
-    for (QLabel* part : {m_worker, m_session, m_known, m_listed, m_phase}) {
-        bar.addWidget(part);
-    }
-    bar.addWidget(m_progress);
-    bar.addWidget(m_readout, 1);
+    row->addWidget(m_progress);
+    row->addWidget(m_readout, 1);
+    bar.addWidget(parts, 1);
     m_known->hide();
+    m_progress->hide();
 }
 
 void StatusLine::setWorker(const QString& text, const QString& details)
@@ -80,8 +89,23 @@ void StatusLine::setWorker(const QString& text, const QString& details)
 
 void StatusLine::setSession(const QString& path)
 {
+    if (const QStringList watched = m_sessionFile.files(); !watched.isEmpty()) {
+        m_sessionFile.removePaths(watched);
+    }
+    if (!path.isEmpty()) {
+        m_sessionFile.addPath(path);
+    }
     m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
     m_session->setToolTip(plainTip(path));
+}
+
+void StatusLine::onSessionFileChanged(const QString& path)
+{
+    if (!QFileInfo::exists(path)) {
+        m_session->setText(tr("Session deleted"));
+        m_session->setToolTip(
+            plainTip(tr("Rescan keeps what the window holds of it in a new one. It was %1").arg(path)));
+    }
 }
 
 void StatusLine::setKnown(const QString& text, const QString& details)

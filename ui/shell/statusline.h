@@ -8,6 +8,7 @@
 
 #include <QCoreApplication>
 #include <QElapsedTimer>
+#include <QFileSystemWatcher>
 
 class QLabel;
 class QProgressBar;
@@ -55,6 +56,8 @@ public:
     void setBusy(bool busy);
 
 private:
+    void onSessionFileChanged(const QString& path);
+
     QLabel* m_worker;
     QLabel* m_session;
     QLabel* m_known;
@@ -64,6 +67,7 @@ private:
     ElidedLabel* m_readout;
     TimeLeft m_left;
     QElapsedTimer m_clock;
+    QFileSystemWatcher m_sessionFile;
     bool m_tellsProgress = false; ///< what it says is of something that runs
 };
 

@@ -61,8 +61,9 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "What the logs tell per step and rank: loss, gradient norm and any other series. NaN and ±Inf are no "
             "points "
             "of a curve but marks in the lane above, beside the captures and events of the run. Look left of the first "
-            "mark for what was climbing; drag to zoom, click a mark to go to its capture, and set A and B to read a "
-            "difference.")},
+            "mark for what was climbing; turn the wheel or drag with Shift to zoom, drag to move, click a mark to go "
+            "to its "
+            "capture, and set A and B to read a difference.")},
     {"verdict",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Whose fault the selected capture is, as far as the data carries: upstream, numerics, implementation, "

@@ -87,7 +87,7 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_plot);
-    setFocusPolicy(Qt::StrongFocus);
+    setFocusPolicy(Qt::WheelFocus);
     m_plot->setFocusPolicy(Qt::NoFocus);
     buildAxes();
     m_input = new TimelineInput(*this, *m_plot);

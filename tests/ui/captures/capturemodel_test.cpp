@@ -104,6 +104,12 @@ TEST_F(CaptureModelTest, FilterKnowsColumnsExclusionAndExpressions)
     EXPECT_EQ(filtered("step:6"), QStringList({"0", "10"}));
     EXPECT_EQ(filtered("birth.pt"), QStringList({"0"}));
     EXPECT_EQ(filtered("/(/").size(), 0) << "a broken expression is searched for as it stands";
+    EXPECT_TRUE(filter.problem().startsWith(QStringLiteral("/(/ is searched for as it stands")))
+        << filter.problem().toStdString();
+    EXPECT_EQ(filtered("ronk:1").size(), 0);
+    EXPECT_TRUE(filter.problem().startsWith(QStringLiteral("ronk: is no column"))) << filter.problem().toStdString();
+    EXPECT_EQ(filtered("rank:1"), QStringList({"1"}));
+    EXPECT_EQ(filter.problem(), QString());
     EXPECT_EQ(filtered("").size(), 3);
 }
 

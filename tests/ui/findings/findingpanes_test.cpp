@@ -261,7 +261,7 @@ TEST(FindingsPane, SaysWhyItIsEmpty)
     FindingsPane pane;
     EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("once they are judged")));
     pane.setFindings({findingOf("P2", FindingState::clear)});
-    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("Nothing fired")));
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("None of the patterns")));
 }
 
 TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)

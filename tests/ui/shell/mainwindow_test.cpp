@@ -354,6 +354,10 @@ TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->variant.names, std::vector<std::string> {"keller-jordan"});
     EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::given);
+    window.actions().rescan->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::given) << "judged again by what was said";
+    EXPECT_EQ(window.workspace().ran(), QStringList(QStringLiteral("keller-jordan")));
     window.workspace().setRan({});
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::fit);
