@@ -219,10 +219,13 @@ void CapturesPane::measureColumns()
 {
     constexpr int looked = 200;
     m_wanted.assign(CaptureModel::NUM_COLUMNS, 0);
+    QFont bold = font();
+    bold.setBold(true);
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         int width = fontMetrics().horizontalAdvance(m_model->headerData(column, Qt::Horizontal).toString());
+        const QFontMetrics metrics(column == CaptureModel::RoleColumn ? bold : font());
         for (int row = 0; row < std::min(looked, m_model->rowCount()); ++row) {
-            width = std::max(width, fontMetrics().horizontalAdvance(m_model->index(row, column).data().toString()));
+            width = std::max(width, metrics.horizontalAdvance(m_model->index(row, column).data().toString()));
         }
         m_wanted[static_cast<std::size_t>(column)] =
             width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0);

@@ -20,6 +20,8 @@ namespace nanscope {
 
 namespace {
 
+constexpr int mostMessage = grid(60);
+
 /// Qt's progress bars count in int.
 int barValue(std::int64_t count)
 {
@@ -137,11 +139,17 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     if (progress.total > 0) {
         text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
     }
+    if (!progress.message.empty()) {
+        const QString message = qstr(progress.message);
+        text += QStringLiteral(" · ") + m_phase->fontMetrics().elidedText(message, Qt::ElideRight, mostMessage);
+    }
     const auto left = m_left.after(progress, m_clock.elapsed());
     m_phase->setText(left && busy ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
     m_tellsProgress = true;
-    m_progress->setRange(0, barValue(progress.total));
-    m_progress->setValue(barValue(progress.done));
+    // One that is all of it has no share that is done: the bar only moves.
+    const bool shares = progress.total > 1;
+    m_progress->setRange(0, shares ? barValue(progress.total) : 0);
+    m_progress->setValue(shares ? barValue(progress.done) : 0);
     m_progress->setVisible(busy);
 }
 
