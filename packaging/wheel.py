@@ -44,7 +44,8 @@ which rank, in which element, and whose fault it can be.
     nanscope explain CAPTURE.pt
     nanscope report RUN -o report.md
 
-In the training, `python -m nanscope.capture train.py` writes captures that decide.
+In the training, `python -m nanscope.capture train.py` writes captures that decide, and `nanscope.guard` keeps the NaN of one
+rank from ending the run of all.
 
 This package holds the command line. It replays on the CPU, in fp64, fp32, tf32, bf16 and fp16; it needs neither torch nor a GPU.
 """
@@ -63,8 +64,9 @@ def main() -> None:
     shutil.copytree(stage / "share/bash-completion", data / "data/share/bash-completion")
     package = content / "nanscope"
     package.mkdir()
-    (package / "__init__.py").write_text('"""The Python side of Nanscope: nanscope.capture, for the training."""\n')
+    (package / "__init__.py").write_text('"""The Python side of Nanscope, for the training: nanscope.capture and nanscope.guard."""\n')
     shutil.copy2(ROOT / "resources/python/nanscope_capture.py", package / "capture.py")
+    shutil.copy2(ROOT / "resources/python/nanscope_guard.py", package / "guard.py")
     # Beside the folder into which auditwheel moves the program.
     shutil.copytree(stage / "share/nanscope/source", content / "nanscope.source")
     (info / "METADATA").write_text(METADATA.format(version=version, readme=README))

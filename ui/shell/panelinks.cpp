@@ -319,8 +319,9 @@ void PaneLinks::fillVerdict()
     } else if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
-        const QString text = tr("Every plausible variant is replayed under several roundings: seconds for a small "
-                                "matrix, minutes for a large one. Rescan (F5) judges again.");
+        const QString work = tr("Every plausible variant is replayed under several roundings: seconds for a small "
+                                "matrix, minutes for a large one.");
+        const QString text = m_workspace.judging() ? work : tr("Rescan (F5) judges it. %1").arg(work);
         const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));

@@ -314,6 +314,7 @@ constexpr std::array table {
     Signature {other, R"(Second rerun: .*is reproducible on a different GPU|but possible Application error\))"},
     Signature {other, R"(Got rescheduled on the same GPU)"},
 
+    Signature {skippedStep, R"(nan_guard_fallback\].* at step (?P<step>\d+); skipping update)"},
     Signature {skippedStep, R"(nan_guard_fallback\].* skipping update)"},
 
     Signature {nanLoss, R"(NaN/Inf loss at step (?P<step>\d+))"},

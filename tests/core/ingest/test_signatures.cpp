@@ -201,6 +201,10 @@ TEST_F(Signatures, OfStepsThatWereLeftOut)
                               "Newton-Schulz output detected; skipping update for this step on all ranks (shape=(4, "
                               "512, 512)). See microsoft/dion#76.";
     EXPECT_EQ(only(guard).kind, EventKind::skippedStep);
+    const auto ours =
+        only("[nan_guard_fallback] rank 3: non-finite Newton-Schulz output at step 12; skipping update on all ranks");
+    EXPECT_EQ(ours.kind, EventKind::skippedStep);
+    EXPECT_EQ(ours.step, 12);
     EXPECT_EQ(only("Grad overflow on iteration: 12").step, 12);
     expectKind(EventKind::other,
         {"Grad overflow on iteration: 12", "Reducing dynamic loss scale from 65536 to 32768.0",
