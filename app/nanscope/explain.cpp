@@ -72,7 +72,7 @@ Result<int> Explain::run(Terminal& terminal)
     if (std::filesystem::is_directory(m_path, ignored)) {
         return failure(ErrorKind::format, "explain takes one capture; nanscope diagnose takes a folder", m_path);
     }
-    const auto file = tensorfile::readCapture(m_path);
+    const auto file = tensorfile::readCapture(m_path, {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

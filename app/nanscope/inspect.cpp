@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -271,6 +276,7 @@ struct NamedFile
 {
     std::filesystem::path path;
     bool given = false; ///< on the command line itself, not found in a folder
+    std::int64_t bytes = 0;
 };
 
 Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths, Terminal& terminal)
@@ -285,14 +291,14 @@ Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths,
         const bool given = !std::filesystem::is_directory(path, error);
         for (const auto& file : found->files) {
             if (given || file.kind == ingest::FoundFile::Kind::tensor) {
-                files.push_back({file.path, given});
+                files.push_back({file.path, given, static_cast<std::int64_t>(file.size)});
             }
         }
     }
     return files;
 }
 
-Result<tensorfile::CaptureFile> readShards(const NamedFile& file)
+Result<tensorfile::CaptureFile> readShards(const NamedFile& file, const JobContext& job)
 {
     auto capture = tensorfile::openCapture(file.path);
     const bool shards = capture
@@ -301,7 +307,18 @@ Result<tensorfile::CaptureFile> readShards(const NamedFile& file)
     if (!shards) {
         return capture;
     }
-    return tensorfile::scanCapture(*capture).map([&] { return std::move(*capture); });
+    return tensorfile::scanCapture(*capture, job).map([&] { return std::move(*capture); });
+}
+
+/// Adds what it reads to `done` as it goes; once finished, a file counts as a whole, however little of it was needed.
+Result<tensorfile::CaptureFile> readCounted(
+    const NamedFile& file, const CancelToken& cancel, std::atomic<std::int64_t>& done)
+{
+    std::int64_t counted = 0;
+    const auto count = [&](std::int64_t bytes) { done += bytes - std::exchange(counted, bytes); };
+    auto capture = readShards(file, {[&](const Progress& progress) { count(progress.done); }, cancel});
+    count(file.bytes);
+    return capture;
 }
 
 /// What lies in the files, and whether some could not be used.
@@ -315,16 +332,22 @@ Result<ReadCaptures> readAll(const std::vector<NamedFile>& files, Terminal& term
 {
     constexpr std::size_t ahead = 64;
     const auto threads = std::max(1U, std::thread::hardware_concurrency());
+    const auto& cancel = terminal.cancelToken();
+    const auto total = std::transform_reduce(
+        files.begin(), files.end(), std::int64_t {0}, std::plus<>(), [](const NamedFile& file) { return file.bytes; });
+    std::atomic<std::int64_t> done = 0;
     ReadCaptures read;
     ingest::ReadAhead<Result<tensorfile::CaptureFile>> reader(
-        files.size(), threads, ahead, [&](std::size_t i) { return readShards(files[i]); });
+        files.size(), threads, ahead, [&](std::size_t i) { return readCounted(files[i], cancel, done); });
     for (std::size_t i = 0; i < files.size(); ++i) {
-        if (terminal.cancelToken().cancelled()) {
-            return failure(ErrorKind::cancelled, "cancelled");
+        const auto tell = [&] {
+            terminal.progress({"inspect", "captures", done, total, "bytes", files[i].path.filename().string()});
+        };
+        auto capture = reader.next(tell);
+        tell();
+        if (cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled while reading captures");
         }
-        auto capture = reader.next();
-        terminal.progress({"inspect", "captures", static_cast<std::int64_t>(i) + 1, std::ssize(files), "files",
-            files[i].path.filename().string()});
         if (capture) {
             read.captures.push_back(std::move(*capture));
             continue;
@@ -743,7 +766,7 @@ Result<int> Inspect::run(Terminal& terminal)
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const
 {
-    const auto file = tensorfile::readCapture(m_paths.front());
+    const auto file = tensorfile::readCapture(m_paths.front(), {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

@@ -39,7 +39,7 @@ Result<std::string> chosenVariant(const TargetOptions& options, const std::strin
     if (!options.variant.empty()) {
         return options.variant;
     }
-    auto file = tensorfile::readCapture(path);
+    auto file = tensorfile::readCapture(path, {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

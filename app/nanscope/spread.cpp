@@ -397,7 +397,7 @@ Result<int> Spread::run(Terminal& terminal)
     if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    const auto file = tensorfile::readCapture(m_path);
+    const auto file = tensorfile::readCapture(m_path, {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

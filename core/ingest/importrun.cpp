@@ -204,13 +204,16 @@ public:
     {
         ProgressMeter meter(job, "captures", "files");
         const auto threads = std::max(1U, std::thread::hardware_concurrency());
-        ReadAhead<ReadFile> reader(m_files.size(), threads, filesAhead, [this](std::size_t i) { return read(i); });
+        ReadAhead<ReadFile> reader(
+            m_files.size(), threads, filesAhead, [&](std::size_t i) { return read(i, job.cancel); });
         for (std::size_t i = 0; i < m_files.size(); ++i) {
+            auto next = reader.next();
+            // What is cancelled while it is read is no fact of its file.
             if (meter.cancelled()) {
                 auto kept = flush();
                 return kept ? cancelled() : kept;
             }
-            if (auto added = add(*m_files[i], reader.next()); !added) {
+            if (auto added = add(*m_files[i], std::move(next)); !added) {
                 return added;
             }
             meter.advance(
@@ -221,8 +224,9 @@ public:
 
 private:
     // Runs on several threads at once: touches nothing that changes.
-    ReadFile read(std::size_t index) const
+    ReadFile read(std::size_t index, const CancelToken& cancel) const
     {
+        const JobContext quiet {[](const Progress&) {}, cancel};
         const auto& file = *m_files[index];
         bool isCapture = false;
         bool known = false;
@@ -231,7 +235,7 @@ private:
             known = m_destination.known.contains(headers.identity);
             return known;
         };
-        auto capture = guarded([&] { return tensorfile::readCapture(file.path, isKnown); }, file.path.string());
+        auto capture = guarded([&] { return tensorfile::readCapture(file.path, isKnown, quiet); }, file.path.string());
         const auto isOther = [&] {
             return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
                 && isOtherTensorFile(file, m_found.checkpoints);

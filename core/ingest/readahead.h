@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
@@ -55,12 +56,22 @@ public:
     /// The next result, or what its work threw; waits for it. May be called `count` times.
     T next()
     {
+        return next([] {});
+    }
+
+    /// The same; `waiting` is called, on this thread, every 50 ms of a long wait.
+    T next(const std::function<void()>& waiting)
+    {
         if (m_threads.empty()) {
             return m_work(m_taken++);
         }
         std::unique_lock lock(m_mutex);
         auto& slot = m_slots[m_taken % m_slots.size()];
-        m_resultMade.wait(lock, [&] { return slot.valid(); });
+        while (!m_resultMade.wait_for(lock, std::chrono::milliseconds(50), [&] { return slot.valid(); })) {
+            lock.unlock();
+            waiting();
+            lock.lock();
+        }
         auto result = std::move(slot);
         ++m_taken;
         lock.unlock();

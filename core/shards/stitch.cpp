@@ -105,6 +105,18 @@ void compareElement(Drift& drift, double a, double b)
     drift.classChanges += classOf(a) != classOf(b) ? 1 : 0;
 }
 
+/// Of a part that is larger than one block, how much of it is done; fails where nobody waits for the rest.
+Result<void> goesOn(const JobContext& job, const char* phase, std::int64_t done, const MatrixShape& shape)
+{
+    if (job.cancel.cancelled()) {
+        return failure(ErrorKind::cancelled, "cancelled while stitching");
+    }
+    if (done > 0) {
+        job.progress({"inspect", phase, done, shape.batch * shape.elements(), "elements", {}});
+    }
+    return {};
+}
+
 /// Where two dumps of the same region differ; `a` and `b` of the result are left at 0.
 Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tensor& b, const HeldPart& held,
     const Shape& logical, const JobContext& job)
@@ -112,10 +124,12 @@ Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tenso
     const auto width = sizeOf(a.dtype());
     const auto shape = a.matrices();
     Drift drift;
+    std::int64_t done = 0;
     auto compare = [&](const Block& block) -> Result<void> {
-        if (job.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "cancelled");
+        if (auto wanted = goesOn(job, "compare", done, shape); !wanted) {
+            return wanted;
         }
+        done += block.elements();
         const auto left = a.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0);
         const auto right = b.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0);
         if (!left || !right) {
@@ -346,10 +360,13 @@ Result<void> LogicalScan::reduce(
     const std::vector<tensorfile::Tensor>& parts, const HeldPart& held, const JobContext& job)
 {
     const auto reduction = *parseReduction(m_operation);
-    return eachBlock(parts.front().matrices(), [&](const Block& block) -> Result<void> {
-        if (job.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "cancelled");
+    const auto shape = parts.front().matrices();
+    std::int64_t done = 0;
+    return eachBlock(shape, [&](const Block& block) -> Result<void> {
+        if (auto wanted = goesOn(job, "reduce", done, shape); !wanted) {
+            return wanted;
         }
+        done += block.elements();
         auto reduced = reduceBlock(parts, reduction, block);
         if (!reduced) {
             return tl::make_unexpected(reduced.error());

@@ -76,15 +76,20 @@ Result<std::vector<std::byte>> readBitsOf(const Tensor& tensor, std::int64_t bat
     return read.map([&] { return std::move(out); });
 }
 
-Result<std::uint32_t> storageCrc(const platform::FileReader& file, std::uint64_t begin, std::uint64_t size)
+Result<std::uint32_t> storageCrc(
+    const platform::FileReader& file, std::uint64_t begin, std::uint64_t size, const ReadWatch& watch)
 {
     std::vector<std::byte> buffer(std::min<std::uint64_t>(size, 96 << 10));
     std::uint32_t crc = 0;
     for (std::uint64_t at = 0; at < size; at += buffer.size()) {
         const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), size - at));
+        if (watch.cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled while reading a tensor");
+        }
         if (auto read = file.readAt(begin + at, part); !read) {
             return tl::make_unexpected(read.error());
         }
+        watch.came(std::ssize(part));
         crc = updateCrc32(crc, part);
     }
     return crc;
@@ -224,22 +229,28 @@ Result<std::vector<std::byte>> Tensor::readBits(std::int64_t batch) const
     }
 }
 
-Result<bool> Tensor::checksumMatches() const
+Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch)
 {
-    if (m_source == nullptr) {
+    const auto& source = tensor.source();
+    if (source == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
     }
-    const auto file = m_source->reopen();
+    const auto file = source->reopen();
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    const auto* stored = m_source->find(m_storageKey);
+    const auto* stored = source->find(tensor.storageKey());
     if (stored == nullptr || !stored->crc) {
         return true;
     }
-    return m_source->locate(*file, *stored)
-        .and_then([&](std::uint64_t begin) { return storageCrc(*file, begin, stored->size); })
+    return source->locate(*file, *stored)
+        .and_then([&](std::uint64_t begin) { return storageCrc(*file, begin, stored->size, watch); })
         .map([&](std::uint32_t crc) { return crc == *stored->crc; });
+}
+
+Result<bool> Tensor::checksumMatches() const
+{
+    return tensorfile::checksumMatches(*this, {});
 }
 
 const PickleValue* PickleValue::find(std::string_view key) const

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/platform/platform.h"
+#include "core/tensorfile/readwatch.h"
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/zip/zipdirectory.h"
 
@@ -57,6 +58,9 @@ Result<Tensor> makeTensor(std::shared_ptr<const Tensor::Source> source, std::str
 
 /// Row-major strides.
 Shape rowMajorStrides(const Shape& shape);
+
+/// Tensor::checksumMatches() for who waits.
+Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch);
 
 /// The file a tensor comes from, for messages.
 std::string pathOf(const Tensor& tensor);

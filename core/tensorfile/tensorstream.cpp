@@ -25,9 +25,11 @@ std::int64_t extentFromEnd(const Shape& values, std::size_t place, std::int64_t 
 
 } // namespace
 
-TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin)
+TensorStream::TensorStream(
+    Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin, ReadWatch watch)
     : m_tensor(std::move(tensor))
     , m_file(std::move(file))
+    , m_watch(std::move(watch))
     , m_begin(begin)
     , m_item(static_cast<std::int64_t>(sizeOf(m_tensor.dtype())))
     , m_swap(m_tensor.source()->bigEndian != (std::endian::native == std::endian::big) && m_item > 1)
@@ -43,7 +45,8 @@ TensorStream::TensorStream(Tensor tensor, std::shared_ptr<const platform::FileRe
     m_checksum = readsWholeStorage();
 }
 
-Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file)
+Result<TensorStream> TensorStream::open(
+    const Tensor& tensor, std::shared_ptr<const platform::FileReader> file, ReadWatch watch)
 {
     if (tensor.source() == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
@@ -63,7 +66,7 @@ Result<TensorStream> TensorStream::open(const Tensor& tensor, std::shared_ptr<co
     if (!begin) {
         return tl::make_unexpected(begin.error());
     }
-    return TensorStream(tensor, std::move(file), *begin);
+    return TensorStream(tensor, std::move(file), *begin, std::move(watch));
 }
 
 bool TensorStream::readsWholeStorage() const
@@ -129,10 +132,14 @@ void TensorStream::makeNative(std::byte* bits, std::size_t elements) const
 Result<void> TensorStream::readDense(std::int64_t start, std::int64_t count, std::byte* out)
 {
     const auto bytes = std::span(out, static_cast<std::size_t>(count * m_item));
+    if (m_watch.cancel.cancelled()) {
+        return failure(ErrorKind::cancelled, "cancelled while reading a tensor", pathOf(m_tensor));
+    }
     auto read = m_file->readAt(m_begin + static_cast<std::uint64_t>(start * m_item), bytes);
     if (read && m_checksum) {
         m_crc = updateCrc32(m_crc, bytes);
     }
+    m_watch.came(count * m_item);
     return read;
 }
 

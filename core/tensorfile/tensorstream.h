@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/tensorfile/readwatch.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {
@@ -31,11 +32,13 @@ public:
     using Sink = std::function<void(const TensorBlock&)>;
 
     /// `file` is the tensor's own, if it is open already.
-    static Result<TensorStream> open(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr);
+    static Result<TensorStream> open(
+        const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr, ReadWatch watch = {});
 
     /// Lines are columns where true, rows otherwise; whichever lie closer together in the file.
     bool transposed() const { return m_transposed; }
 
+    /// Fails (ErrorKind::cancelled) soon after the watch stops it.
     Result<void> matrix(std::int64_t batch, const Sink& sink);
 
     /// Where the storage begins in the file.
@@ -47,7 +50,7 @@ public:
     std::uint32_t crc() const { return m_crc; }
 
 private:
-    TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin);
+    TensorStream(Tensor tensor, std::shared_ptr<const platform::FileReader> file, std::uint64_t begin, ReadWatch watch);
 
     std::int64_t matrixOffset(std::int64_t batch) const;
     Result<void> readBlock(std::int64_t start, const TensorBlock& block);
@@ -57,6 +60,7 @@ private:
 
     Tensor m_tensor;
     std::shared_ptr<const platform::FileReader> m_file;
+    ReadWatch m_watch;
     std::uint64_t m_begin = 0;
     std::int64_t m_item = 1;
     std::int64_t m_lines = 0;

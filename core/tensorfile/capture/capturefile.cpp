@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
+#include <chrono>
 #include <future>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 #include <simdjson.h>
@@ -310,13 +313,15 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     return result;
 }
 
-Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_ptr<const platform::FileReader>& file)
+Result<std::vector<Scan>> scanChecked(
+    const Tensor& tensor, const std::shared_ptr<const platform::FileReader>& file, const ReadWatch& watch)
 {
-    auto scanned = scanVerifying(tensor, file);
+    auto scanned = scanVerifying(tensor, file, watch);
     if (!scanned) {
         return tl::make_unexpected(scanned.error());
     }
-    const auto matches = scanned->checksumMatches ? Result<bool>(*scanned->checksumMatches) : tensor.checksumMatches();
+    const auto matches =
+        scanned->checksumMatches ? Result<bool>(*scanned->checksumMatches) : checksumMatches(tensor, watch);
     if (!matches) {
         return tl::make_unexpected(matches.error());
     }
@@ -329,16 +334,62 @@ Result<std::vector<Scan>> scanChecked(const Tensor& tensor, const std::shared_pt
     return std::move(scanned->batches);
 }
 
+std::int64_t bytesOf(const Tensor& tensor)
+{
+    return tensor.elements() * static_cast<std::int64_t>(sizeOf(tensor.dtype()));
+}
+
+/// Counts what the threads of a scan read, and reports it on the job's own.
+class ScanMeter
+{
+public:
+    ScanMeter(const CaptureFile& file, const JobContext& job)
+        : m_job(job)
+        , m_name(file.capture.file)
+        , m_total(bytesOf(file.input) + (file.output ? bytesOf(*file.output) : 0))
+    { }
+
+    ReadWatch watch()
+    {
+        return {m_job.cancel, [this](std::int64_t bytes) { add(bytes); }};
+    }
+
+    void tell()
+    {
+        m_told = m_done;
+        m_job.progress({"inspect", "scan", m_told, std::max(m_told, m_total), "bytes", m_name});
+    }
+
+private:
+    static constexpr std::int64_t step = std::int64_t {1} << 22;
+
+    void add(std::int64_t bytes)
+    {
+        m_done += bytes;
+        if (std::this_thread::get_id() == m_owner && m_done - m_told >= step) {
+            tell();
+        }
+    }
+
+    const JobContext& m_job;
+    std::string m_name;
+    std::int64_t m_total;
+    std::thread::id m_owner = std::this_thread::get_id();
+    std::atomic<std::int64_t> m_done = 0;
+    std::int64_t m_told = 0; ///< the owner's
+};
+
 using PendingScan = std::future<Result<std::vector<Scan>>>;
 
 /// A second thread pays where scanning takes longer than starting one.
-PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened)
+PendingScan startOutputScan(
+    const CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened, const ReadWatch& watch)
 {
     constexpr std::int64_t elementsPerThread = std::int64_t {1} << 22;
     if (!file.output) {
         return {};
     }
-    const auto scan = [tensor = *file.output, opened] { return scanChecked(tensor, opened); };
+    const auto scan = [tensor = *file.output, opened, watch] { return scanChecked(tensor, opened, watch); };
     if (std::min(file.input.elements(), file.output->elements()) >= elementsPerThread) {
         try {
             return std::async(std::launch::async, scan);
@@ -349,12 +400,22 @@ PendingScan startOutputScan(const CaptureFile& file, const std::shared_ptr<const
     return std::async(std::launch::deferred, scan);
 }
 
-Result<void> scanOpened(CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened)
+Result<std::vector<Scan>> finished(PendingScan pending, ScanMeter& meter)
+{
+    while (pending.wait_for(std::chrono::milliseconds(50)) == std::future_status::timeout) {
+        meter.tell();
+    }
+    return pending.get();
+}
+
+Result<void> scanOpened(
+    CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened, const JobContext& job = {})
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
-    auto outputScan = startOutputScan(file, opened);
-    auto input = scanChecked(file.input, opened).map_error(named);
-    auto output = file.output ? outputScan.get().map_error(named) : Result<std::vector<Scan>> {};
+    ScanMeter meter(file, job);
+    auto outputScan = startOutputScan(file, opened, meter.watch());
+    auto input = scanChecked(file.input, opened, meter.watch()).map_error(named);
+    auto output = file.output ? finished(std::move(outputScan), meter).map_error(named) : Result<std::vector<Scan>> {};
     if (!input || !output) {
         return tl::make_unexpected(input ? output.error() : input.error());
     }
@@ -409,7 +470,7 @@ Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wan
     });
 }
 
-Result<void> scanCapture(CaptureFile& file)
+Result<void> scanCapture(CaptureFile& file, const JobContext& job)
 {
     if (file.input.source() == nullptr) {
         return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
@@ -418,17 +479,18 @@ Result<void> scanCapture(CaptureFile& file)
     if (!reopened) {
         return tl::make_unexpected(reopened.error());
     }
-    return scanOpened(file, std::make_shared<const platform::FileReader>(std::move(*reopened)));
+    return scanOpened(file, std::make_shared<const platform::FileReader>(std::move(*reopened)), job);
 }
 
-Result<CaptureFile> readCapture(const std::filesystem::path& path, const std::function<bool(const Capture&)>& known)
+Result<CaptureFile> readCapture(
+    const std::filesystem::path& path, const std::function<bool(const Capture&)>& known, const JobContext& job)
 {
     std::shared_ptr<const platform::FileReader> opened;
     auto file = openWanted(path, opened);
     if (!file || (known && known(file->capture))) {
         return file;
     }
-    return scanOpened(*file, opened).map([&] { return std::move(*file); });
+    return scanOpened(*file, opened, job).map([&] { return std::move(*file); });
 }
 
 } // namespace nanscope::tensorfile

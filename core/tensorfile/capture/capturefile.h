@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/base/job.h"
 #include "core/base/result.h"
 #include "core/model/capture.h"
 #include "core/tensorfile/tensorfile.h"
@@ -40,15 +41,16 @@ struct CaptureFile
 Result<CaptureFile> openCapture(const CaptureRef& wanted);
 
 /// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
-/// in where one does not match. Large captures are scanned by two threads.
-Result<void> scanCapture(CaptureFile& file);
+/// in where one does not match. Large captures are scanned by two threads. Reports bytes, and stops soon after it is
+/// cancelled.
+Result<void> scanCapture(CaptureFile& file, const JobContext& job = {});
 
 /// Every byte of the file of a capture, with the checksums of its tensors verified on the same descriptor; none where
 /// there are more than `limit`.
 Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit);
 
 /// Both with one opening of the file; only the headers are read where `known` recognises the capture by them.
-Result<CaptureFile> readCapture(
-    const std::filesystem::path& path, const std::function<bool(const Capture&)>& known = {});
+Result<CaptureFile> readCapture(const std::filesystem::path& path,
+    const std::function<bool(const Capture&)>& known = {}, const JobContext& job = {});
 
 } // namespace nanscope::tensorfile

@@ -47,6 +47,11 @@ bool isOptimizerFile(std::string_view file)
     return file.starts_with("optimizer") || file.find("optim_states") != std::string_view::npos;
 }
 
+bool holdsTensors(const fs::path& path)
+{
+    return looksLikeTensorFile(path) || path.extension() == ".ckpt";
+}
+
 /// One number per dimension for the element `flat` in row-major order.
 Shape placeIn(const Shape& shape, std::int64_t flat)
 {
@@ -111,10 +116,16 @@ private:
     void note(const std::vector<std::string>& opaque);
     std::string relative(const fs::path& path) const;
     bool stopped() const { return m_job.cancel.cancelled(); }
+    ReadWatch watch(const std::string& name);
+    void tell(const std::string& name);
+    void expect(const fs::path& file);
 
     fs::path m_root;
     const JobContext& m_job;
     CheckpointScan m_result;
+    std::int64_t m_expected = 0; ///< bytes of the files that are known
+    std::int64_t m_bytes = 0; ///< that were read
+    std::int64_t m_told = 0; ///< of them
     std::shared_ptr<const platform::FileReader> m_file; ///< the one that is being read
     /// Scans of the tensors of that file by where they lie: tied weights are read once.
     std::map<std::tuple<std::string, std::int64_t, Shape, Shape>, std::size_t> m_seen;
@@ -159,15 +170,41 @@ Parameter CheckpointReader::begin(
 
 void CheckpointReader::finish(Parameter parameter)
 {
+    tell(parameter.name);
     m_result.parameters.push_back(std::move(parameter));
-    m_job.progress({"inspect", "read", std::ssize(m_result.parameters), 0, "tensors", {}});
+}
+
+void CheckpointReader::expect(const fs::path& file)
+{
+    std::error_code error;
+    const auto size = fs::file_size(file, error);
+    m_expected += error ? 0 : static_cast<std::int64_t>(size);
+}
+
+void CheckpointReader::tell(const std::string& name)
+{
+    m_told = m_bytes;
+    const auto total = m_expected == 0 ? 0 : std::max(m_expected, m_bytes);
+    m_job.progress({"inspect", "read", m_bytes, total, "bytes", name});
+}
+
+/// One tensor may take minutes.
+ReadWatch CheckpointReader::watch(const std::string& name)
+{
+    constexpr std::int64_t step = std::int64_t {1} << 22;
+    return {m_job.cancel, [this, name](std::int64_t bytes) {
+                m_bytes += bytes;
+                if (m_bytes - m_told >= step) {
+                    tell(name);
+                }
+            }};
 }
 
 /// Adds what `tensor` holds to the whole; why it could not, or nothing.
 std::string CheckpointReader::scanInto(Parameter& parameter, const Tensor& tensor, const Shape& begin,
     const std::shared_ptr<const platform::FileReader>& file)
 {
-    const auto scanned = scanVerifying(tensor, file);
+    const auto scanned = scanVerifying(tensor, file, watch(parameter.name));
     if (!scanned) {
         noteDamage(scanned.error());
         return scanned.error().what;
@@ -361,6 +398,11 @@ Result<void> CheckpointReader::readFolder()
         return failure(ErrorKind::io, "The folder cannot be read: " + error.message(), m_root.string());
     }
     for (const auto& path : files) {
+        if (holdsTensors(path) || path.extension() == ".distcp") {
+            expect(path);
+        }
+    }
+    for (const auto& path : files) {
         const auto name = path.filename().string();
         if (stopped()) {
             break;
@@ -373,7 +415,7 @@ Result<void> CheckpointReader::readFolder()
             reject(path, "there is no .metadata beside it: saving was not finished, and torch cannot load it either");
         } else if (name.ends_with(".index.json")) {
             checkShardIndex(path);
-        } else if (looksLikeTensorFile(path) || name.ends_with(".ckpt")) {
+        } else if (holdsTensors(path)) {
             readFile(path);
         }
     }
@@ -390,6 +432,7 @@ Result<CheckpointScan> CheckpointReader::read()
     } else if (m_root.filename() == distributedIndex) {
         readDistributed(m_root);
     } else {
+        expect(m_root);
         readFile(m_root);
     }
     if (stopped()) {

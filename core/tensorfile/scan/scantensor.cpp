@@ -276,7 +276,8 @@ Scan scanMemory(std::span<const T> data, std::int64_t rows, std::int64_t cols, b
 
 } // namespace
 
-Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file)
+Result<ScannedTensor> scanVerifying(
+    const Tensor& tensor, std::shared_ptr<const platform::FileReader> file, const ReadWatch& watch)
 {
     if (!isReal(tensor.dtype())) {
         return failure(
@@ -287,7 +288,7 @@ Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const 
         return failure(ErrorKind::refused,
             "The tensor is a batch of more than 65,536 matrices, which no optimizer makes", pathOf(tensor));
     }
-    auto stream = TensorStream::open(tensor, std::move(file));
+    auto stream = TensorStream::open(tensor, std::move(file), watch);
     if (!stream) {
         return tl::make_unexpected(stream.error());
     }

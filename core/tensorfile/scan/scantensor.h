@@ -11,6 +11,7 @@
 #include "core/base/result.h"
 #include "core/model/scan.h"
 #include "core/platform/platform.h"
+#include "core/tensorfile/readwatch.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::tensorfile {
@@ -47,6 +48,7 @@ struct ScannedTensor
 
 /// Scans every matrix and, in the same pass, verifies the checksum where the tensor is its whole storage. `file` is
 /// the tensor's own, if it is open already.
-Result<ScannedTensor> scanVerifying(const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr);
+Result<ScannedTensor> scanVerifying(
+    const Tensor& tensor, std::shared_ptr<const platform::FileReader> file = nullptr, const ReadWatch& watch = {});
 
 } // namespace nanscope::tensorfile

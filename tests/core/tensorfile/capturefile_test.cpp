@@ -60,6 +60,43 @@ TEST_F(CaptureFileTest, ScansBothSides)
     EXPECT_EQ(output.firstClass, ValueClass::nan);
 }
 
+TEST_F(CaptureFileTest, ALargeScanTellsOfItsBytesAndStopsWhenAsked)
+{
+    constexpr std::int64_t elements = std::int64_t {1} << 22;
+    const auto side = [](const char* key) { return tensor("FloatStorage", key, elements, {2048, 2048}, {2048, 1}); };
+    const std::vector<float> values(elements, 1.0F);
+    const auto path = folder.write("large.pt",
+        torchFile(pickle(dict({{"input", side("0")}, {"output", side("1")}})), {bytesOf(values), bytesOf(values)}));
+    std::vector<Progress> told;
+    JobContext job;
+    job.progress = [&](const Progress& progress) { told.push_back(progress); };
+    ASSERT_TRUE(tensorfile::readCapture(path, {}, job));
+    ASSERT_FALSE(told.empty());
+    EXPECT_EQ(told.back().unit, "bytes");
+    EXPECT_EQ(told.back().total, elements * 8);
+    EXPECT_EQ(told.back().message, "large.pt");
+    job.progress = [&](const Progress& progress) {
+        told.push_back(progress);
+        job.cancel.cancel();
+    };
+    const auto cancelled = tensorfile::readCapture(path, {}, job);
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().kind, ErrorKind::cancelled);
+}
+
+TEST_F(CaptureFileTest, AChecksumThatNeedsAPassOfItsOwnStopsWhenAsked)
+{
+    constexpr std::int64_t elements = std::int64_t {1} << 22;
+    const auto part = tensor("FloatStorage", "0", elements, {2, 2}, {2, 1});
+    const auto path = folder.write(
+        "part.pt", torchFile(pickle(dict({{"input", part}})), {bytesOf(std::vector<float>(elements, 1.0F))}));
+    JobContext job;
+    job.progress = [&](const Progress&) { job.cancel.cancel(); };
+    const auto cancelled = tensorfile::readCapture(path, {}, job);
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().kind, ErrorKind::cancelled);
+}
+
 TEST_F(CaptureFileTest, OtherNamesGiveTheTimeOfTheFile)
 {
     const auto file = open("some.pt", smallCapture());

@@ -224,4 +224,27 @@ TEST(Checkpoint, FolderWithoutTensorsAndCancel)
     EXPECT_EQ(scanCheckpoint(folder / "sharded", job).error().kind, ErrorKind::cancelled);
 }
 
+TEST(Checkpoint, OneLargeTensorTellsOfItsBytesAndStopsWhenAsked)
+{
+    constexpr std::int64_t elements = std::int64_t {1} << 22;
+    const fixtures::TempFolder place;
+    const auto weights = fixtures::tensor("FloatStorage", "0", elements, {2048, 2048}, {2048, 1});
+    const auto path = place.write("model.pt",
+        fixtures::torchFile(fixtures::pickle(fixtures::dict({{"weight", weights}})),
+            {fixtures::bytesOf(std::vector<float>(elements, 1.0F))}));
+    std::vector<std::int64_t> told;
+    JobContext job;
+    job.progress = [&](const Progress& progress) {
+        EXPECT_EQ(progress.unit, "bytes");
+        EXPECT_EQ(progress.total, static_cast<std::int64_t>(fs::file_size(path)));
+        told.push_back(progress.done);
+        job.cancel.cancel();
+    };
+    const auto cancelled = scanCheckpoint(path, job);
+    ASSERT_FALSE(cancelled);
+    EXPECT_EQ(cancelled.error().kind, ErrorKind::cancelled);
+    ASSERT_FALSE(told.empty());
+    EXPECT_LT(told.front(), elements * 4);
+}
+
 } // namespace nanscope::tensorfile
