@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/recovery/detectorsteps.h"
 #include "core/diagnose/recovery/teecopies.h"
 #include "core/model/verdict.h"
 
@@ -205,19 +206,20 @@ void readPoints(Attempt& attempt)
     }
 }
 
-/// Attempt n of KempnerForge's detector would have been printed as step n + 1.
-void readDetector(const RunSummary& summary, Attempt& attempt, std::int64_t endLine)
+void readDetector(const RunData& run, const DetectorSteps& steps, Attempt& attempt, std::int64_t endLine)
 {
     const auto& points = attempt.loss->points;
-    for (const auto& event : summary.run.events) {
+    for (const auto& event : run.events) {
         const bool mine =
             event.source == attempt.loss->source && event.line >= points.front().line && event.line < endLine;
-        const bool counts =
-            event.kind == EventKind::nanLoss && event.step && (event.facts.detector || event.says(Phrase::badGradient));
-        if (mine && counts && (!attempt.firstBad || *event.step + 1 < *attempt.firstBad)) {
-            attempt.firstBad = *event.step + 1;
+        if (!mine || !isDetectorLine(event)) {
+            continue;
+        }
+        const auto step = steps.printed(event);
+        if (!attempt.firstBad || step < *attempt.firstBad) {
+            attempt.firstBad = step;
             attempt.bad = evidenceOf(event);
-            attempt.goodBefore = points.front().state == PointState::finite && points.front().step <= *event.step;
+            attempt.goodBefore = points.front().state == PointState::finite && points.front().step < step;
         }
     }
 }
@@ -241,6 +243,7 @@ std::vector<Attempt> attemptsOf(const RunSummary& summary)
 {
     std::vector<Attempt> attempts;
     const auto segments = lossBySegment(summary);
+    const DetectorSteps steps(summary.run);
     for (auto segment = segments.begin(); segment != segments.end(); ++segment) {
         Attempt attempt;
         attempt.loss = segment->second;
@@ -248,8 +251,8 @@ std::vector<Attempt> attemptsOf(const RunSummary& summary)
         readPoints(attempt);
         const auto next = std::next(segment);
         const bool shares = next != segments.end() && next->second->source == attempt.loss->source;
-        readDetector(
-            summary, attempt, shares ? next->second->points.front().line : std::numeric_limits<std::int64_t>::max());
+        readDetector(summary.run, steps, attempt,
+            shares ? next->second->points.front().line : std::numeric_limits<std::int64_t>::max());
         readRate(summary, attempt);
         if (attempt.firstBad && attempt.bad.text.empty()) {
             attempt.bad.text = "loss is not finite at step " + std::to_string(*attempt.firstBad);

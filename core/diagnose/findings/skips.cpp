@@ -11,25 +11,16 @@
 
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/diagnose/recovery/detectorsteps.h"
 
 namespace nanscope::diagnose::cards {
 
 namespace {
 
-/// KempnerForge leaves out the attempt its detector speaks of; the line it would have printed has the next number.
-bool isDetectorLine(const Event& event)
-{
-    return event.kind == EventKind::nanLoss && event.step && event.facts.detector;
-}
-
+/// KempnerForge leaves out the attempt its detector speaks of.
 bool isSkip(const Event& event)
 {
-    return event.kind == EventKind::skippedStep || isDetectorLine(event);
-}
-
-std::int64_t stepOf(const Event& event)
-{
-    return *event.step + (isDetectorLine(event) ? 1 : 0);
+    return event.kind == EventKind::skippedStep || (isDetectorLine(event) && event.facts.detector);
 }
 
 std::int64_t stepsBefore(const Trace& trace, std::size_t i)
@@ -80,11 +71,11 @@ std::vector<const Event*> skipEvents(const RunSummary& summary, bool withStep)
     return events;
 }
 
-std::vector<SkipCount> fromSteps(const std::vector<const Event*>& events)
+std::vector<SkipCount> fromSteps(const std::vector<const Event*>& events, const DetectorSteps& steps)
 {
     std::map<std::int64_t, const Event*> byStep;
     for (const auto* event : events) {
-        byStep.emplace(stepOf(*event), event);
+        byStep.emplace(steps.printed(*event), event);
     }
     std::vector<SkipCount> counts;
     for (const auto& [step, event] : byStep) {
@@ -215,7 +206,7 @@ void fill(const RunSummary& summary, Skips& skips)
         skips.counts = fromCounter(deepspeed, countsFromStart(deepspeed));
         starts = startsOf(summary.run, deepspeed);
     } else if (!named.empty()) {
-        skips.counts = fromSteps(named);
+        skips.counts = fromSteps(named, DetectorSteps(summary.run));
     } else if (!unnamed.empty()) {
         skips.counts = fromLines(unnamed, summary.loss);
     }

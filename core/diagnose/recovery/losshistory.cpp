@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/recovery/detectorsteps.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
@@ -175,11 +177,6 @@ constexpr double notKnown = std::numeric_limits<double>::quiet_NaN();
 EvidenceLine evidenceOf(const Event& event)
 {
     return {event.text, fmt::format("{}:{}", event.source, event.line)};
-}
-
-bool namesGoodLoss(const NanMessage& said)
-{
-    return said.lastGoodLoss && said.lastGoodStep && std::isfinite(*said.lastGoodLoss);
 }
 
 /// Joins the losses and the marks of one lane in the order of the file.
@@ -348,42 +345,17 @@ void LaneReader::doubt(const Event& event, const NanMessage& said)
         fmt::format("{}:{}", event.source, event.line)});
 }
 
-/// The line that prints this loss at this step, of those before a warning.
-const Point* printedAs(const RawLossEvents& material, std::int64_t step, double loss, std::int64_t before)
-{
-    constexpr double roundedBoth = 0.00006; // to four digits, one of them at least
-    for (const auto* series : material.losses) {
-        const auto behind = [](const Point& point, std::int64_t wanted) { return point.step < wanted; };
-        for (auto point = std::lower_bound(series->points.begin(), series->points.end(), step, behind);
-             point != series->points.end() && point->step == step; ++point) {
-            if (point->line < before && std::abs(point->value - loss) < roundedBoth) {
-                return &*point;
-            }
-        }
-    }
-    return nullptr;
-}
-
-/// Trainers print behind the increment and detectors count before it; a loop of one's own may not. The loss that a
-/// warning remembers is found again on the line that printed it.
 void findNumbering(const RawLossEvents& material, RankLossLog& lane)
 {
-    lane.offset = 1;
-    for (const auto& mark : material.marks) {
-        const auto said = mark.event->facts.detector.value_or(NanMessage());
-        for (const std::int64_t offset : {1, 0}) {
-            const auto* point = namesGoodLoss(said)
-                ? printedAs(material, *said.lastGoodStep + offset, *said.lastGoodLoss, mark.event->line)
-                : nullptr;
-            if (point != nullptr) {
-                lane.offset = offset;
-                lane.numbering = {
-                    fmt::format("the loss that the warning in line {} has of step {} is printed as that of step {}",
-                        mark.event->line, *said.lastGoodStep, point->step),
-                    fmt::format("{}:{}", lane.source, point->line)};
-                return;
-            }
-        }
+    std::vector<const Event*> events;
+    std::ranges::transform(material.marks, std::back_inserter(events), &Mark::event);
+    const auto found = numberingOf(material.losses, events);
+    lane.offset = found.offset;
+    if (found.warning != nullptr) {
+        lane.numbering = {
+            fmt::format("the loss that the warning in line {} has of step {} is printed as that of step {}",
+                found.warning->line, *found.warning->facts.detector->lastGoodStep, found.loss->step),
+            fmt::format("{}:{}", lane.source, found.loss->line)};
     }
 }
 

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/recovery/detectorsteps.h"
 #include "core/diagnose/recovery/firstnonfinite.h"
 #include "core/diagnose/recovery/logend.h"
 #include "core/diagnose/recovery/missingdumps.h"
@@ -113,11 +114,13 @@ struct StoryFacts
 {
     explicit StoryFacts(const RunData& run)
         : run(run)
+        , detector(run)
         , events(eventsOnce(run))
         , metrics(run)
     { }
 
     const RunData& run;
+    DetectorSteps detector;
     std::vector<const Event*> events;
     MetricLines metrics;
 };
@@ -247,6 +250,18 @@ std::string Story::badLosses(const LossCounts& counts) const
     return m_end ? text : text + ", and the run went on";
 }
 
+/// " at step 38 (attempt 37, train.log:39)": a detector counts attempts, and the log its steps.
+std::string stepAndPlace(const Event& event, const DetectorSteps& steps)
+{
+    const auto site = event.facts.site.empty() ? std::string() : " in " + event.facts.site;
+    if (!event.step) {
+        return fmt::format("{} ({})", site, placeOf(event));
+    }
+    const auto step = steps.printed(event);
+    const auto attempt = step == *event.step ? std::string() : fmt::format("attempt {}, ", *event.step);
+    return fmt::format(" at step {}{} ({}{})", step, site, attempt, placeOf(event));
+}
+
 /// What trainers and checkers say where no loss shows it.
 std::string Story::reported() const
 {
@@ -264,11 +279,9 @@ std::string Story::reported() const
     if (first == nullptr || (m_end && m_end->event == first && first == last)) {
         return {};
     }
-    const auto step = first->step ? fmt::format(" at step {}", *first->step) : std::string();
     const auto more = lines > 1 ? fmt::format(", the first of {}", counted(lines, "such line")) : std::string();
     const bool wentOn = !m_end && m_facts.metrics.goOnPast(*last);
-    const auto site = first->facts.site.empty() ? std::string() : " in " + first->facts.site;
-    return fmt::format("a value that is not finite is reported{}{} ({}){}{}", step, site, placeOf(*first), more,
+    return fmt::format("a value that is not finite is reported{}{}{}", stepAndPlace(*first, m_facts.detector), more,
         wentOn ? ", and the run went on" : "");
 }
 

@@ -132,6 +132,26 @@ TEST(RunStory, AWarningAloneEndsNothingAndProvesNothing)
         "a value that is not finite is reported (train.log:100), and the run went on");
 }
 
+/// Steps 1 to 37 and 41 to 50, with the line of a detector between them.
+RunData withDetector(const std::string& said, std::int64_t step)
+{
+    auto loss = seriesOf("loss", 1, joined(constant(36, 7), joined({6.4535}, constant(13, 6))));
+    loss.points.erase(loss.points.begin() + 37, loss.points.begin() + 40);
+    const auto text = fmt::format("NaN/Inf loss at step {} (consecutive=1, total=1, {})", step, said);
+    return runWith({loss}, {eventOf(EventKind::nanLoss, step, text, 138)});
+}
+
+TEST(RunStory, ADetectorsStepIsCountedLikeThoseOfItsLog)
+{
+    const auto before = withDetector("last_good_loss=6.4535 at step 36", 37);
+    EXPECT_EQ(text(before),
+        "a value that is not finite is reported at step 38 (attempt 37, train.log:138), and the run went on");
+    EXPECT_THAT(cardOf(before, "P11").reason, HasSubstr("its first bad step is 38"));
+    const auto same = withDetector("last_good_loss=6.4535 at step 37", 38);
+    EXPECT_EQ(text(same), "a value that is not finite is reported at step 38 (train.log:138), and the run went on");
+    EXPECT_THAT(cardOf(same, "P11").reason, HasSubstr("its first bad step is 38"));
+}
+
 TEST(RunStory, ATrainerThatGivesUpStopped)
 {
     const auto stop = eventOf(EventKind::optimizerStop, {}, "Too many consecutive NaNs - stopping", 110);
