@@ -170,13 +170,25 @@ Fit fitOf(const std::vector<Change>& changes)
     return {ss > 0 ? sn / ss : 0, ss > 0 && nn > 0 ? sn / std::sqrt(ss * nn) : 0};
 }
 
+/// DeepSpeed prints its scale where a step overflows; that it grew, it does not say.
+std::string whyNoScale(const RunSummary& summary)
+{
+    const auto lines = std::ranges::count_if(
+        summary.events, [](const Event* event) { return event->facts.attemptedScale.has_value(); });
+    return lines == 0 ? whyEmpty(summary, summary.lossScale)
+                      : fmt::format("the loss scale is logged in {} of overflows only; the rule needs it where a "
+                                    "gradient norm is logged",
+                          howMany(lines, "line"));
+}
+
 CardOutcome clipBeforeUnscale(const RunSummary& summary)
 {
     constexpr std::size_t fewest = 3;
-    for (const auto* trace : {&summary.lossScale, &summary.gradNorm}) {
-        if (trace->empty()) {
-            return notCheckable(whyEmpty(summary, *trace));
-        }
+    if (summary.lossScale.empty()) {
+        return notCheckable(whyNoScale(summary));
+    }
+    if (summary.gradNorm.empty()) {
+        return notCheckable(whyEmpty(summary, summary.gradNorm));
     }
     const auto changes = changesOf(summary.lossScale, summary.gradNorm);
     if (changes.size() < fewest) {

@@ -354,6 +354,9 @@ TEST(P7, TakesThreeChanges)
     EXPECT_THAT(finding.reason, HasSubstr("changes 2 times"));
     EXPECT_EQ(cardOf(runWith({seriesOf("loss_scale", 1, {1, 2})}), "P7").reason, "no grad_norm is logged");
     EXPECT_EQ(cardOf({}, "P7").reason, "no loss_scale is logged");
+    const auto overflow = eventOf(EventKind::skippedStep, {},
+        "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768", 9);
+    EXPECT_THAT(cardOf(runWith({}, {overflow}), "P7").reason, HasSubstr("logged in 1 line of overflows only"));
 }
 
 } // namespace
