@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/shared/columns.h"
@@ -116,6 +120,31 @@ std::vector<const Series*> everySeries(const RunData& run)
     return all;
 }
 
+/// A name that several logs or ranks share is one.
+tl::unexpected<Error> noSeries(
+    const std::string& wanted, const std::set<std::string_view>& names, const std::string& path)
+{
+    if (names.empty()) {
+        return failure(ErrorKind::usage, "there is no series in what was read", path);
+    }
+    return tl::make_unexpected(oneOf("series", wanted, {names.begin(), names.end()}).error());
+}
+
+/// Numbers of ranks, and whether logs that name none have it.
+std::string ranksText(const std::set<std::optional<int>>& ranks)
+{
+    constexpr std::size_t most = 20;
+    std::vector<std::string> parts;
+    for (const auto& rank : ranks) {
+        if (parts.size() == most) {
+            parts.push_back(fmt::format("{} more", ranks.size() - most));
+            break;
+        }
+        parts.push_back(rank ? fmt::format("rank {}", *rank) : "a log without ranks");
+    }
+    return fmt::format("{} {}", fmt::join(parts, ", "), parts.size() == 1 ? "has" : "have");
+}
+
 Result<int> Export::run(Terminal& terminal)
 {
     if (auto known = oneOf("format", m_format, {"csv", "jsonl"}); !known) {
@@ -130,12 +159,17 @@ Result<int> Export::run(Terminal& terminal)
         return tl::make_unexpected(source.error());
     }
     const bool lines = m_format == "jsonl" || terminal.json();
-    std::vector<std::string_view> names;
+    std::set<std::string_view> names;
+    std::set<std::optional<int>> ranks; ///< that have the series
     bool found = false;
     for (const auto* one : everySeries(source->run)) {
         const auto& series = *one;
-        names.emplace_back(series.name);
-        if (series.name != m_series || (m_rank && series.rank != m_rank)) {
+        names.emplace(series.name);
+        if (series.name != m_series) {
+            continue;
+        }
+        ranks.insert(series.rank);
+        if (m_rank && series.rank != m_rank) {
             continue;
         }
         if (!found && !lines) {
@@ -145,9 +179,10 @@ Result<int> Export::run(Terminal& terminal)
         terminal.print(lines ? jsonLines(series) : csvLines(series));
     }
     if (!found) {
-        const auto place = oneOf("series", m_series, names);
-        return place ? failure(ErrorKind::usage, fmt::format("there is no series '{}' of this rank", m_series), m_path)
-                     : tl::make_unexpected(place.error());
+        return ranks.empty()
+            ? noSeries(m_series, names, m_path)
+            : failure(ErrorKind::usage,
+                fmt::format("no rank {} has the series '{}', which {}", *m_rank, m_series, ranksText(ranks)), m_path);
     }
     return statusOf(*source);
 }

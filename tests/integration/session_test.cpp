@@ -148,6 +148,22 @@ TEST_F(InSession, ExportKeepsNanAndInfinityApart)
     EXPECT_THAT(unknown.err, HasSubstr("loss"));
 }
 
+TEST(Export, NamesEverySeriesOnceAndTheRanksThatHaveIt)
+{
+    const WorkFolder folder;
+    for (const int rank : {0, 1, 2}) {
+        writeText(folder.path() / fmt::format("rank{}.log", rank), "{\"step\": 1, \"loss\": 2.5}\n");
+    }
+    const auto unknown = run({"export", folder.path().string(), "--series", "nope"});
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("There is no series 'nope'; the only one is loss\n"));
+    const auto ranks = run({"export", folder.path().string(), "--series", "loss", "--rank", "7"});
+    EXPECT_EQ(ranks.status, 2);
+    EXPECT_THAT(ranks.err, HasSubstr("No rank 7 has the series 'loss', which rank 0, rank 1, rank 2 have"));
+    const auto none = run({"export", writeCapture(folder / "a.pt"), "--series", "loss"});
+    EXPECT_THAT(none.err, HasSubstr("There is no series in what was read"));
+}
+
 TEST_F(InSession, SqlReadsAndCannotWrite)
 {
     const auto tables = run({"sql", m_session, "select count(*) as n from sqlite_master", "--json"});

@@ -53,8 +53,10 @@ std::vector<std::string_view> nearest(
 tl::unexpected<Error> unknownName(
     std::string_view what, std::string_view word, const std::vector<std::string_view>& known)
 {
+    const auto names = nearest(word, known, 3);
     return failure(ErrorKind::usage,
-        fmt::format("there is no {} '{}'; the nearest are {}", what, word, fmt::join(nearest(word, known, 3), ", ")));
+        fmt::format("there is no {} '{}'; {} {}", what, word, names.size() == 1 ? "the only one is" : "the nearest are",
+            fmt::join(names, ", ")));
 }
 
 } // namespace nanscope::replay
