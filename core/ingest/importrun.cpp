@@ -305,6 +305,23 @@ std::optional<Rejection> unknownTable(const FoundFile& file, const FoundFiles& f
     return say ? std::optional(Rejection {file.relative, advice->text}) : std::nullopt;
 }
 
+/// Each by itself where they are few: hundreds of ranks may print nothing but greetings.
+void noteUnknown(const std::vector<std::string>& logs, Said& said)
+{
+    constexpr std::size_t few = 3;
+    constexpr auto remedy = "lines of name=value pairs and tables are read with --map, whatever their names";
+    if (logs.size() > few) {
+        said.notes.push_back({logs.front(),
+            fmt::format(
+                "this log and {} more hold no number and no event that is known; {}", logs.size() - 1, remedy)});
+        return;
+    }
+    for (const auto& log : logs) {
+        said.notes.push_back(
+            {log, fmt::format("no line of this log holds a number or an event that is known; {}", remedy)});
+    }
+}
+
 Result<void> storeLogs(const Destination& destination, Said& said)
 {
     auto refused = destination.storeLogs();
@@ -361,6 +378,7 @@ public:
                 return done;
             }
         }
+        noteUnknown(m_unknown, m_said);
         return storeLogs(m_destination, m_said);
     }
 
@@ -379,10 +397,8 @@ private:
             return tl::make_unexpected(read.error());
         } else if (*read == LogRead::putOff) {
             m_putOff.push_back(file);
-        } else if (*read == LogRead::nothing) {
-            if (auto unknown = unknownTable(file, m_found, m_destination.columns)) {
-                m_said.rejected.push_back(std::move(*unknown));
-            }
+        } else if (*read != LogRead::series) {
+            noteNothing(file, *read);
         }
         if (m_meter.cancelled()) {
             auto kept = storeLogs(m_destination, m_said);
@@ -391,11 +407,21 @@ private:
         return {};
     }
 
+    void noteNothing(const FoundFile& file, LogRead read)
+    {
+        if (auto table = unknownTable(file, m_found, m_destination.columns)) {
+            m_said.rejected.push_back(std::move(*table));
+        } else if (read == LogRead::unknown && isNamedLikeAConsole(file.relative)) {
+            m_unknown.push_back(file.relative);
+        }
+    }
+
     const FoundFiles& m_found;
     const Destination& m_destination;
     Said& m_said;
     const JobContext& m_job;
     ProgressMeter m_meter;
+    std::vector<std::string> m_unknown; ///< logs of which no line is known
     SeenLogs m_seen;
     std::vector<FoundFile> m_putOff;
 };
@@ -612,12 +638,13 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
             contents.events.push_back(tooMuch(file.relative, contents.lines));
         }
         const bool hasSeries = !contents.series.empty();
+        const bool unknown = contents.format.empty() && isEmpty(contents) && file.size > 0;
         moveTo(run.series, contents.series);
         moveTo(run.events, contents.events);
         moveTo(run.checkpoints, contents.checkpoints);
         moveTo(run.settings, contents.settings);
         meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
-        return hasSeries ? LogRead::series : LogRead::nothing;
+        return hasSeries ? LogRead::series : unknown ? LogRead::unknown : LogRead::nothing;
     };
     destination.isCopy = [](const FoundFile&) { return Result<void>(); };
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };

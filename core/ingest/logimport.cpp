@@ -56,6 +56,11 @@ Result<LogContents> readLog(const std::filesystem::path& path, const std::string
     return contents;
 }
 
+bool isEmpty(const LogRecords& records)
+{
+    return records.series.empty() && records.events.empty() && records.checkpoints.empty() && records.settings.empty();
+}
+
 namespace {
 
 /// Storing this many is one transaction of a few milliseconds.
@@ -75,7 +80,13 @@ public:
         , m_columns(columns)
     { }
 
-    LogRead read() const { return m_putOff ? LogRead::putOff : m_gaveSeries ? LogRead::series : LogRead::nothing; }
+    LogRead read() const
+    {
+        return m_putOff    ? LogRead::putOff
+            : m_gaveSeries ? LogRead::series
+            : m_unknown    ? LogRead::unknown
+                           : LogRead::nothing;
+    }
 
     Result<void> run(
         const std::vector<Series>& stored, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
@@ -87,6 +98,7 @@ public:
         m_stored = mark->offset;
         const auto own = mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>();
         m_gaveSeries = !own.empty();
+        m_unknown = mark->offset == 0 && m_size > 0;
         if (mark->offset == static_cast<std::int64_t>(m_size)) {
             return {};
         }
@@ -167,8 +179,8 @@ private:
     {
         // Small files that are no log are not worth a row, however many lie around.
         constexpr std::int64_t worthRemembering = 1 << 20;
-        const bool empty = contents.series.empty() && contents.events.empty() && contents.checkpoints.empty()
-            && contents.settings.empty();
+        const bool empty = isEmpty(contents);
+        m_unknown = m_unknown && empty && contents.format.empty();
         if (empty
             && (contents.bytes == mark.offset || (contents.format.empty() && contents.bytes < worthRemembering))) {
             mark.offset = contents.bytes;
@@ -201,6 +213,7 @@ private:
     /// that was emptied says nothing yet.
     std::optional<session::LogMark> m_replaced;
     bool m_gaveSeries = false; ///< now or at an earlier import
+    bool m_unknown = false; ///< read from its start, and no line was known so far
     bool m_putOff = false;
     std::uint64_t m_size = 0;
     bool m_atRest = false; ///< nobody has written to it for a while

@@ -49,10 +49,13 @@ private:
 
 /// What an import made of a log.
 enum class LogRead {
-    nothing,
+    nothing, ///< no series, but lines that are known, or none that is new
+    unknown, ///< no line of it is known
     series, ///< the session has some of it now
     putOff, ///< it unpacks to so much that the others come first
 };
+
+bool isEmpty(const LogRecords& records);
 
 /// Stores what a log holds beyond what the session already took of it, piece by piece, through the queue. A log that
 /// was begun anew since is read from its start, and what it gave before is kept as a replaced one; one that is read

@@ -35,6 +35,13 @@ bool isNamedLikeALog(const std::string& relative)
     return RE2::PartialMatch(relative, named);
 }
 
+bool isNamedLikeAConsole(const std::string& relative)
+{
+    static const RE2 named(R"(\.(?:log|out)(?:\.gz|\.zst|\.xz)?$)", RE2::Latin1);
+    static const RE2 ofWandb(R"((?:^|/)debug(?:-\w+)?\.log$)", RE2::Latin1);
+    return RE2::PartialMatch(relative, named) && !RE2::PartialMatch(relative, ofWandb);
+}
+
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path)
 {
     if (head.starts_with("version https://git-lfs")) {

@@ -60,6 +60,8 @@ LogPlace placeOf(const std::string& relative);
 
 /// Its name says that a log is in it, packed or not.
 bool isNamedLikeALog(const std::string& relative);
+/// What a run prints, by its name: no table, no stream of errors alone, and not what W&B says of itself.
+bool isNamedLikeAConsole(const std::string& relative);
 
 /// The first bytes of a log are not those of a Git LFS pointer.
 Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path& path);

@@ -171,6 +171,39 @@ TEST_F(Columns, AFolderIsOnlyToldOfTablesThatLookLikeLogs)
     EXPECT_EQ(run->rejected.front().path, "train.csv");
 }
 
+TEST_F(Columns, ALogOfWhichNoLineIsKnownIsSaid)
+{
+    m_folder.write("run/train.log", "hello\nworld\n");
+    const auto alone = ingest::readRun(m_folder / "run" / "train.log");
+    ASSERT_TRUE(alone);
+    ASSERT_EQ(alone->notes.size(), 1U);
+    EXPECT_EQ(alone->notes.front().path, "train.log");
+    EXPECT_THAT(alone->notes.front().reason, HasSubstr("no line of this log holds a number or an event"));
+    EXPECT_TRUE(alone->rejected.empty());
+    m_folder.write("run/known.log", "NVRM: Xid 79\n");
+    m_folder.write("run/empty.log", "");
+    m_folder.write("run/requirements.txt", "torch\n");
+    m_folder.write("run/Makefile", "all:\n\ttrue\n");
+    m_folder.write("run/wandb/run-1/logs/debug-internal.log", "hello\n");
+    const auto among = ingest::readRun(m_folder / "run");
+    ASSERT_EQ(among->notes.size(), 1U);
+    EXPECT_EQ(among->notes.front().path, "train.log");
+}
+
+TEST_F(Columns, ManyLogsOfWhichNoLineIsKnownAreOneNote)
+{
+    for (int rank = 0; rank < 8; ++rank) {
+        m_folder.write("run/rank" + std::to_string(rank) + ".log", "hello from " + std::to_string(rank) + "\n");
+    }
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+    ASSERT_TRUE(session);
+    const auto run = ingest::importRun(m_folder / "run", *session);
+    ASSERT_TRUE(run);
+    ASSERT_EQ(run->notes.size(), 1U);
+    EXPECT_EQ(run->notes.front().path, "rank0.log");
+    EXPECT_THAT(run->notes.front().reason, HasSubstr("this log and 7 more hold no number"));
+}
+
 TEST_F(Columns, AStepThatIsNeverWholeIsSaid)
 {
     EXPECT_THAT(rejection("a.csv", "at,ce\n0.5,2\n0.75,3\n", {"step=at", "loss=ce"}),
