@@ -335,9 +335,11 @@ void say(const std::vector<report::WrittenFile>& files, const report::ReportInpu
         for (const auto& file : files) {
             list.push_back({{"file", file.path.string()}, {"bytes", file.bytes}});
         }
+        const auto* capture = report::mainCapture(input);
         terminal.printJson({{"schema", "nanscope.reportfile/1"}, {"file", files.front().path.string()},
             {"bytes", files.front().bytes}, {"redacted", redacted}, {"headline", diagnosis.headline},
-            {"files", std::move(list)}, {"suspicious", jsonOf(suspicions)}});
+            {"about", capture != nullptr ? nlohmann::ordered_json(capture->file) : nullptr}, {"files", std::move(list)},
+            {"suspicious", jsonOf(suspicions)}});
         return;
     }
     auto text = printable(diagnosis.headline) + "\n" + about;

@@ -166,6 +166,9 @@ TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
     EXPECT_LE(markdown.size(), 65536U);
     std::vector<std::string> files;
     const auto answer = done.json();
+    ASSERT_EQ(run({"report", sample, "-o", folder / "r.json"}).status, 0);
+    EXPECT_EQ(answer["about"], nlohmann::ordered_json::parse(contents(folder / "r.json"))["about"]);
+    EXPECT_TRUE(answer["about"].is_string());
     for (const auto& written : answer["files"]) {
         const auto path = written["file"].get<std::string>();
         files.push_back(std::filesystem::path(path).filename().string());
