@@ -739,10 +739,14 @@ private:
             m_besides.push_back({fmt::format("it names {} as what ran, which is not known here ({})", *stored.variant,
                                      sentence(ran.error())),
                 "sidecar"});
-        } else if (stored.variant && contradicts(*ran, m_given)) {
-            m_besides.push_back({fmt::format("the sidecar says that {} ran, and you said {}: the sidecar counts, "
+            return;
+        }
+        const auto others = stored.variant ? outweighed(*ran, m_given) : std::vector<Member>();
+        if (!others.empty()) {
+            const bool all = others.size() == m_given.size();
+            m_besides.push_back({fmt::format("the sidecar says that {} ran, and you said {}{}: the sidecar counts, "
                                              "for it is about this dump alone; correct it if it is wrong",
-                                     *stored.variant, ranText(m_given)),
+                                     *stored.variant, ranText(others), all ? "" : " as well"),
                 "sidecar, --ran"});
         }
     }

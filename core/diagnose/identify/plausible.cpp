@@ -97,12 +97,15 @@ std::string ranText(const std::vector<Member>& said)
     return fmt::format("{}", fmt::join(words, " or "));
 }
 
-bool contradicts(const Member& recorded, const std::vector<Member>& given)
+std::vector<Member> outweighed(const Member& recorded, const std::vector<Member>& given)
 {
-    return !given.empty() && std::ranges::none_of(given, [&](const Member& member) {
+    std::vector<Member> others;
+    std::ranges::copy_if(given, std::back_inserter(others), [&](const Member& member) {
         const bool openFormat = !recorded.formatKnown || !member.formatKnown;
-        return member.variant->name == recorded.variant->name && (openFormat || member.precision == recorded.precision);
+        return member.variant->name != recorded.variant->name
+            || (!openFormat && member.precision != recorded.precision);
     });
+    return others;
 }
 
 std::vector<Member> choosePlausible(

@@ -19,9 +19,9 @@ namespace nanscope::diagnose {
 std::vector<Member> choosePlausible(
     Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue);
 
-/// The sidecar names another function than the user does, or the same in another format, and so outweighs all that the
-/// user said.
-bool contradicts(const Member& recorded, const std::vector<Member>& given);
+/// What the user said of other functions than the one that the sidecar names, or of it in another format: the sidecar
+/// outweighs it.
+std::vector<Member> outweighed(const Member& recorded, const std::vector<Member>& given);
 
 /// "gns-gram:fp16 or keller-jordan", as the user said it.
 std::string ranText(const std::vector<Member>& said);

@@ -279,7 +279,12 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
         return std::ranges::count(judged.notTestable, "sidecar, --ran", &EvidenceLine::source);
     };
     EXPECT_EQ(saysSo({"keller-jordan"}), 1);
-    EXPECT_EQ(saysSo({"keller-jordan", "gns-gram:fp16"}), 0) << "the one is among what the user allows";
+    EXPECT_EQ(saysSo({"keller-jordan", "gns-gram:fp16"}), 1) << "of what the user allows, one is left";
+    EXPECT_EQ(saysSo({"gns-gram", "gns-gram:fp16"}), 0);
+    const auto several = diagnosed({{"keller-jordan", "gns-gram:fp16"}}).captures[0];
+    const auto said = std::ranges::find(several.notTestable, "sidecar, --ran", &EvidenceLine::source);
+    ASSERT_NE(said, several.notTestable.end());
+    EXPECT_THAT(said->text, testing::HasSubstr("gns-gram ran, and you said keller-jordan as well"));
     EXPECT_EQ(saysSo({}), 0);
     m_run.captures[0].variant = "gns-gram:fp16";
     EXPECT_EQ(saysSo({"gns-gram"}), 0);
