@@ -253,11 +253,11 @@ bool isMissing(CheckpointAdvice& advice, const Known& known)
     if (known.found != nullptr && (known.found->problem.empty() || weightsAreWhole(*known.found))) {
         return false;
     }
-    const bool read = known.found != nullptr && known.found->contents && !known.found->contents->first.empty();
-    if (read) {
-        set(advice, CheckpointStatus::missing, "it is not complete", {{known.found->contents->first, advice.path}});
-    } else if (known.found != nullptr) {
-        set(advice, CheckpointStatus::missing, known.found->problem, {lineOf(*known.found)});
+    if (known.found != nullptr) {
+        // What was read of it comes beside that: it may be about another of its files.
+        const bool read = known.found->contents && !known.found->contents->first.empty();
+        set(advice, CheckpointStatus::missing, known.found->problem,
+            {read ? EvidenceLine {known.found->contents->first, advice.path} : lineOf(*known.found)});
     } else if (known.removed != nullptr) {
         set(advice, CheckpointStatus::missing, "the log says that it was deleted", {lineOf(*known.removed)});
     } else {

@@ -446,6 +446,22 @@ TEST(Rollback, TheOnlyOneIsNotDoubtedAway)
     EXPECT_EQ(diagnose::adviseRollback(run, {})->recommended, 950);
 }
 
+TEST(Rollback, WhatATornOneLacksIsSaidBesideWhatWasReadOfIt)
+{
+    auto run = runOf(1000, 5);
+    run.checkpoints = {saved(500), found(600, "it has no .metadata: saving was not finished")};
+    run.checkpoints.back().contents = CheckpointContents {};
+    run.checkpoints.back().contents->damaged = 1;
+    run.checkpoints.back().contents->first = "optim.exp_avg: its checksum does not match";
+    const auto rollback = *diagnose::adviseRollback(run, {});
+    const auto torn = std::ranges::find(rollback.checkpoints, 600, &CheckpointAdvice::step);
+    ASSERT_NE(torn, rollback.checkpoints.end());
+    EXPECT_EQ(torn->status, CheckpointStatus::missing);
+    EXPECT_EQ(torn->reason, "it has no .metadata: saving was not finished");
+    ASSERT_EQ(torn->proof.size(), 1U);
+    EXPECT_EQ(torn->proof.front().text, "optim.exp_avg: its checksum does not match");
+}
+
 TEST(Rollback, WhatWasDeletedOrTornIsMissing)
 {
     auto run = runOf(1000, 5);
