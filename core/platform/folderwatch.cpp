@@ -59,7 +59,9 @@ std::uint64_t lookAt(const fs::path& path)
 struct FolderWatch::State
 {
     fs::path path;
+    Hasty hasty;
     int descriptor = -1;
+    int top = -1; ///< inotify's number of the path itself
     std::map<int, fs::path> folders; ///< by inotify's number
     std::uint64_t seen = 0;
     milliseconds lookEvery = shortestLook;
@@ -84,13 +86,13 @@ struct FolderWatch::State
     }
 
     /// False once a folder cannot be watched: notices of the other folders are not enough then.
-    bool watchTree(const fs::path& top)
+    bool watchTree(const fs::path& root)
     {
-        if (!watchOne(top)) {
+        if (!watchOne(root)) {
             return false;
         }
         std::error_code error;
-        for (fs::recursive_directory_iterator at(top, fs::directory_options::skip_permission_denied, error), end;
+        for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, error), end;
              !error && at != end; at.increment(error)) {
             std::error_code gone;
             if (at->is_directory(gone) && !at->is_symlink(gone) && !watchOne(at->path())) {
@@ -117,8 +119,23 @@ struct FolderWatch::State
         return std::exchange(seen, now) != now;
     }
 
+    bool watchAll()
+    {
+        const bool watched = watchTree(path);
+        top = folders.empty() ? -1 : folders.begin()->first;
+        return watched;
+    }
+
+    bool isHasty(const inotify_event& event) const
+    {
+        return hasty && event.len > 0 && (event.mask & IN_ISDIR) == 0
+            && (event.mask & (IN_CLOSE_WRITE | IN_MOVED_TO)) != 0 && hasty(event.name);
+    }
+
     void take(const inotify_event& event)
     {
+        hurried = hurried || isHasty(event);
+        lost = lost || (event.wd == top && (event.mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)) != 0);
         if ((event.mask & IN_IGNORED) != 0) {
             folders.erase(event.wd);
             return;
@@ -156,6 +173,9 @@ struct FolderWatch::State
 
     bool full() const { return m_full; }
 
+    bool hurried = false; ///< a hasty file is there
+    bool lost = false;
+
 private:
     bool m_full = false; ///< events were lost, or a new folder could not be watched
 };
@@ -168,7 +188,7 @@ FolderWatch::FolderWatch(FolderWatch&&) noexcept = default;
 FolderWatch& FolderWatch::operator=(FolderWatch&&) noexcept = default;
 FolderWatch::~FolderWatch() = default;
 
-Result<FolderWatch> FolderWatch::open(const fs::path& path, Means means)
+Result<FolderWatch> FolderWatch::open(const fs::path& path, Means means, Hasty hasty)
 {
     std::error_code error;
     if (!fs::exists(path, error)) {
@@ -176,12 +196,13 @@ Result<FolderWatch> FolderWatch::open(const fs::path& path, Means means)
     }
     auto state = std::make_unique<State>();
     state->path = path;
+    state->hasty = std::move(hasty);
     if (means == Means::best && !isNetworkFileSystem(path)) {
         state->descriptor = ::inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     }
     if (state->descriptor < 0) {
         state->look();
-    } else if (!state->watchTree(path)) {
+    } else if (!state->watchAll()) {
         state->stopBeingTold();
     }
     return FolderWatch(std::move(state));
@@ -192,9 +213,15 @@ bool FolderWatch::isTold() const
     return m_state->descriptor >= 0;
 }
 
+bool FolderWatch::lost() const
+{
+    return m_state->lost;
+}
+
 bool FolderWatch::wait(const std::function<bool()>& stop, std::optional<milliseconds> most)
 {
     const auto start = Clock::now();
+    m_state->hurried = false;
     auto nextLook = start + m_state->lookEvery;
     while (!stop()) {
         if (most && Clock::now() - start >= *most) {
@@ -214,7 +241,7 @@ bool FolderWatch::wait(const std::function<bool()>& stop, std::optional<millisec
             continue;
         }
         const auto first = Clock::now();
-        while (!stop() && Clock::now() - first < longest && m_state->toldWithin(calm)) { }
+        while (!stop() && !m_state->hurried && Clock::now() - first < longest && m_state->toldWithin(calm)) { }
         if (m_state->full()) {
             m_state->stopBeingTold();
         }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "core/base/result.h"
 
@@ -20,7 +21,11 @@ class FolderWatch
 public:
     enum class Means { best, looking };
 
-    static Result<FolderWatch> open(const std::filesystem::path& path, Means means = Means::best);
+    /// By the name of a file that was closed after writing or moved into its place: whether it is worth waking up for
+    /// at once, however busy the rest of the folder is.
+    using Hasty = std::function<bool(const std::string& name)>;
+
+    static Result<FolderWatch> open(const std::filesystem::path& path, Means means = Means::best, Hasty hasty = {});
     FolderWatch(FolderWatch&& other) noexcept;
     FolderWatch& operator=(FolderWatch&& other) noexcept;
     ~FolderWatch();
@@ -32,6 +37,9 @@ public:
 
     /// False where it has to look by itself, because the file system sends no notice.
     bool isTold() const;
+
+    /// The path itself was moved or removed: what lies there now, if anything, is not watched.
+    bool lost() const;
 
     static constexpr std::chrono::milliseconds calm {200};
     static constexpr std::chrono::milliseconds longest {800};

@@ -91,6 +91,24 @@ TEST_P(FolderWatchTest, AFileThatNeverRestsIsSeenToo)
     writer.join();
 }
 
+TEST(FolderWatchTold, DoesNotWaitForCalmOnceAHastyFileIsThere)
+{
+    const auto folder = fs::temp_directory_path() / ("nanscope-hasty-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+    auto changed = platform::FolderWatch::open(
+        folder, platform::FolderWatch::Means::best, [](const std::string& name) { return name.ends_with(".pt"); });
+    ASSERT_TRUE(changed && changed->isTold());
+    std::ofstream(folder / "half") << "PK";
+    fs::rename(folder / "half", folder / "whole.pt");
+    int asked = 0;
+    EXPECT_TRUE(changed->wait([&asked] { return ++asked > 100; }));
+    EXPECT_LE(asked, 2) << "no second look for calm";
+    EXPECT_FALSE(changed->lost());
+    fs::remove_all(folder);
+    EXPECT_TRUE(changed->wait([&asked] { return ++asked > 100; }));
+    EXPECT_TRUE(changed->lost());
+}
+
 INSTANTIATE_TEST_SUITE_P(Means, FolderWatchTest,
     testing::Values(platform::FolderWatch::Means::best, platform::FolderWatch::Means::looking),
     [](const auto& info) { return info.param == platform::FolderWatch::Means::best ? "told" : "looking"; });
