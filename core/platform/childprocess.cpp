@@ -366,6 +366,16 @@ Result<void> ChildProcess::writeLine(std::string_view line, Clock::time_point un
     return {};
 }
 
+void ChildProcess::closeInput()
+{
+    m_state->child.input.close();
+}
+
+bool ChildProcess::running()
+{
+    return !m_state->left();
+}
+
 Result<ChildProcess::Got> ChildProcess::readLine(std::string& line, Clock::time_point until)
 {
     for (bool waited = false;; waited = true) {

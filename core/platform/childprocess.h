@@ -41,6 +41,12 @@ public:
     /// Fails where the program has left, or does not take the line until then.
     Result<void> writeLine(std::string_view line, Clock::time_point until);
 
+    /// The program finds the end of its input.
+    void closeInput();
+
+    /// False once it has left.
+    bool running();
+
     /// The next line of its standard output without its end. Fails for one that is longer than maxLineBytes.
     Result<Got> readLine(std::string& line, Clock::time_point until);
 
