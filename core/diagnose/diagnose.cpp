@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -228,6 +229,17 @@ Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Ben
     return judged;
 }
 
+std::vector<CaptureVerdict*> orderOf(
+    std::vector<CaptureVerdict>& verdicts, const std::function<bool(const CaptureVerdict&)>& first)
+{
+    std::vector<CaptureVerdict*> order;
+    std::ranges::transform(verdicts, std::back_inserter(order), [](CaptureVerdict& verdict) { return &verdict; });
+    if (first) {
+        std::ranges::stable_partition(order, [&](const CaptureVerdict* verdict) { return first(*verdict); });
+    }
+    return order;
+}
+
 } // namespace
 
 std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagnosis)
@@ -279,9 +291,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     Controls controls(captures, options.catalogue, *device, time.job().cancel);
     const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, *device, controls, wordsOf(run),
         time.job(), options.arrived};
-    for (std::size_t i = 0; i < diagnosis.captures.size() && !time.stopped(); ++i) {
-        auto& verdict = diagnosis.captures[i];
-        reportProgress(job, i, diagnosis.captures.size(), verdict.capture);
+    const auto inOrder = orderOf(diagnosis.captures, options.first);
+    for (std::size_t i = 0; i < inOrder.size() && !time.stopped(); ++i) {
+        auto& verdict = *inOrder[i];
+        reportProgress(job, i, inOrder.size(), verdict.capture);
         const auto* capture = captures.of(verdict);
         const auto done = capture != nullptr ? judgeOne(verdict, *capture, bench, i) : Result<void>();
         if (!done && done.error().kind != ErrorKind::cancelled) {

@@ -28,6 +28,8 @@ struct DiagnoseOptions
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
     replay::Catalogue catalogue {}; ///< what may have run
+    /// Which captures are judged before the others, whose order stays; none are where it is empty.
+    std::function<bool(const CaptureVerdict&)> first {};
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
     /// once it is judged.
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};
