@@ -41,15 +41,6 @@ const Point* firstOfLastStreak(const Series& series)
     return first;
 }
 
-const Point* firstBad(const Series& series)
-{
-    if (!isAmong(alwaysMeasured, series.name)) {
-        return firstOfLastStreak(series);
-    }
-    const auto found = std::ranges::find_if(series.points, [](const Point& point) { return isNonFinite(point.state); });
-    return found == series.points.end() ? nullptr : &*found;
-}
-
 /// On one line the loss speaks for the others, then the gradient norm.
 auto placeInLog(const NonFiniteValue& value)
 {
@@ -68,7 +59,7 @@ std::optional<NonFiniteValue> firstOf(const RunData& run, const Wanted& isWanted
     std::map<std::string_view, NonFiniteValue> ofLogs;
     for (const auto& series : run.series) {
         const auto bad = series.nan + series.posInf + series.negInf;
-        const auto* point = bad > 0 && isWanted(series) ? firstBad(series) : nullptr;
+        const auto* point = bad > 0 && isWanted(series) ? firstNonFiniteOf(series) : nullptr;
         if (point == nullptr) {
             continue;
         }
@@ -92,10 +83,21 @@ std::string_view wordOf(PointState state)
 
 } // namespace
 
+const Point* firstNonFiniteOf(const Series& series)
+{
+    if (isAmong(neverCounted, series.name)) {
+        return nullptr;
+    }
+    if (!isAmong(alwaysMeasured, series.name)) {
+        return firstOfLastStreak(series);
+    }
+    const auto found = std::ranges::find_if(series.points, [](const Point& point) { return isNonFinite(point.state); });
+    return found == series.points.end() ? nullptr : &*found;
+}
+
 std::optional<NonFiniteValue> firstNonFinite(const RunData& run, const SourceFilter& isLookedAt)
 {
-    return firstOf(
-        run, [&](const Series& series) { return !isAmong(neverCounted, series.name) && isLookedAt(series.source); });
+    return firstOf(run, [&](const Series& series) { return isLookedAt(series.source); });
 }
 
 std::optional<NonFiniteValue> firstNonFiniteLoss(const RunData& run, const SourceFilter& isLookedAt)

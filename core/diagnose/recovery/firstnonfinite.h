@@ -28,6 +28,9 @@ std::optional<NonFiniteValue> firstNonFinite(const RunData& run, const SourceFil
 /// The same of the loss alone.
 std::optional<NonFiniteValue> firstNonFiniteLoss(const RunData& run, const SourceFilter& isLookedAt);
 
+/// The same of one series with its points. None where it does not count, or its values came back.
+const Point* firstNonFiniteOf(const Series& series);
+
 /// "grad_norm is Inf at step 780 (train.log:781)"
 std::string textOf(const NonFiniteValue& value);
 

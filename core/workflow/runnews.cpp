@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workflow/runnews.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/diagnose/recovery/firstnonfinite.h"
+
+namespace nanscope::workflow {
+
+namespace {
+
+std::string sidecarText(const Capture& capture)
+{
+    return fmt::format("{} {} {} {} {} {}", capture.variant.value_or(""), capture.step.value_or(-1),
+        capture.nothingElse, capture.scene.function, capture.scene.calledAgain, capture.scene.failedAgain);
+}
+
+std::string keyOf(const Series& series)
+{
+    return fmt::format("{} {} {}", series.rank.value_or(-1), series.segment, series.name);
+}
+
+std::string_view wordOf(PointState state)
+{
+    return state == PointState::nan ? "NaN" : state == PointState::posInf ? "Inf" : "-Inf";
+}
+
+NonFiniteNews newsOf(const Series& series, const Point& point)
+{
+    NonFiniteNews news;
+    news.series = series.name;
+    news.state = point.state;
+    news.rank = series.rank;
+    news.step = point.step;
+    news.stepInferred = series.stepInferred;
+    news.source = series.source;
+    news.line = point.line;
+    return news;
+}
+
+NonFiniteNews newsOf(const Event& event)
+{
+    NonFiniteNews news;
+    news.text = event.text;
+    news.rank = event.rank;
+    news.step = event.step;
+    news.source = event.source;
+    news.line = event.line;
+    return news;
+}
+
+/// Where every rank logs its own loss, one NaN that reaches all of them is one thing that happened.
+bool joins(NonFiniteNews& known, const NonFiniteNews& other)
+{
+    const bool same = !known.series.empty() && known.series == other.series && known.step == other.step
+        && known.stepInferred == other.stepInferred && known.rank && other.rank && known.rank != other.rank;
+    if (!same) {
+        return false;
+    }
+    auto& ranks = known.otherRanks;
+    if (std::ranges::find(ranks, *other.rank) == ranks.end()) {
+        ranks.push_back(*other.rank);
+    }
+    return true;
+}
+
+void add(std::vector<NonFiniteNews>& all, NonFiniteNews news)
+{
+    if (std::ranges::none_of(all, [&](NonFiniteNews& known) { return joins(known, news); })) {
+        all.push_back(std::move(news));
+    }
+}
+
+std::string placeText(const NonFiniteNews& news)
+{
+    std::string text;
+    if (news.step) {
+        text += fmt::format(" at {} {}", news.stepInferred ? "row" : "step", *news.step);
+    }
+    if (news.rank) {
+        text += fmt::format(" on rank {}", *news.rank);
+    }
+    if (!news.otherRanks.empty()) {
+        text += fmt::format(" and {}", counted(std::ssize(news.otherRanks), "other rank"));
+    }
+    return text;
+}
+
+} // namespace
+
+std::string textOf(const NonFiniteNews& news)
+{
+    constexpr std::size_t mostOfALine = 200;
+    const auto what = news.series.empty() ? fmt::format("not finite, says the log{}", placeText(news))
+                                          : fmt::format("{} is {}{}", news.series, wordOf(news.state), placeText(news));
+    const auto words = news.text.empty() ? std::string() : ": " + clipped(news.text, mostOfALine);
+    return fmt::format("{} ({}:{}){}", what, news.source, news.line, words);
+}
+
+RunNews::Found RunNews::look(const RunData& run, const PointsOf& pointsOf)
+{
+    Found found;
+    forgetReplaced(run);
+    lookAtCaptures(run, found);
+    for (const auto& series : run.series) {
+        lookAtSeries(series, pointsOf, found);
+    }
+    lookAtWords(run, found);
+    return found;
+}
+
+void RunNews::forgetReplaced(const RunData& run)
+{
+    for (const auto& log : run.replaced) {
+        if (m_replaced.insert(log.source).second) {
+            m_series.erase(log.path);
+            m_words.erase(log.path);
+        }
+    }
+}
+
+void RunNews::lookAtCaptures(const RunData& run, Found& found)
+{
+    for (const auto& capture : run.captures) {
+        auto said = sidecarText(capture);
+        const auto [known, isNew] = m_captures.try_emplace(capture.identity, said);
+        if (isNew) {
+            found.dumps.push_back(&capture);
+        } else if (known->second != said) {
+            known->second = std::move(said);
+            found.saidMore = true;
+        }
+    }
+}
+
+void RunNews::lookAtSeries(const Series& series, const PointsOf& pointsOf, Found& found)
+{
+    const auto bad = series.nan + series.posInf + series.negInf;
+    if (bad == 0) {
+        return;
+    }
+    auto& seen = m_series[series.source][keyOf(series)];
+    if (seen.told || std::exchange(seen.bad, bad) == bad) {
+        return;
+    }
+    Series whole = series;
+    if (whole.points.empty()) {
+        auto points = pointsOf(series);
+        if (!points) {
+            seen.bad = 0; // asked again at the next look
+            return;
+        }
+        whole.points = std::move(*points);
+    }
+    if (const auto* first = diagnose::firstNonFiniteOf(whole)) {
+        seen.told = true;
+        add(found.nonFinite, newsOf(series, *first));
+    }
+}
+
+/// Of a trainer that warns in words. Where its metrics say so themselves, they have been told.
+void RunNews::lookAtWords(const RunData& run, Found& found)
+{
+    for (const auto& event : run.events) {
+        if (event.kind != EventKind::nanLoss || m_words.contains(event.source)) {
+            continue;
+        }
+        m_words.insert(event.source);
+        const auto series = m_series.find(event.source);
+        const bool told = series != m_series.end()
+            && std::ranges::any_of(series->second, [](const auto& entry) { return entry.second.told; });
+        if (!told) {
+            add(found.nonFinite, newsOf(event));
+        }
+    }
+}
+
+} // namespace nanscope::workflow

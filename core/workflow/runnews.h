@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/model/fwd.h"
+#include "core/model/model.h"
+
+namespace nanscope::workflow {
+
+/// The first value of a series that is not finite, or a trainer's own word of one.
+struct NonFiniteNews
+{
+    std::string series; ///< empty where the log has only words, which are in `text`
+    std::string text {};
+    PointState state = PointState::nan;
+    std::optional<int> rank {};
+    std::vector<int> otherRanks {}; ///< whose series of this name went at the same step, found at the same look
+    std::optional<std::int64_t> step {};
+    bool stepInferred = false;
+    std::string source {};
+    std::int64_t line = 0;
+};
+
+/// "loss is NaN at step 780 on rank 3 and 63 other ranks (rank_3.log:781)"
+std::string textOf(const NonFiniteNews& news);
+
+/// What a run that goes on tells from one look at it to the next, each thing once. A log that was begun anew may tell
+/// again what the one before it told.
+class RunNews
+{
+public:
+    using PointsOf = std::function<Result<std::vector<Point>>(const Series&)>;
+
+    struct Found
+    {
+        std::vector<const Capture*> dumps; ///< point into the run
+        std::vector<NonFiniteNews> nonFinite;
+        bool saidMore = false; ///< a sidecar came later than its dump
+        bool empty() const { return dumps.empty() && nonFinite.empty() && !saidMore; }
+    };
+
+    /// What is there that was not at the last look; at the first one, all there is. Points are asked for only of series
+    /// in which more is not finite than before.
+    Found look(const RunData& run, const PointsOf& pointsOf);
+
+private:
+    struct Seen
+    {
+        std::int64_t bad = 0;
+        bool told = false;
+    };
+
+    void forgetReplaced(const RunData& run);
+    void lookAtCaptures(const RunData& run, Found& found);
+    void lookAtSeries(const Series& series, const PointsOf& pointsOf, Found& found);
+    void lookAtWords(const RunData& run, Found& found);
+
+    std::map<std::string, std::string> m_captures; ///< what their sidecars say, by identity
+    std::map<std::string, std::map<std::string, Seen>> m_series; ///< by log, then by name, rank and segment
+    std::set<std::string> m_words; ///< logs whose words were told
+    std::set<std::string> m_replaced;
+};
+
+} // namespace nanscope::workflow
