@@ -50,9 +50,9 @@ extern "C" void onInterrupt(int signal)
 CommandList makeCommands(CLI::App& root)
 {
     CommandList commands;
-    for (const auto make :
-        {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeAgree, makeDiagnose, makeWhatIf,
-            makeMeasure, makeReport, makeExport, makeSql, makeCapture, makeDoctor, makeEnv, makeServe, makeSpread}) {
+    for (const auto make : {makeExplain, makeImport, makeList, makeInspect, makeDiff, makeSweep, makeAgree,
+             makeDiagnose, makeWhatIf, makeMeasure, makeReport, makeExport, makeSql, makeCapture, makeWatch, makeDoctor,
+             makeEnv, makeServe, makeSpread}) {
         commands.push_back(make(root));
     }
     return commands;

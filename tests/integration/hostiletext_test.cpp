@@ -206,6 +206,9 @@ protected:
             {"doctor", {{}}},
             {"env", {{}}},
             {"serve", {{}}},
+            {"watch",
+                {{run, "--all", "--exec", "cat; echo \"$NANSCOPE_TEXT\" >&2; false"}, {run, "--until", hostile},
+                    {good}}},
             {"spread",
                 {{good, "--variant", "keller-jordan", "--op", "gram", "--iteration", "1", "--tile", "0,0"},
                     {damaged, "--like-dump"}, {good, "--variant", hostile, "--op", hostile}}},
@@ -227,8 +230,11 @@ protected:
         writeText(m_folder / "mine.py",
             "import sys\ndef f(x, eps):\n    sys.stderr.write('\\x1b[2J\\u202e\\nForged')\n"
             "    raise ValueError('\\x1b]0;x\\x07\\u202e\\nForged')\n");
+        // One that watches does so until it is told to stop.
+        const std::string ends = command == "watch" ? " timeout --preserve-status -k 60 -s INT 3" : "";
         return "NCCL_DEBUG=\"$(printf 'h\\033[2J\\342\\200\\256\\nForged')\" "
-               "NANSCOPE_WORKER=\"$(printf 'w\\033[2J\\342\\200\\256\\nForged')\"";
+               "NANSCOPE_WORKER=\"$(printf 'w\\033[2J\\342\\200\\256\\nForged')\""
+            + ends;
     }
 
     void expectHarmless(const std::string& command, Arguments arguments) const

@@ -21,7 +21,7 @@ TEST(Statuses, HelpAndVersionAreNoErrors)
     const auto help = run({"--help"});
     EXPECT_EQ(help.status, 0);
     for (const auto* command : {"explain", "import", "list", "inspect", "diff", "sweep", "diagnose", "report", "sql",
-             "export", "capture", "doctor", "env", "serve", "whatif", "spread"}) {
+             "export", "capture", "doctor", "env", "serve", "whatif", "spread", "watch"}) {
         EXPECT_THAT(help.out, HasSubstr(command));
     }
 }

@@ -67,5 +67,6 @@ std::unique_ptr<Command> makeEnv(CLI::App& root);
 std::unique_ptr<Command> makeMeasure(CLI::App& root);
 std::unique_ptr<Command> makeServe(CLI::App& root);
 std::unique_ptr<Command> makeCapture(CLI::App& root);
+std::unique_ptr<Command> makeWatch(CLI::App& root);
 
 } // namespace nanscope

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/watch/runjudge.h"
+
+#include <utility>
+
+#include "core/diagnose/diagnose.h"
+#include "core/diagnose/triage/triage.h"
+#include "core/model/words.h"
+#include "core/platform/priority.h"
+#include "core/session/session.h"
+#include "core/workflow/judgement.h"
+#include "core/workflow/openrun.h"
+#include "core/workflow/userfiles.h"
+
+namespace nanscope {
+
+namespace {
+
+bool isJudgedBirth(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth && !verdict.summary.empty();
+}
+
+/// The run with the points that it is judged by, and its session.
+Result<workflow::OpenedRun> opened(const RunJudge::Subject& subject)
+{
+    if (subject.session.empty()) {
+        workflow::OpenedRun read {*subject.run};
+        workflow::keepJudgingPoints(read.run);
+        return read;
+    }
+    auto session =
+        session::openSessionOfRun(subject.session, session::OpenMode::readWrite, session::hashText(subject.run->root));
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    workflow::OpenedRun read {*subject.run, std::move(*session), true};
+    return workflow::readJudgingPoints(read.run, *read.session).map([&] { return std::move(read); });
+}
+
+} // namespace
+
+RunJudge::RunJudge(
+    std::function<void(const CaptureVerdict&, const RunData&)> tell, std::function<void(const std::string&)> say)
+    : m_tell(std::move(tell))
+    , m_say(std::move(say))
+    , m_thread([this] { work(); })
+{ }
+
+RunJudge::~RunJudge()
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        m_over = true;
+        m_cancel.cancel();
+        m_changed.notify_all();
+    }
+    m_thread.join();
+}
+
+void RunJudge::passOver(const Capture& capture, const std::string& blame)
+{
+    const std::lock_guard lock(m_mutex);
+    m_told[capture.identity] = blame;
+}
+
+void RunJudge::judge(Subject subject)
+{
+    const std::lock_guard lock(m_mutex);
+    m_waiting = std::move(subject);
+    makeWay();
+    m_changed.notify_all();
+}
+
+void RunJudge::makeWay()
+{
+    if (m_waiting && m_due.empty()) {
+        m_cancel.cancel();
+    }
+}
+
+std::optional<RunJudge::Subject> RunJudge::next()
+{
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [this] { return m_over || m_waiting; });
+    m_cancel = CancelToken();
+    return m_over ? std::nullopt : std::exchange(m_waiting, std::nullopt);
+}
+
+void RunJudge::work()
+{
+    // What is told next does not wait for what is judged now.
+    platform::leaveProcessorsToOthers();
+    while (const auto subject = next()) {
+        judgeOne(*subject);
+        end();
+    }
+}
+
+void RunJudge::begin(const RunData& run)
+{
+    const auto triaged = diagnose::triage(run);
+    const std::lock_guard lock(m_mutex);
+    m_identities.clear();
+    for (const auto& capture : run.captures) {
+        m_identities[capture.file] = capture.identity;
+    }
+    m_due.clear();
+    for (const auto& verdict : triaged) {
+        if (verdict.role == Role::birth && !m_told.contains(identityOf(verdict))) {
+            m_due.insert(identityOf(verdict));
+        }
+    }
+}
+
+void RunJudge::end()
+{
+    const std::lock_guard lock(m_mutex);
+    m_due.clear();
+}
+
+/// A capture is called otherwise once another one has its file's name.
+const std::string& RunJudge::identityOf(const CaptureVerdict& verdict) const
+{
+    const auto known = m_identities.find(verdict.capture);
+    return known == m_identities.end() ? verdict.capture : known->second;
+}
+
+bool RunJudge::isUntold(const CaptureVerdict& verdict)
+{
+    const std::lock_guard lock(m_mutex);
+    return m_due.contains(identityOf(verdict));
+}
+
+/// Of a birth that was there before the watching only the end of a whole judging tells whether its verdict changed.
+void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last)
+{
+    if (!isJudgedBirth(verdict)) {
+        return;
+    }
+    bool news = false;
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto blame = blameText(verdict);
+        const auto [told, isNew] = m_told.try_emplace(identityOf(verdict), blame);
+        news = isNew || (last && !told->second.empty() && told->second != blame);
+        told->second = blame;
+    }
+    if (news) {
+        m_tell(verdict, run);
+    }
+    const std::lock_guard lock(m_mutex);
+    m_due.erase(identityOf(verdict));
+    makeWay();
+}
+
+void RunJudge::judgeOne(const Subject& subject)
+{
+    auto source = opened(subject);
+    if (!source) {
+        m_say("The run is not judged by its points, and the verdicts are not stored: " + sentence(source.error()));
+        source = workflow::OpenedRun {*subject.run};
+    }
+    const auto* session = source->session ? &*source->session : nullptr;
+    begin(source->run);
+    const auto facts = workflow::readUserFilesOf(session, {}, source->run);
+    diagnose::DiagnoseOptions options;
+    options.first = [this](const CaptureVerdict& verdict) { return isUntold(verdict); };
+    options.arrived = [&](const CaptureVerdict& verdict) { take(verdict, source->run, false); };
+    options.findings = diagnose::checked(options.findings).value_or(diagnose::FindingChoices {});
+    const auto from = workflow::judgedFrom(source->run, {}, options.findings, session);
+    JobContext job;
+    {
+        const std::lock_guard lock(m_mutex);
+        job.cancel = m_cancel;
+    }
+    const auto diagnosis = workflow::diagnoseWith(facts, source->run, options, job);
+    if (!diagnosis) {
+        m_say("The run could not be judged: " + sentence(diagnosis.error()));
+        return;
+    }
+    if (!diagnosis->stopped.empty()) {
+        return;
+    }
+    for (const auto& verdict : diagnosis->captures) {
+        take(verdict, source->run, true);
+    }
+    if (source->session) {
+        if (const auto stored = workflow::storeDiagnosis(*source->session, *diagnosis, from); !stored) {
+            m_say("The diagnosis was not stored: " + sentence(stored.error()));
+        }
+    }
+}
+
+} // namespace nanscope

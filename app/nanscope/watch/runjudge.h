@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "core/model/fwd.h"
+#include "core/model/model.h"
+#include "core/model/verdict.h"
+
+namespace nanscope {
+
+/// Judges a watched run on a thread of its own, births of which nothing was said first. A judging that has said all it
+/// was begun for makes way for a newer state of the run; one that has not goes on, however fast the run grows. A whole
+/// one is kept in the session.
+class RunJudge
+{
+public:
+    struct Subject
+    {
+        std::shared_ptr<const RunData> run;
+        std::filesystem::path session; ///< empty where the run was read without one
+    };
+
+    /// `tell` gets each verdict of a birth, and again where it changed; `say` gets sentences about what failed. Both
+    /// are called on the judging thread.
+    RunJudge(
+        std::function<void(const CaptureVerdict&, const RunData&)> tell, std::function<void(const std::string&)> say);
+    ~RunJudge();
+    RunJudge(const RunJudge&) = delete;
+    RunJudge& operator=(const RunJudge&) = delete;
+
+    /// Of this capture nothing is to be said, unless its verdict comes to be another than `blame`.
+    void passOver(const Capture& capture, const std::string& blame = {});
+    /// The newest state takes the place of one that still waits.
+    void judge(Subject subject);
+
+private:
+    void work();
+    std::optional<Subject> next();
+    void judgeOne(const Subject& subject);
+    void begin(const RunData& run);
+    void end();
+    const std::string& identityOf(const CaptureVerdict& verdict) const;
+    void take(const CaptureVerdict& verdict, const RunData& run, bool last);
+    bool isUntold(const CaptureVerdict& verdict);
+    void makeWay();
+
+    const std::function<void(const CaptureVerdict&, const RunData&)> m_tell;
+    const std::function<void(const std::string&)> m_say;
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    std::optional<Subject> m_waiting;
+    std::map<std::string, std::string> m_identities; ///< of the captures of the run, by the names they have now
+    std::map<std::string, std::string> m_told; ///< by the identity of the capture
+    std::set<std::string> m_due; ///< births the judging under way was begun for
+    CancelToken m_cancel; ///< of the judging under way
+    bool m_over = false;
+    std::thread m_thread; ///< last: it uses the others
+};
+
+} // namespace nanscope

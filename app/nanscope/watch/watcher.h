@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "app/nanscope/watch/runjudge.h"
+#include "app/nanscope/watch/teller.h"
+#include "core/platform/folderwatch.h"
+#include "core/workflow/openrun.h"
+#include "core/workflow/runnews.h"
+
+namespace nanscope {
+
+/// Follows the folder of a run, imports what is added into its session, and hands what is new to a teller.
+class Watcher
+{
+public:
+    /// With `all`, what is there already is told like what comes.
+    Watcher(std::filesystem::path folder, std::filesystem::path session, bool all, Teller& teller);
+
+    /// Until the teller has enough.
+    Result<void> run();
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    bool waitForFolder();
+    Result<void> follow();
+    bool wait(platform::FolderWatch& folder);
+    /// False where there was nothing to read.
+    bool look();
+    std::filesystem::path sessionPath() const;
+    Result<workflow::OpenedRun> read();
+    Result<workflow::OpenedRun> readBeside(const Error& why);
+    workflow::RunNews::Found newsOf(const workflow::OpenedRun& opened);
+    void sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found);
+    void tell(const RunData& run, const workflow::RunNews::Found& found);
+    void sayRejected(const RunData& run);
+
+    std::filesystem::path m_folder;
+    std::filesystem::path m_session;
+    bool m_all;
+    Teller& m_teller;
+    workflow::RunNews m_news;
+    bool m_first = true; ///< nothing was looked at yet
+    bool m_restless = false; ///< something may become readable without a change: look again soon
+    Clock::time_point m_sessionFrom; ///< before that it is not tried again
+    std::map<std::string, Clock::time_point> m_rejected; ///< since when; those that were said lie in the far past
+    RunJudge m_judge; ///< last: its thread tells
+};
+
+} // namespace nanscope

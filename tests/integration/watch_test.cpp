@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <thread>
+
+#include <gmock/gmock.h>
+
+#include "core/base/utf8.h"
+#include "core/platform/childprocess.h"
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using namespace std::chrono_literals;
+using nanscope::platform::ChildProcess;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using Json = nlohmann::ordered_json;
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto patience = 60s;
+
+/// A running `nanscope watch`.
+class Watching
+{
+public:
+    explicit Watching(const WorkFolder& folder, const std::vector<std::string>& arguments)
+        : m_child(start(folder, arguments))
+    {
+        m_pid = std::stoi(line());
+    }
+
+    /// The next line, an empty one where none comes.
+    std::string line()
+    {
+        std::string text;
+        const auto got = m_child.readLine(text, ChildProcess::Clock::now() + patience);
+        return got && *got == ChildProcess::Got::line ? text : std::string();
+    }
+
+    Json event() { return Json::parse(line(), nullptr, false); }
+
+    /// The next event of this kind; those before it are passed over.
+    Json event(const std::string& kind)
+    {
+        for (auto text = line(); !text.empty(); text = line()) {
+            if (auto json = Json::parse(text, nullptr, false); json.value("kind", "") == kind) {
+                return json;
+            }
+        }
+        return {};
+    }
+
+    /// Until it has said something on standard error, and no line before.
+    void awaitSentence()
+    {
+        const auto end = ChildProcess::Clock::now() + patience;
+        std::string text;
+        while (m_child.errors().empty() && ChildProcess::Clock::now() < end) {
+            ASSERT_EQ(m_child.readLine(text, ChildProcess::Clock::now() + 20ms), ChildProcess::Got::nothing);
+        }
+    }
+
+    void interrupt() const { ::kill(m_pid, SIGINT); }
+    std::string end() { return m_child.end(ChildProcess::Clock::now() + patience); }
+    /// What it wrote to standard error, once it has ended.
+    std::string errors() const { return m_child.errors(); }
+
+private:
+    static ChildProcess start(const WorkFolder& folder, const std::vector<std::string>& arguments)
+    {
+        nanscope::platform::ChildProgram program {"/bin/sh",
+            {"-c", "echo $$; exec \"$0\" watch \"$@\"", NANSCOPE_PROGRAM}, {{"XDG_DATA_HOME", folder / "data"}}};
+        program.arguments.insert(program.arguments.end(), arguments.begin(), arguments.end());
+        return std::move(*ChildProcess::start(program));
+    }
+
+    ChildProcess m_child;
+    pid_t m_pid = 0;
+};
+
+class WatchTest : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        fs::create_directories(m_run);
+        append("Step 0: train_loss=1.5, grad_norm=0.25\n");
+    }
+
+    /// As a trainer that wants no reader to see half of it.
+    std::string drop(const std::string& name, const MadeCapture& wanted = {}) const
+    {
+        const auto written = writeCapture(m_folder / "half.pt", wanted);
+        const auto path = m_run + "/" + name;
+        fs::rename(written, path);
+        return path;
+    }
+
+    void append(const std::string& text) const { std::ofstream(m_run + "/train.log", std::ios::app) << text; }
+
+    Watching watching(std::vector<std::string> more = {}) const
+    {
+        more.insert(more.begin(), {m_run, "--json"});
+        return Watching(m_folder, more);
+    }
+
+    WorkFolder m_folder;
+    std::string m_run = m_folder / "run";
+};
+
+MadeCapture sized(std::int64_t rows)
+{
+    MadeCapture made;
+    made.rows = rows;
+    return made;
+}
+
+std::string textOf(const fs::path& path)
+{
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+} // namespace
+
+TEST_F(WatchTest, TellsOfADumpAndOfItsVerdictAndEndsWithASum)
+{
+    auto watch = watching();
+    const auto sum = watch.event();
+    EXPECT_EQ(sum["schema"], "nanscope.watch/1");
+    EXPECT_EQ(sum["kind"], "watching");
+    EXPECT_EQ(sum["captures"], 0);
+    EXPECT_EQ(sum["series"], 2);
+    const auto path = drop("a_rank3.pt");
+    const auto dump = watch.event();
+    EXPECT_EQ(dump["kind"], "dump");
+    EXPECT_EQ(dump["role"], "birth");
+    EXPECT_EQ(dump["shape"], Json({1, 24, 40}));
+    EXPECT_EQ(dump["file"], path);
+    const auto verdict = watch.event();
+    EXPECT_EQ(verdict["kind"], "verdict");
+    EXPECT_EQ(verdict["capture"], "a_rank3.pt");
+    EXPECT_TRUE(verdict["verdict"].is_string());
+    watch.interrupt();
+    const auto end = watch.event();
+    EXPECT_EQ(end["kind"], "end");
+    EXPECT_EQ(end["dumps"], 1);
+    EXPECT_EQ(end["verdicts"], 1);
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_EQ(watch.errors(), "");
+}
+
+TEST_F(WatchTest, KeepsTheVerdictInTheSessionOfTheFolder)
+{
+    auto watch = watching({"--session", m_folder / "s.nanscope", "--until", "verdict"});
+    watch.event();
+    drop("a.pt");
+    const auto verdict = watch.event("verdict");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    const auto kept = run({"list", m_folder / "s.nanscope", "--json"}).json();
+    EXPECT_EQ(kept["captures"].size(), 1U);
+    const auto judged = run({"diagnose", m_folder / "s.nanscope", "--json"}).json();
+    EXPECT_EQ(judged["captures"][0]["verdict"], verdict["verdict"]);
+}
+
+TEST_F(WatchTest, TellsOfTheFirstBadValueOfASeriesOnce)
+{
+    auto watch = watching();
+    watch.event();
+    append("Step 1: train_loss=nan, grad_norm=0.25\n");
+    const auto first = watch.event();
+    EXPECT_EQ(first["kind"], "nonfinite");
+    EXPECT_EQ(first["series"], "loss");
+    EXPECT_EQ(first["value"], "nan");
+    EXPECT_EQ(first["step"], 1);
+    EXPECT_EQ(first["source"], "train.log");
+    EXPECT_EQ(first["line"], 2);
+    append("Step 2: train_loss=nan, grad_norm=inf\n");
+    const auto second = watch.event();
+    EXPECT_EQ(second["series"], "grad_norm");
+    EXPECT_EQ(second["value"], "inf");
+    EXPECT_EQ(second["line"], 3);
+}
+
+TEST_F(WatchTest, SumsUpWhatWasThereUnlessAskedForAll)
+{
+    drop("old.pt");
+    append("Step 1: train_loss=nan, grad_norm=0.25\n");
+    {
+        auto watch = watching();
+        const auto sum = watch.event();
+        EXPECT_EQ(sum["captures"], 1);
+        EXPECT_EQ(sum["births"], 1);
+        EXPECT_EQ(sum["nonfinite_series"], 1);
+        drop("new.pt", sized(16));
+        EXPECT_EQ(watch.event()["capture"], "new.pt");
+        EXPECT_EQ(watch.event()["capture"], "new.pt") << "and its verdict, no other";
+        watch.interrupt();
+        EXPECT_EQ(watch.event()["kind"], "end");
+    }
+    auto all = watching({"--all", "--until", "nonfinite"});
+    EXPECT_EQ(all.event()["captures"], 2);
+    EXPECT_EQ(all.event()["kind"], "dump");
+    EXPECT_EQ(all.event()["kind"], "dump");
+    EXPECT_EQ(all.event("nonfinite")["line"], 2);
+    EXPECT_EQ(all.event("end")["nonfinite"], 1);
+    EXPECT_EQ(all.end(), "ended with status 0");
+}
+
+TEST_F(WatchTest, GivesTheCommandItsFactsAndRunsNothingOfAFileName)
+{
+    const auto trap = m_folder / "trap";
+    const std::string hostile = "a$(touch trap)`touch trap`;'\"\n\x1b[2J_rank0.pt";
+    const auto got = m_folder / "got";
+    auto watch = watching({"--until", "dump", "--exec",
+        "cd '" + m_folder.path().string()
+            + "'; cat >>got; eval \"echo $NANSCOPE_FILE\" >variables; "
+              "echo $NANSCOPE_KIND >>variables"});
+    watch.event();
+    const auto path = drop(hostile);
+    const auto told = watch.event();
+    EXPECT_EQ(told["file"], path);
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_EQ(Json::parse(textOf(got), nullptr, false), told);
+    EXPECT_THAT(textOf(m_folder / "variables"), AllOf(HasSubstr("a__touch trap"), HasSubstr("\ndump\n")));
+    EXPECT_FALSE(fs::exists(trap));
+}
+
+TEST_F(WatchTest, GoesOnWhereCommandsHangAndFail)
+{
+    auto watch = watching({"--exec", "test $NANSCOPE_KIND = dump && sleep 1000; echo no pager here >&2; exit 3"});
+    watch.event();
+    for (std::int64_t i = 0; i < 6; ++i) {
+        drop("d" + std::to_string(i) + ".pt", sized(8 + i));
+        EXPECT_EQ(watch.event("dump")["capture"], "d" + std::to_string(i) + ".pt");
+    }
+    watch.interrupt();
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_THAT(watch.errors(), HasSubstr("The command was not run for "));
+
+    auto failing = watching({"--exec", "echo no pager here >&2; exit 3", "--until", "verdict"});
+    failing.event();
+    drop("last.pt", sized(20));
+    failing.event("end");
+    EXPECT_EQ(failing.end(), "ended with status 0");
+    const auto errors = failing.errors();
+    EXPECT_THAT(errors, HasSubstr("The command ended with status 3: no pager here;"));
+    EXPECT_EQ(errors.find("The command"), errors.rfind("The command")) << "said once";
+}
+
+TEST_F(WatchTest, WaitsForAFolderAndTellsOfAllItHolds)
+{
+    const auto later = m_folder / "later";
+    Watching watch(m_folder, {later, "--json", "--until", "verdict"});
+    watch.awaitSentence();
+    drop("a.pt");
+    fs::rename(m_run, later);
+    EXPECT_EQ(watch.event()["kind"], "watching");
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    EXPECT_EQ(watch.event()["kind"], "verdict");
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_EQ(watch.errors(), "There is no such folder yet; it is waited for: " + later + "\n");
+}
+
+TEST_F(WatchTest, FollowsAFolderThatGoesAndComesBack)
+{
+    auto watch = watching();
+    watch.event();
+    drop("a.pt");
+    watch.event("verdict");
+    fs::rename(m_run, m_folder / "away");
+    fs::create_directories(m_run);
+    drop("b.pt", sized(16));
+    EXPECT_EQ(watch.event("dump")["capture"], "b.pt");
+    drop("c.pt", sized(20));
+    EXPECT_EQ(watch.event("dump")["capture"], "c.pt");
+    watch.interrupt();
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+}
+
+TEST_F(WatchTest, GoesOnWithoutASessionThatCannotBeUsed)
+{
+    writeText(m_folder / "s.nanscope", "no session");
+    auto watch = watching({"--session", m_folder / "s.nanscope"});
+    EXPECT_TRUE(watch.event()["session"].is_null());
+    drop("a.pt");
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    EXPECT_EQ(watch.event()["kind"], "verdict");
+    append("Step 1: train_loss=nan\n");
+    EXPECT_EQ(watch.event()["kind"], "nonfinite");
+    watch.interrupt();
+    EXPECT_EQ(watch.event()["kind"], "end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_THAT(watch.errors(), HasSubstr("The run is watched without its session for now. "));
+    EXPECT_EQ(textOf(m_folder / "s.nanscope"), "no session");
+}
+
+TEST_F(WatchTest, TellsOfTheNextDumpWhileALargeOneIsJudgedAndALogGrows)
+{
+    auto watch = watching();
+    watch.event();
+    std::atomic<bool> done = false;
+    std::thread trainer([&] {
+        for (int step = 1; !done; ++step) {
+            append("Step " + std::to_string(step) + ": train_loss=1.5, grad_norm=0.25\n");
+            std::this_thread::sleep_for(10ms);
+        }
+    });
+    drop("large.pt", {768, 1024, false, true});
+    EXPECT_EQ(watch.event()["capture"], "large.pt");
+    drop("small.pt");
+    const auto next = watch.event();
+    EXPECT_EQ(next["kind"], "dump") << "not the verdict of the large one";
+    EXPECT_EQ(next["capture"], "small.pt");
+    std::vector<std::string> judged {watch.event("verdict")["capture"], watch.event("verdict")["capture"]};
+    EXPECT_THAT(judged, ElementsAre("large.pt", "small.pt"));
+    done = true;
+    trainer.join();
+}
+
+TEST_F(WatchTest, LetsNoFileNameSteerATerminalOrBeginALine)
+{
+    const std::string hostile = "h\x1b]0;owned\x07\x1b[2J\u202e\nForged_rank0.pt";
+    Watching watch(m_folder, {m_run, "--until", "verdict"});
+    std::vector<std::string> lines {watch.line()};
+    drop(hostile);
+    writeText(m_run + "/bad" + hostile, "nothing");
+    for (auto line = watch.line(); !line.empty(); line = watch.line()) {
+        lines.push_back(line);
+    }
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_EQ(lines.size(), 4U) << ::testing::PrintToString(lines);
+    for (const auto& line : lines) {
+        EXPECT_EQ(line, nanscope::printable(line));
+        EXPECT_THAT(line, HasSubstr(" UTC  ")) << "a line of its own";
+    }
+}
+
+TEST_F(WatchTest, RefusesWhatIsNoFolder)
+{
+    const auto file = drop("a.pt");
+    for (const auto& arguments : {std::vector<std::string> {"watch", file}, {"watch", m_run, "--until", "nan"},
+             {"watch", m_run, "--until", "end"}}) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 2) << done.err;
+        EXPECT_THAT(done.errors(), ::testing::SizeIs(1)) << done.err;
+    }
+}
