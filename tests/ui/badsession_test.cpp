@@ -12,6 +12,7 @@
 
 #include <QAction>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QSignalSpy>
@@ -128,6 +129,22 @@ int countContaining(const QStringList& texts, const char* part)
 
 } // namespace
 
+TEST_F(BadSession, FirstLookAtTheReportMovesNoDock)
+{
+    openSample();
+    const auto widths = [this] {
+        std::vector<int> all;
+        for (const QDockWidget* dock : window->findChildren<QDockWidget*>()) {
+            all.push_back(dock->width());
+        }
+        return all;
+    };
+    const auto before = widths();
+    window->pane(QStringLiteral("report"));
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(widths(), before);
+}
+
 TEST_F(BadSession, DeletedWhileOpen)
 {
     openSample();
@@ -176,8 +193,8 @@ TEST_F(BadSession, NothingToReadLeavesTheRunOpen)
     fs::create_directory(folder / "holiday");
     std::ofstream(folder / "holiday" / "beach.png") << "no picture";
     ASSERT_TRUE(open(folder / "holiday"));
-    EXPECT_TRUE(sentence().contains(QStringLiteral("no capture, log or checkpoint in holiday")))
-        << sentence().toStdString();
+    EXPECT_TRUE(sentence().contains(QStringLiteral("log or checkpoint in holiday, so"))) << sentence().toStdString();
+    EXPECT_FALSE(fs::exists(session::Session::defaultPath(folder / "holiday")));
     const fs::path missing = folder / "missing";
     ASSERT_TRUE(open(missing));
     ASSERT_TRUE(waitUntil([this] { return !sentence().isEmpty(); }));

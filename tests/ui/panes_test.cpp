@@ -239,13 +239,13 @@ TEST(VerdictPane, SaysWhatWentWrongFirstAndWhatFollows)
     CaptureVerdict birth = diagnosis->captures[0];
     birth.facts.damage.count = 6;
     birth.facts.damage.nan = 6;
-    pane.setConsequences(true, 2, 3);
+    pane.setConsequences({true, 1, {}, 1, 2, 3});
     pane.showVerdict(run->captures[2], birth);
     EXPECT_TRUE(pane.place().startsWith(QStringLiteral("First NaN: rank 0"))) << pane.place().toStdString();
     EXPECT_TRUE(pane.place().endsWith(QStringLiteral("2 of the 3 captures follow from it.")))
         << pane.place().toStdString();
     birth.facts.damage.nan = 0;
-    pane.setConsequences(false, 0, 3);
+    pane.setConsequences({false, 2, QStringLiteral("rank 1"), 2, 0, 3});
     pane.showVerdict(run->captures[2], birth);
     EXPECT_TRUE(pane.place().startsWith(QStringLiteral("Inf: rank 0"))) << "of two births only one is the first";
     EXPECT_FALSE(pane.place().contains(QStringLiteral("follow")));

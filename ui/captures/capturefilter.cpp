@@ -34,6 +34,12 @@ bool isEnclosed(const QString& word, QChar mark)
     return word.size() > 2 && word.startsWith(mark) && word.endsWith(mark);
 }
 
+/// The list shows dashes that no keyboard has.
+QString plain(QString text)
+{
+    return text.replace(QChar(0x2013), QLatin1Char('-'));
+}
+
 bool countsIn(int column)
 {
     return column == CaptureModel::RankColumn || column == CaptureModel::StepColumn;
@@ -47,9 +53,11 @@ bool readBound(const QString& text, std::int64_t& bound)
     return isNumber || text.isEmpty();
 }
 
-/// "7", "2..7", "2..", "..7".
-std::optional<CaptureFilter::Range> rangeOf(const QString& text)
+/// "7", "2..7", "2..", "..7", and "6-7" as the list shows and copies it.
+std::optional<CaptureFilter::Range> rangeOf(const QString& given)
 {
+    static const QRegularExpression shown(QStringLiteral("^(\\d+)[-\u2013](\\d+)$"));
+    const QString text = QString(given).replace(shown, QStringLiteral("\\1..\\2"));
     const qsizetype dots = text.indexOf(QStringLiteral(".."));
     CaptureFilter::Range range {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
     if (text.isEmpty() || !readBound(dots < 0 ? text : text.left(dots), range.low)) {
@@ -120,7 +128,7 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
     }
     term.expression.reset();
     if (isEnclosed(word, QLatin1Char('"'))) {
-        term.words << word.mid(1, word.size() - 2).toLower();
+        term.words << plain(word.mid(1, word.size() - 2).toLower());
     } else {
         parseAlternatives(term, word);
     }
@@ -150,7 +158,7 @@ void CaptureFilter::parseAlternatives(Term& term, const QString& word)
         } else if (term.column == CaptureModel::ShapeColumn) {
             term.words << part.toLower().replace(QLatin1Char('x'), QChar(0x00d7));
         } else if (!part.isEmpty()) {
-            term.words << part.toLower();
+            term.words << plain(part.toLower());
         }
     }
 }
@@ -170,7 +178,7 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     if (term.expression) {
         return term.expression->match(text).hasMatch();
     }
-    return std::ranges::any_of(term.words, [&](const QString& word) { return text.contains(word); });
+    return std::ranges::any_of(term.words, [&](const QString& word) { return plain(text).contains(word); });
 }
 
 bool CaptureFilter::filterAcceptsRow(int row, const QModelIndex& parent) const

@@ -11,6 +11,7 @@
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/report/report.h"
+#include "core/session/session.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
 #include "core/workflow/verifycheckpoints.h"
@@ -48,6 +49,17 @@ std::shared_ptr<const Diagnosis> withFindings(const Diagnosis& diagnosis, std::v
 bool canBeJudged(const RunData& run)
 {
     return !run.captures.empty() || !run.series.empty() || !run.events.empty();
+}
+
+/// What opening made for a folder that holds nothing.
+void dropEmptySession(const LoadedRun& run)
+{
+    if (!run.session.empty() && run.session == session::Session::defaultPath(run.opened) && run.cells.empty()) {
+        std::error_code ignored;
+        for (const char* ending : {"", "-wal", "-shm"}) {
+            std::filesystem::remove(run.session.string() + ending, ignored);
+        }
+    }
 }
 
 bool holdsNothing(const RunData& run)
@@ -470,7 +482,8 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     const bool elsewhere = run.opened != m_loaded.opened;
     if (elsewhere && hasRun() && holdsNothing(*run.run)) {
         follow();
-        Q_EMIT problem(tr("There is no capture, log or checkpoint in %1, so that %2 stays open.")
+        dropEmptySession(run);
+        Q_EMIT problem(tr("There is no capture (.pt, .safetensors, .npy), log or checkpoint in %1, so %2 stays open.")
                            .arg(qstr(run.opened.filename().string()), qstr(m_loaded.run->name)),
             problemsOf(*run.run));
         return;
@@ -741,7 +754,9 @@ void Workspace::startSweep(const CaptureRef& capture, std::vector<replay::CellRe
 
 void Workspace::onSweepDone()
 {
-    Q_EMIT note(tr("Sweep done"));
+    if (m_sweep.size() > 1) {
+        Q_EMIT note(tr("Sweep done"));
+    }
     offerRest(tr("Some replays failed; the other cells are kept: %1").arg(m_failures.value(0)), m_failures.mid(1));
     if (!m_film.showing()) {
         showDefaultCell();

@@ -14,6 +14,7 @@
 #include "core/report/render/markdown.h"
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportview.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/followlink.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -25,7 +26,7 @@ ReportPane::ReportPane(QWidget* parent)
     , m_view(new ReportView(this))
     , m_choices(new ReportChoices(this))
     , m_looks(new QComboBox(this))
-    , m_size(new QLabel(this))
+    , m_size(new ElidedLabel(this))
 {
     m_looks->addItem(tr("As an issue"), rendered);
     m_looks->addItem(tr("As an issue, source"), source);
@@ -120,17 +121,17 @@ void ReportPane::showMessage(const QString& message)
 
 QString ReportPane::sizeText() const
 {
-    return m_size->text();
+    return m_size->fullText();
 }
 
 void ReportPane::showPreview()
 {
     enableButtons();
     setNote(m_preview && !m_preview->about.empty() ? tr("About %1").arg(qstr(m_preview->about)) : QString());
-    m_size->setText(m_preview ? tr("%1 of %2 characters that an issue holds")
-                                    .arg(countLabel(static_cast<std::int64_t>(textWidth(m_preview->issue))),
-                                        countLabel(static_cast<std::int64_t>(report::maxReportCharacters)))
-                              : QString());
+    m_size->setFullText(m_preview ? tr("%1 of %2 characters that an issue holds")
+                                        .arg(countLabel(static_cast<std::int64_t>(textWidth(m_preview->issue))),
+                                            countLabel(static_cast<std::int64_t>(report::maxReportCharacters)))
+                                  : QString());
     if (!m_preview) {
         return;
     }

@@ -8,12 +8,13 @@
 #include "ui/shared/paneframe.h"
 
 class QComboBox;
-class QLabel;
+
 class QPushButton;
 class QUrl;
 
 namespace nanscope {
 
+class ElidedLabel;
 class ReportChoices;
 class ReportView;
 
@@ -60,7 +61,7 @@ private:
     ReportView* m_view;
     ReportChoices* m_choices;
     QComboBox* m_looks;
-    QLabel* m_size;
+    ElidedLabel* m_size;
     std::vector<QPushButton*> m_buttons; ///< copy, save, save bundle
     QPushButton* m_cancel = nullptr;
     bool m_saving = false;

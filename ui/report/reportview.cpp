@@ -103,15 +103,18 @@ void ReportView::showRendered(const std::vector<report::ReportFile>& files)
     for (std::size_t i = 1; i < files.size(); ++i) {
         m_pictures[qstr(files[i].name)] = QByteArray::fromStdString(files[i].bytes);
     }
-    keepingPlace([&] {
-        document()->clear();
-        document()->setDefaultFont(font());
-        document()->setMarkdown(unfolded(qstr(files.front().bytes)),
-            QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
-        tameHeadings(*document());
-        wrapCode(*document());
-        tightenTables(*document());
-    });
+    // One that is shown is laid out anew with every piece of text that is put into it: seconds for a long report.
+    auto* rendered = new QTextDocument(this);
+    rendered->setDocumentMargin(grid(3));
+    rendered->setDefaultFont(font());
+    rendered->setMarkdown(unfolded(qstr(files.front().bytes)),
+        QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub) | QTextDocument::MarkdownNoHTML);
+    tameHeadings(*rendered);
+    wrapCode(*rendered);
+    tightenTables(*rendered);
+    keepingPlace([&] { setDocument(rendered); });
+    // The one that the browser came with is its own to delete.
+    delete std::exchange(m_rendered, rendered);
 }
 
 void ReportView::showSource(const std::string& text)

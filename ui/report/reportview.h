@@ -30,6 +30,7 @@ private:
     void keepingPlace(Show show);
 
     std::map<QString, QByteArray> m_pictures;
+    QTextDocument* m_rendered = nullptr;
 };
 
 } // namespace nanscope

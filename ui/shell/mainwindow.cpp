@@ -335,7 +335,13 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setComparing(bool comparing)
 {
+    if (comparing) {
+        m_answerHeight = m_area->answer()->height();
+    }
     m_compare->setComparing(comparing);
+    if (!comparing && m_answerHeight > 0) {
+        m_area->setAnswerHeight(std::exchange(m_answerHeight, 0));
+    }
     m_actions.swapCells->setEnabled(comparing);
     m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
 }
@@ -571,6 +577,15 @@ void MainWindow::openPaths(const QStringList& paths)
 {
     if (paths.size() < 2) {
         openPath(paths.value(0));
+        return;
+    }
+    QStringList missing;
+    std::ranges::copy_if(
+        paths, std::back_inserter(missing), [](const QString& path) { return !QFileInfo::exists(path); });
+    if (!missing.isEmpty()) {
+        const auto there = std::ranges::find_if(paths, [](const QString& path) { return QFileInfo::exists(path); });
+        openPath(there == paths.end() ? paths.constFirst() : *there);
+        m_messages->showMessage(tr("There is no such file or folder: %1").arg(missing.constFirst()), missing.mid(1));
         return;
     }
     const QFileInfo first(paths.constFirst());

@@ -119,6 +119,7 @@ private:
     QPointer<UserContextDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
+    int m_answerHeight = 0; ///< before two cells were compared, which takes room from it
     QLabel* m_reading = nullptr; ///< while the first run is read
     MessageBar* m_messages = nullptr;
     DeviceMenu* m_devices = nullptr;

@@ -160,7 +160,15 @@ void PaneArea::buildAnswer()
 
 void PaneArea::shareHeight()
 {
-    resizeDocks({m_answer}, {static_cast<int>(height() * shareOfAnswer)}, Qt::Vertical);
+    setAnswerHeight(static_cast<int>(height() * shareOfAnswer));
+}
+
+void PaneArea::setAnswerHeight(int height)
+{
+    // What made the middle higher asks for less only once it is laid out again.
+    layout()->invalidate();
+    layout()->activate();
+    resizeDocks({m_answer}, {height}, Qt::Vertical);
 }
 
 void PaneArea::buildDocks()

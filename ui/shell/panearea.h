@@ -74,6 +74,7 @@ public:
     const Panes& panes() const { return m_panes; }
     /// The card with what was captured and the verdict on it.
     QDockWidget* answer() const { return m_answer; }
+    void setAnswerHeight(int height);
     /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.

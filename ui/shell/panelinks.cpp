@@ -3,6 +3,7 @@
 #include "ui/shell/panelinks.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/model/verdict.h"
@@ -45,21 +46,36 @@ QStringList namesIn(const replay::Catalogue& catalogue)
     return names;
 }
 
-struct Consequences
+QString rankText(const CaptureVerdict& verdict)
 {
-    bool first = false; ///< no capture is known to have gone wrong before it
-    int downstream = 0; ///< captures that descend from it
-    int captures = 0;
-};
+    return verdict.rank ? PaneLinks::tr("rank %1").arg(*verdict.rank) : PaneLinks::tr("an unknown rank");
+}
 
-Consequences consequencesOf(const Diagnosis& diagnosis, const CaptureVerdict& verdict)
+VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const CaptureVerdict& verdict)
 {
-    const auto isBirth = [](const CaptureVerdict& each) { return each.role == Role::birth; };
-    const auto first = std::ranges::find_if(diagnosis.captures, isBirth);
-    const bool ordered = verdict.step || std::ranges::count_if(diagnosis.captures, isBirth) == 1;
-    Consequences result;
-    result.first = ordered && first != diagnosis.captures.end() && first->captureId == verdict.captureId
-        && first->capture == verdict.capture;
+    VerdictPane::Consequences result;
+    const CaptureVerdict* first = nullptr;
+    int births = 0;
+    std::set<Blame> causes;
+    QStringList others;
+    for (const CaptureVerdict& each : diagnosis.captures) {
+        if (each.role != Role::birth) {
+            continue;
+        }
+        ++births;
+        first = first ? first : &each;
+        causes.insert(each.blame);
+        const bool shown = each.captureId == verdict.captureId && each.capture == verdict.capture;
+        if (!shown && each.step && each.step == verdict.step) {
+            ++result.together;
+            others << rankText(each);
+        }
+    }
+    others.removeDuplicates();
+    result.others = others.join(QStringLiteral(", "));
+    result.causes = static_cast<int>(causes.size());
+    const bool ordered = (verdict.step && result.together == 1) || births == 1;
+    result.first = ordered && first && first->captureId == verdict.captureId && first->capture == verdict.capture;
     result.downstream =
         static_cast<int>(std::ranges::count(diagnosis.captures, verdict.capture, &CaptureVerdict::causedBy));
     result.captures = static_cast<int>(diagnosis.captures.size());
@@ -326,8 +342,7 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
     } else {
-        const Consequences follow = consequencesOf(*m_workspace.loaded().known(), *verdict);
-        m_panes.verdict->setConsequences(follow.first, follow.downstream, follow.captures);
+        m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
     m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());

@@ -37,6 +37,22 @@ namespace nanscope {
 
 namespace {
 
+struct Options
+{
+    QStringList paths;
+    QString screenshot;
+    QString pane;
+    QSize size;
+    std::optional<ThemeChoice> theme;
+    bool sweep = false;
+    QString layout;
+    bool resetLayout = false;
+    QString filter;
+    std::optional<double> timeLimit; ///< seconds
+    workflow::UserFiles known;
+    QString error;
+};
+
 /// Waits until everything asked for is on the screen, writes a picture of the window or of one pane and ends the
 /// program.
 class Screenshot : public QObject
@@ -44,7 +60,7 @@ class Screenshot : public QObject
     Q_DECLARE_TR_FUNCTIONS(nanscope::Screenshot)
 
 public:
-    Screenshot(MainWindow& window, QString path, QString pane, bool sweep, QObject* parent = nullptr);
+    Screenshot(MainWindow& window, const Options& options);
 
 private:
     void look();
@@ -55,16 +71,17 @@ private:
     QString m_pane; ///< empty for the whole window
     QWidget* m_target = nullptr;
     bool m_sweep;
+    bool m_opens; ///< something was named that should be open by then
     int m_quietLooks = 0;
     QTimer m_timer;
 };
 
-Screenshot::Screenshot(MainWindow& window, QString path, QString pane, bool sweep, QObject* parent)
-    : QObject(parent)
-    , m_window(window)
-    , m_path(std::move(path))
-    , m_pane(std::move(pane))
-    , m_sweep(sweep)
+Screenshot::Screenshot(MainWindow& window, const Options& options)
+    : m_window(window)
+    , m_path(options.screenshot)
+    , m_pane(options.pane)
+    , m_sweep(options.sweep)
+    , m_opens(!options.paths.isEmpty())
 {
     connect(&m_timer, &QTimer::timeout, this, &Screenshot::look);
     m_timer.start(50);
@@ -110,7 +127,11 @@ void Screenshot::finish()
     if (!saved) {
         QTextStream(stderr) << tr("The picture could not be written: %1\n").arg(m_path);
     }
-    QCoreApplication::exit(saved ? 0 : 1);
+    const bool opened = m_window.workspace().hasRun() || !m_opens;
+    if (!opened) {
+        QTextStream(stderr) << m_window.messageBar()->sentence() << QLatin1Char('\n');
+    }
+    QCoreApplication::exit(saved && opened ? 0 : 1);
 }
 
 constexpr int wrongUsage = 2;
@@ -118,22 +139,6 @@ constexpr int wrongUsage = 2;
 struct Words
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::CommandLine)
-};
-
-struct Options
-{
-    QStringList paths;
-    QString screenshot;
-    QString pane;
-    QSize size;
-    std::optional<ThemeChoice> theme;
-    bool sweep = false;
-    QString layout;
-    bool resetLayout = false;
-    QString filter;
-    std::optional<double> timeLimit; ///< seconds
-    workflow::UserFiles known;
-    QString error;
 };
 
 void nameProgram()
@@ -353,7 +358,7 @@ int show(const QApplication& app, const Options& options)
     }
     QTimer::singleShot(0, &window, [&window] { window.workspace().startService(); });
     if (!options.screenshot.isEmpty()) {
-        screenshot.emplace(window, options.screenshot, options.pane, options.sweep);
+        screenshot.emplace(window, options);
     }
     return app.exec();
 }

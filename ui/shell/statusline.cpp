@@ -22,10 +22,11 @@ namespace {
 
 constexpr int mostMessage = grid(60);
 
-/// Qt's progress bars count in int.
-int barValue(std::int64_t count)
+/// Qt's progress bars count in int, bytes do not fit.
+int barValue(std::int64_t count, std::int64_t total)
 {
-    return static_cast<int>(std::min<std::int64_t>(count, 1 << 30));
+    const std::int64_t unit = 1 + total / (1 << 30);
+    return static_cast<int>(std::min(count, total) / unit);
 }
 
 } // namespace
@@ -67,9 +68,12 @@ StatusLine::StatusLine(QStatusBar& bar)
     m_clock.start();
     QObject::connect(&m_sessionFile, &QFileSystemWatcher::fileChanged, &m_sessionFile,
         [this](const QString& path) { onSessionFileChanged(path); });
-    // The bar hides what it holds while it shows a status tip; what is shown meanwhile would be painted over the tip,
-    // so that it holds one thing, which nobody else shows.
+    // The bar hides what it holds while it shows a status tip, but not what is shown meanwhile, as by a window that
+    // opens under the mouse: that would be painted over the tip. So it holds one thing, which comes and goes with the
+    // tip.
     auto* parts = new QWidget;
+    QObject::connect(
+        &bar, &QStatusBar::messageChanged, parts, [parts](const QString& tip) { parts->setVisible(tip.isEmpty()); });
     auto* row = new QHBoxLayout(parts);
     row->setContentsMargins(0, 0, 0, 0);
     for (QLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
@@ -148,8 +152,8 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     m_tellsProgress = true;
     // One that is all of it has no share that is done: the bar only moves.
     const bool shares = progress.total > 1;
-    m_progress->setRange(0, shares ? barValue(progress.total) : 0);
-    m_progress->setValue(shares ? barValue(progress.done) : 0);
+    m_progress->setRange(0, shares ? barValue(progress.total, progress.total) : 0);
+    m_progress->setValue(shares ? barValue(progress.done, progress.total) : 0);
     m_progress->setVisible(busy);
 }
 

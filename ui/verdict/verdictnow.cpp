@@ -39,7 +39,13 @@ VerdictNow::VerdictNow(QWidget* parent)
 
 void VerdictNow::setRollback(const std::optional<Rollback>& rollback)
 {
-    m_tonight = rollback && !rollback->tonight.empty() ? tr("Tonight: %1").arg(qstr(rollback->tonight)) : QString();
+    m_tonight = rollback ? qstr(rollback->tonight) : QString();
+    showLines();
+}
+
+void VerdictNow::setCauses(int causes)
+{
+    m_causes = causes;
     showLines();
 }
 
@@ -51,8 +57,16 @@ void VerdictNow::setVerdict(const CaptureVerdict* verdict)
 
 QString VerdictNow::text() const
 {
-    QStringList lines {m_tonight, m_next};
-    lines.removeAll(QString());
+    QStringList lines;
+    if (!m_tonight.isEmpty()) {
+        const QString heading = m_causes > 2 ? tr("Tonight, against all %1 causes").arg(m_causes)
+            : m_causes == 2                  ? tr("Tonight, against both causes")
+                                             : tr("Tonight");
+        lines << tr("%1: %2").arg(heading, m_tonight);
+    }
+    if (!m_next.isEmpty()) {
+        lines << m_next;
+    }
     return lines.join(QLatin1Char('\n'));
 }
 

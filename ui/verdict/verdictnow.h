@@ -23,6 +23,8 @@ public:
     explicit VerdictNow(QWidget* parent = nullptr);
 
     void setRollback(const std::optional<Rollback>& rollback);
+    /// How many different causes the advice for tonight is for.
+    void setCauses(int causes);
     /// Null while nothing is judged.
     void setVerdict(const CaptureVerdict* verdict);
 
@@ -39,6 +41,7 @@ private:
     QLabel* m_text;
     QToolButton* m_copy;
     QString m_tonight;
+    int m_causes = 1;
     QString m_next;
 };
 

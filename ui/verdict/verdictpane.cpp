@@ -167,11 +167,10 @@ void VerdictPane::changeTicks(const QStringList& ticked)
     }
 }
 
-void VerdictPane::setConsequences(bool first, int downstream, int captures)
+void VerdictPane::setConsequences(const Consequences& consequences)
 {
-    m_first = first;
-    m_downstream = downstream;
-    m_captures = captures;
+    m_consequences = consequences;
+    m_now->setCauses(consequences.causes);
 }
 
 void VerdictPane::setRollback(const std::optional<Rollback>& rollback)
@@ -188,11 +187,15 @@ QString VerdictPane::placeText(const CaptureVerdict& verdict) const
     }
     const DamagePattern& damage = verdict.facts.damage;
     const QString what = damage.count == 0 ? QString() : damage.nan > 0 ? tr("NaN") : tr("Inf");
-    QString named = what.isEmpty() ? place : tr("%1: %2").arg(m_first ? tr("First %1").arg(what) : what, place);
-    if (m_downstream == 0) {
+    const Consequences& follow = m_consequences;
+    QString named = what.isEmpty() ? place : tr("%1: %2").arg(follow.first ? tr("First %1").arg(what) : what, place);
+    if (follow.together > 1) {
+        named = tr("%1; one of %2 births of this update, also %3").arg(named).arg(follow.together).arg(follow.others);
+    }
+    if (follow.downstream == 0) {
         return named;
     }
-    return tr("%1. %2 of the %3 captures follow from it.").arg(named).arg(m_downstream).arg(m_captures);
+    return tr("%1. %2 of the %3 captures follow from it.").arg(named).arg(follow.downstream).arg(follow.captures);
 }
 
 void VerdictPane::showShown()

@@ -51,9 +51,18 @@ public:
     /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
     /// verdict.
     void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
-    /// Of the capture that is shown next: whether it is known to be the first of the run that went wrong, and how many
-    /// of the captures descend from it.
-    void setConsequences(bool first, int downstream, int captures);
+    struct Consequences
+    {
+        bool first = false; ///< no capture is known to have gone wrong before it
+        int together = 1; ///< births of the same update, this one included
+        QString others; ///< where the others of them are: "rank 1, rank 3"
+        int causes = 1; ///< of all births: the advice for tonight mends each
+        int downstream = 0; ///< captures that descend from it
+        int captures = 0;
+    };
+
+    /// Of the capture that is shown next.
+    void setConsequences(const Consequences& consequences);
     void setRollback(const std::optional<Rollback>& rollback);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
@@ -107,9 +116,7 @@ private:
     QLabel* m_place = nullptr;
     QLabel* m_summary = nullptr;
     VerdictNow* m_now = nullptr;
-    bool m_first = false;
-    int m_downstream = 0;
-    int m_captures = 0;
+    Consequences m_consequences;
     VerdictQuestion* m_question = nullptr;
     VerdictTicks* m_ticks = nullptr;
     QPushButton* m_cause = nullptr;
