@@ -74,21 +74,21 @@ std::string immutableName(const fs::path& path)
     return uri + "?immutable=1";
 }
 
-/// A copy of the one file of a session that was open. Reading it makes two files beside it, which only a connection
-/// that may write takes away again.
-bool isLoneWal(const fs::path& path)
+/// A session that is written at this moment, was left by a program that died, or was copied while it was open. Reading
+/// it takes two files beside it, which only a connection that may write takes away again, and whoever closes last has
+/// to.
+bool isWal(const fs::path& path)
 {
     constexpr std::size_t readVersion = 19;
     std::array<char, readVersion + 1> head {};
     std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-    std::error_code error;
-    return head[readVersion] == 2 && !fs::exists(path.string() + "-wal", error);
+    return head[readVersion] == 2;
 }
 
 Database connectReadOnly(const fs::path& path)
 {
     try {
-        auto db = connect(path.string(), isLoneWal(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+        auto db = connect(path.string(), isWal(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
         execute(db.get(), "PRAGMA query_only = ON");
         pragmaValue(db.get(), "schema_version");
         return db;

@@ -387,6 +387,24 @@ TEST(Session, readerOfOneThatWasCopiedWhileItWasOpenLeavesNothingBeside)
     }
 }
 
+TEST(Session, aReaderThatClosesLastLeavesOneFile)
+{
+    const TemporaryFolder folder;
+    const auto path = folder / "a.nanscope";
+    std::optional<session::Session> writer(openNew(path));
+    ASSERT_TRUE(writer->setRun("a", "/runs/a"));
+    std::optional<session::Session> reader(*session::Session::open(path, session::OpenMode::readOnly));
+    EXPECT_EQ(reader->summary()->name, "a");
+    EXPECT_FALSE(reader->setRun("b", "/runs/b"));
+    writer.reset();
+    EXPECT_EQ(reader->summary()->name, "a");
+    reader.reset();
+    for (const auto* beside : {"-wal", "-shm", "-journal"}) {
+        EXPECT_FALSE(std::filesystem::exists(path.string() + beside)) << beside;
+    }
+    EXPECT_EQ(session::Session::open(path, session::OpenMode::readOnly)->summary()->name, "a");
+}
+
 TEST(Session, captureComesBackAsItWas)
 {
     const TemporaryFolder folder;
