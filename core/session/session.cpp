@@ -74,21 +74,12 @@ std::string immutableName(const fs::path& path)
     return uri + "?immutable=1";
 }
 
-/// A session that is written at this moment, was left by a program that died, or was copied while it was open. Reading
-/// it takes two files beside it, which only a connection that may write takes away again, and whoever closes last has
-/// to.
-bool isWal(const fs::path& path)
-{
-    constexpr std::size_t readVersion = 19;
-    std::array<char, readVersion + 1> head {};
-    std::ifstream(path, std::ios::binary).read(head.data(), head.size());
-    return head[readVersion] == 2;
-}
-
+/// A session that is being written, or was copied meanwhile, has two files beside it. Only a connection that may write
+/// takes them away, and a reader may be the last to close: readers connect as one, where they may, and write nothing.
 Database connectReadOnly(const fs::path& path)
 {
     try {
-        auto db = connect(path.string(), isWal(path) ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+        auto db = connect(path.string(), SQLITE_OPEN_READWRITE);
         execute(db.get(), "PRAGMA query_only = ON");
         pragmaValue(db.get(), "schema_version");
         return db;

@@ -391,18 +391,29 @@ TEST(Session, aReaderThatClosesLastLeavesOneFile)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.nanscope";
-    std::optional<session::Session> writer(openNew(path));
-    ASSERT_TRUE(writer->setRun("a", "/runs/a"));
-    std::optional<session::Session> reader(*session::Session::open(path, session::OpenMode::readOnly));
-    EXPECT_EQ(reader->summary()->name, "a");
-    EXPECT_FALSE(reader->setRun("b", "/runs/b"));
-    writer.reset();
-    EXPECT_EQ(reader->summary()->name, "a");
-    reader.reset();
-    for (const auto* beside : {"-wal", "-shm", "-journal"}) {
-        EXPECT_FALSE(std::filesystem::exists(path.string() + beside)) << beside;
+    ASSERT_TRUE(openNew(path).setRun("a", "/runs/a"));
+    for (const bool readerIsFirst : {true, false}) {
+        std::optional<session::Session> reader;
+        std::optional<session::Session> writer;
+        const auto openReader = [&] { reader = *session::Session::open(path, session::OpenMode::readOnly); };
+        if (readerIsFirst) {
+            openReader();
+        }
+        writer = *session::Session::open(path, session::OpenMode::readWrite);
+        ASSERT_TRUE(writer->setRun("b", "/runs/b"));
+        if (!readerIsFirst) {
+            openReader();
+        }
+        EXPECT_EQ(reader->summary()->name, "b");
+        EXPECT_FALSE(reader->setRun("c", "/runs/c"));
+        writer.reset();
+        EXPECT_EQ(reader->summary()->name, "b");
+        reader.reset();
+        for (const auto* beside : {"-wal", "-shm", "-journal"}) {
+            EXPECT_FALSE(std::filesystem::exists(path.string() + beside)) << beside << ' ' << readerIsFirst;
+        }
+        EXPECT_EQ(session::Session::open(path, session::OpenMode::readOnly)->summary()->name, "b");
     }
-    EXPECT_EQ(session::Session::open(path, session::OpenMode::readOnly)->summary()->name, "a");
 }
 
 TEST(Session, captureComesBackAsItWas)
