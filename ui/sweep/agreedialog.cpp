@@ -5,6 +5,7 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QFontDatabase>
 #include <QFormLayout>
 #include <QGuiApplication>
@@ -107,22 +108,45 @@ void AgreeDialog::startOrCancel()
     }
     m_process.setProcessEnvironment(environment);
     m_cancelled = false;
+    if (!writeDefinition()) {
+        m_answer->setPlainText(tr("The definition of %1 could not be written to %2: %3. Make room there, or set TMPDIR "
+                                  "to another folder")
+                                   .arg(m_variant->currentText(), QDir::tempPath(), m_definition.errorString()));
+        return;
+    }
     m_answer->setPlainText(tr("Replaying…"));
     showRunning(true);
     m_process.start(m_programs.nanscope, arguments());
 }
 
-/// A variant of the user's own may be kept with the run alone: its definition goes along as a file.
-QStringList AgreeDialog::arguments()
+const replay::Variant* AgreeDialog::ownVariant() const
+{
+    return m_catalogue.own(m_variant->currentText().toStdString());
+}
+
+/// A variant of the user's own may be kept with the run alone: its definition goes along as a file. True where none
+/// is needed, too.
+bool AgreeDialog::writeDefinition()
+{
+    const replay::Variant* own = ownVariant();
+    if (own == nullptr) {
+        return true;
+    }
+    const auto text = QByteArray::fromStdString(replay::variantToJson(*own).dump());
+    if (!m_definition.open()) {
+        return false;
+    }
+    const bool written = m_definition.resize(0) && m_definition.write(text) == text.size() && m_definition.flush();
+    m_definition.close();
+    return written;
+}
+
+QStringList AgreeDialog::arguments() const
 {
     QStringList words {QStringLiteral("agree"), m_capture, QStringLiteral("--variant"), m_variant->currentText(),
         QStringLiteral("--precision"), m_precision->currentText(), QStringLiteral("--repeats"),
         QString::number(m_repeats->value()), QStringLiteral("--progress"), QStringLiteral("none")};
-    const replay::Variant* own = m_catalogue.own(m_variant->currentText().toStdString());
-    if (own && m_definition.open()) {
-        m_definition.resize(0);
-        m_definition.write(QByteArray::fromStdString(replay::variantToJson(*own).dump()));
-        m_definition.close();
+    if (ownVariant() != nullptr) {
         words << QStringLiteral("--variant-file") << m_definition.fileName();
     }
     return words;

@@ -39,7 +39,9 @@ public:
 
 private:
     void startOrCancel();
-    QStringList arguments();
+    QStringList arguments() const;
+    bool writeDefinition();
+    const replay::Variant* ownVariant() const;
     void onEnded(int code, QProcess::ExitStatus status);
     void showRunning(bool running);
 

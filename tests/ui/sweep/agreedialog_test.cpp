@@ -77,6 +77,23 @@ TEST_F(AgreeTest, OffersTheUsersOwnVariantsAndHandsTheirDefinitionOn)
     EXPECT_TRUE(says(QStringLiteral("\"name\":\"ours\""))) << dialog->answer().toStdString();
 }
 
+TEST_F(AgreeTest, ADefinitionThatCannotBeWrittenIsSaid)
+{
+    replay::Variant own = **catalogue.find("gns-gram");
+    own.name = "ours";
+    ASSERT_TRUE(catalogue.add(own));
+    ask(program("echo replayed"));
+    ASSERT_TRUE(says(QStringLiteral("replayed"))) << "a published one needs no definition";
+    dialog->variantBox()->setCurrentText(QStringLiteral("ours"));
+    const auto before = qEnvironmentVariable("TMPDIR", QStringLiteral("/tmp")).toLocal8Bit();
+    qputenv("TMPDIR", folder.filePath(QStringLiteral("gone")).toLocal8Bit());
+    dialog->runButton()->click();
+    qputenv("TMPDIR", before);
+    EXPECT_TRUE(dialog->answer().startsWith(QStringLiteral("The definition of ours could not be written")))
+        << dialog->answer().toStdString();
+    EXPECT_EQ(dialog->runButton()->text(), QStringLiteral("Compare"));
+}
+
 TEST_F(AgreeTest, AnErrorIsSaidAndALongOneCanBeCancelled)
 {
     ask(program("echo 'There is no GPU here' >&2; exit 4"));
