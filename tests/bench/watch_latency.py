@@ -73,7 +73,7 @@ def dumps(watch: Watch, run: Path, count: int) -> list[float]:
 def lines(watch: Watch, run: Path, count: int) -> list[float]:
     times = []
     for turn in range(count):
-        log = run / f"late_rank_{turn}.log"
+        log = run / f"late{time.monotonic_ns()}_rank_{turn}.log"
         log.write_text(line(1, "1.5"))
         time.sleep(random.uniform(1.0, 1.5))
         begin = time.monotonic()
