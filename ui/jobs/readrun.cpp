@@ -2,11 +2,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/readrun.h"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <fmt/format.h>
+
 #include "core/diagnose/diagnose.h"
+#include "core/model/words.h"
 #include "core/platform/privatefolder.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"
+#include "core/workflow/runnews.h"
 #include "core/workflow/userfiles.h"
 
 namespace nanscope {
@@ -47,6 +55,39 @@ void takeDiagnosis(ReadRun& read, const session::Session& session)
         std::make_shared<const Diagnosis>(workflow::asChosen(std::move(*stored), run, read.loaded.choices));
 }
 
+std::vector<std::string> birthsAmong(const std::vector<const Capture*>& dumps, const Diagnosis& triage)
+{
+    std::set<std::string_view> names;
+    std::ranges::for_each(dumps, [&](const Capture* dump) { names.insert(dump->file); });
+    std::vector<std::string> births;
+    for (const CaptureVerdict& verdict : triage.captures) {
+        if (verdict.role == Role::birth && names.contains(verdict.capture)) {
+            births.push_back(fmt::format("New birth: {}{}, {}",
+                verdict.rank ? fmt::format("rank {}, ", *verdict.rank) : std::string(), stepText(verdict),
+                verdict.capture));
+        }
+    }
+    return births;
+}
+
+/// Of a run that is read again, what is worth a word although nobody asked.
+void takeNews(
+    LoadedRun& loaded, const std::shared_ptr<const workflow::RunNews>& before, const session::Session* session)
+{
+    auto news = before ? *before : workflow::RunNews();
+    const auto found = news.look(*loaded.run, [session](const Series& series) -> Result<std::vector<Point>> {
+        return session ? session->points(series.id) : series.points;
+    });
+    loaded.news = std::make_shared<const workflow::RunNews>(std::move(news));
+    if (!before) {
+        return;
+    }
+    loaded.came = birthsAmong(found.dumps, *loaded.triage);
+    for (const auto& one : found.nonFinite) {
+        loaded.came.push_back("First bad value: " + textOf(one));
+    }
+}
+
 Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const UserContextOf& userContextOf)
 {
     ReadRun read;
@@ -55,11 +96,13 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
     const session::Session* session = opened.session ? &*opened.session : nullptr;
     loaded.opened = path;
     loaded.session = session ? session->path() : fs::path();
+    std::shared_ptr<const workflow::RunNews> newsBefore;
     if (userContextOf) {
         auto before = userContextOf(session ? session->path() : path);
         loaded.userFiles = std::move(before.userFiles);
         loaded.choices = std::move(before.choices);
         loaded.ran = std::move(before.ran);
+        newsBefore = std::move(before.news);
         auto known = workflow::readUserFilesOf(session, loaded.userFiles, opened.run);
         loaded.userFilesAsRead = std::move(known.files);
         loaded.kept = std::move(known.kept);
@@ -69,6 +112,7 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
     diagnose::silence(triaged.findings, loaded.choices.silenced);
     loaded.triage = std::make_shared<const Diagnosis>(std::move(triaged));
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));
+    takeNews(loaded, newsBefore, session);
     if (session) {
         auto cells = replay::cellsThatHold(*session, loaded.catalogue);
         if (!cells) {
@@ -141,7 +185,7 @@ Result<ReadRun> loadAgain(const LoadedRun& run, const JobContext& job)
     const bool gone = !run.session.empty() && !session::isSessionFile(run.opened)
         && !session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
     auto read = loadRun(run.opened, job, [&](const fs::path& /*session*/) {
-        return UserContext {run.userFiles, run.choices, run.ran};
+        return UserContext {run.userFiles, run.choices, run.ran, run.news};
     });
     if (gone && read) {
         storeWhatIsHeld(run, read->loaded);

@@ -16,6 +16,7 @@
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/rpc/requests.h"
+#include "core/workflow/runnews.h"
 #include "core/workflow/userfiles.h"
 #include "ui/jobs/background.h"
 
@@ -45,6 +46,8 @@ struct LoadedRun
     std::filesystem::path opened;
     std::filesystem::path session; ///< empty where no session could be written
     std::string sessionProblem;
+    std::shared_ptr<const workflow::RunNews> news; ///< what was seen of it so far
+    std::vector<std::string> came; ///< since it was read before: births and first values that are not finite
     bool sessionMadeAnew = false; ///< it was gone when the run was read again, and holds now what the window held
     /// Tells its session from another run's (openSessionOfRun).
     std::string key() const;
@@ -58,6 +61,7 @@ struct UserContext
     workflow::UserFiles userFiles {};
     diagnose::FindingChoices choices {};
     std::vector<std::string> ran {};
+    std::shared_ptr<const workflow::RunNews> news {}; ///< none where the run was not open before
 };
 
 /// Of the run of this session; asked on the loader's thread.

@@ -506,7 +506,18 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     chooseFindings(chosen);
     adviseAsObserved();
     reportRejections();
+    tellWhatCame();
     Q_EMIT stateChanged();
+}
+
+void Workspace::tellWhatCame()
+{
+    QStringList came;
+    std::ranges::transform(m_loaded.came, std::back_inserter(came), qstr);
+    if (!came.isEmpty()) {
+        const QString more = came.size() > 1 ? tr(" (and %1 more)").arg(came.size() - 1) : QString();
+        Q_EMIT newsCame(came.constFirst() + more, came.mid(1));
+    }
 }
 
 void Workspace::reportRejections()

@@ -179,6 +179,8 @@ Q_SIGNALS:
     void progressed(const nanscope::Progress& progress);
     void note(const QString& text); ///< short lived, for the status bar
     void problem(const QString& sentence, const QStringList& details);
+    /// Of a run that goes on: a birth, or a first value that is not finite.
+    void newsCame(const QString& sentence, const QStringList& others);
     void sweepChoiceChanged();
     /// A problem that replayRestOnCpu() gets around.
     void restOffered(const QString& sentence, const QStringList& details);
@@ -192,6 +194,7 @@ private:
     void onFolderChanged();
     void follow();
     void reportRejections();
+    void tellWhatCame();
     QStringList userFileProblems() const;
     workflow::UserFiles userFilesSoon() const;
     void onVerified(const std::vector<Checkpoint>& checkpoints);

@@ -291,6 +291,11 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::note, this, say);
     connect(panes().captures, &CapturesPane::listChanged, this, [this] { showListed(); });
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
+    connect(&m_workspace, &Workspace::newsCame, this, [this](const QString& sentence, const QStringList& others) {
+        m_messages->showMessage(sentence, others);
+        // Does nothing in the window that one works in.
+        QApplication::alert(this);
+    });
     connect(&m_workspace, &Workspace::restOffered, this, [this](const QString& sentence, const QStringList& details) {
         m_messages->showOffer(sentence, details, tr("Replay the rest on the CPU"));
     });

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 
 #include <QAction>
 #include <QApplication>
@@ -24,6 +26,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/verdict.h"
+#include "core/tensorfile/tensorfile.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
@@ -549,6 +552,31 @@ TEST_F(SampleWindow, FollowsAFolderThatGrows)
     window.actions().follow->setChecked(false);
     std::ofstream(sample / "console.log", std::ios::app) << "[default0]:Step 901: train_loss=0.5000\n";
     EXPECT_FALSE(QTest::qWaitFor([&] { return lossPoints() > before + 1; }, 1500));
+}
+
+TEST_F(SampleWindow, TellsOfABirthAndOfAFirstBadValueWhileItFollows)
+{
+    auto& bar = *window.messageBar();
+    const auto says = [&](const char* words) { return bar.sentence().contains(QLatin1String(words)); };
+    EXPECT_FALSE(says("First bad value")) << "what was there is no news";
+    std::ofstream(sample / "late.log") << "Step 1: train_loss=0.5000\n";
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    std::ofstream(sample / "late.log", std::ios::app) << "Step 2: train_loss=nan\n";
+    EXPECT_TRUE(waitUntil([&] { return says("First bad value: loss is NaN at step 2 (late.log:2)"); }))
+        << bar.sentence().toStdString();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    std::vector<float> values(8 * 8, 0.25F);
+    const Shape shape {8, 8};
+    const auto tensor = [&](const char* name) {
+        std::vector<std::byte> bytes(values.size() * sizeof(float));
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return tensorfile::TensorToWrite {name, DType::float32, shape, bytes};
+    };
+    const auto input = tensor("input");
+    values[3] = std::numeric_limits<float>::quiet_NaN();
+    ASSERT_TRUE(tensorfile::writePt(
+        sample / "late.pt", {{"input", input}, {"output", tensor("output")}, {"rank", std::int64_t {9}}}));
+    EXPECT_TRUE(waitUntil([&] { return says("New birth: rank 9, "); })) << bar.sentence().toStdString();
 }
 
 TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
