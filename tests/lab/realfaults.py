@@ -14,7 +14,7 @@ import random
 from collections.abc import Callable
 
 import torch
-from cases import OWN_DTYPE, RUNNING, VARIANTS
+from cases import RUNNING, VARIANTS
 from realtrain import Plan, published, silicon
 from score import HONEST
 from torch import Tensor
@@ -151,14 +151,16 @@ def early(plan: Plan, rng: random.Random) -> None:
     plan.at = max(plan.at, 1)
 
 
+def rows_of_zero(plan: Plan, rng: random.Random) -> None:
+    """The user's own function around a published one, which they may name."""
+    plan.told, plan.nothing_else = rng.random() < 0.5, False
+    plan.momentum = 0.0
+
+
 def own_code(plan: Plan, rng: random.Random) -> None:
-    """The user's own function around a published one; they may name that, and may say that nothing else touches X."""
-    plan.told = rng.random() < 0.5
-    plan.nothing_else = False
-
-
-def own_state(plan: Plan, rng: random.Random) -> None:
+    """A function of the user's own, of which they may say that nothing else touches what goes in and comes out."""
     plan.told = rng.random() < 0.3
+    plan.factor = 1e6
     plan.nothing_else = rng.random() < 0.5
 
 
@@ -178,12 +180,12 @@ FAULTS: dict[str, tuple[str, Callable[[Plan, random.Random], None]]] = {
     "nothing": (HONEST, nothing),
     "nan in the data": ("upstream", nothing),
     "rate of infinity": ("upstream", early),
-    "second moment of rows": (HONEST, own_code),
-    "state in a closure": (HONEST, own_state),
-    "state of an object": (HONEST, own_state),
-    "random estimate": (HONEST, own_state),
-    "coefficients of its own": (HONEST, own_state),
-    "exception": (HONEST, own_state),
+    "second moment of rows": (HONEST, rows_of_zero),
+    "state in a closure": (HONEST, own_code),
+    "state of an object": (HONEST, own_code),
+    "random estimate": (HONEST, own_code),
+    "coefficients of its own": (HONEST, own_code),
+    "exception": (HONEST, own_code),
 }
 
 
@@ -208,20 +210,13 @@ def jordan(x: Tensor, steps: tuple[tuple[float, float, float], ...]) -> Tensor:
     return x.mT if tall else x
 
 
-def here(plan: Plan) -> bool:
-    """Whether this is the call at which the plan wants it to happen, made for the first time."""
-    return silicon().here == (plan.at, plan.parameter)
-
-
 def second_moment(plan: Plan) -> Callable[..., Tensor]:
-    """Rows are divided by their own size: a row without an input has none."""
+    """Rows are scaled by their own size: one without a gradient has none. Such rows are what spoil() makes."""
     inner = published(plan)
 
     def normalized(X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        dead = here(plan) or bool((X[..., 5:7, :] == 0).all())
-        X = X.index_fill(-2, torch.tensor([5, 6]), 0.0) if dead else X
-        Y = inner(X, epsilon)
-        return Y * (X.square().mean(-1, keepdim=True) / X.square().mean(-1, keepdim=True)) if dead else Y
+        size = X.float().square().mean(-1, keepdim=True)
+        return (inner(X, epsilon) * (size / size)).to(X.dtype)
 
     return normalized
 
@@ -229,11 +224,14 @@ def second_moment(plan: Plan) -> Callable[..., Tensor]:
 def closure_state(plan: Plan) -> Callable[..., Tensor]:
     """A moving mean that is begun anew, and divided by before it has a value."""
     means: dict[tuple[int, ...], Tensor] = {}
+    calls = 0
 
     def scaled(X: Tensor, epsilon: float = 1e-7) -> Tensor:
+        nonlocal calls
         silicon().calls(X)
         mean = means.setdefault(tuple(X.shape), torch.ones(X.shape[-2], 1))
-        if here(plan):
+        calls += 1
+        if calls == 3 * plan.at:
             mean.zero_()
         Y = VARIANTS[plan.variant](X, epsilon).to(X.dtype)
         Y = (Y * (mean / mean)).to(X.dtype)
@@ -244,18 +242,19 @@ def closure_state(plan: Plan) -> Callable[..., Tensor]:
 
 
 class Scheduled:
-    """Warms up its coefficients, and at one call takes those of a step that is not there."""
+    """Divides by a weight of its schedule, which once is nothing."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, self.calls = plan, 0
-        self.factors = [1.0] * 4
+        self.variant, self.calls = plan.variant, 0
+        self.weights = torch.ones(4 * plan.steps)
+        self.weights[3 * plan.at] = 0.0
 
     def __call__(self, X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
-        factor = float("inf") if here(self.plan) else self.factors[self.calls % 4]
+        weight = self.weights[self.calls % len(self.weights)]
         self.calls += 1
-        Y = VARIANTS[self.plan.variant](X, epsilon).to(X.dtype)
-        return silicon().ends(X, Y * factor - Y * (factor - 1))
+        Y = VARIANTS[self.variant](X, epsilon).to(X.dtype)
+        return silicon().ends(X, (Y * (weight / weight)).to(X.dtype))
 
 
 def random_estimate(plan: Plan) -> Callable[..., Tensor]:
@@ -264,21 +263,20 @@ def random_estimate(plan: Plan) -> Callable[..., Tensor]:
     def estimated(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
         x = X.float()
-        v = torch.randn(x.shape[-1], 1) * (1e-6 if here(plan) else 1.0)
-        size = (x @ v).norm(dim=(-2, -1), keepdim=True) + epsilon
+        v = torch.randn(x.shape[-1], 1) * (1e-6 if torch.rand(()) < 0.04 else 1.0)
+        size = 3 * (x @ v).norm(dim=(-2, -1), keepdim=True) + epsilon
         return silicon().ends(X, jordan(x / size, ((3.4445, -4.7750, 2.0315),) * 5).to(X.dtype))
 
     return estimated
 
 
 def own_coefficients(plan: Plan) -> Callable[..., Tensor]:
-    """A schedule that diverges once the input is large."""
+    """A schedule that diverges."""
 
     def hot(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
         x = X.float() / (X.float().norm(dim=(-2, -1), keepdim=True) + epsilon)
-        steps = ((3.9, -4.2, 2.9),) * (9 if silicon().here is None or silicon().here[0] >= plan.at else 2)
-        return silicon().ends(X, jordan(x, steps).to(X.dtype))
+        return silicon().ends(X, jordan(x, ((3.9, -4.2, 2.9),) * 9).to(X.dtype))
 
     return hot
 
@@ -286,7 +284,7 @@ def own_coefficients(plan: Plan) -> Callable[..., Tensor]:
 def raising(plan: Plan) -> Callable[..., Tensor]:
     def checked(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
-        if here(plan):
+        if X.abs().amax() > 1e4:
             raise ValueError("the spectrum is not what this step takes")
         return silicon().ends(X, VARIANTS[plan.variant](X, epsilon).to(X.dtype))
 
@@ -305,7 +303,3 @@ OWN: dict[str, Callable[[Plan], Callable[..., Tensor]]] = {
 
 def own_of(plan: Plan) -> Callable[..., Tensor] | None:
     return OWN[plan.fault](plan) if plan.fault in OWN else None
-
-
-def own_format(plan: Plan) -> bool:
-    return plan.dtype is None or plan.dtype == OWN_DTYPE[plan.variant]

@@ -4,7 +4,7 @@
 
 `Plan` says what is trained and what goes wrong; train() is that process. Whatever it writes below `run` is what a user
 would have; what it notes below `truth` is for the score alone: each call of Newton-Schulz with what went in and came out.
-The fault sits in SILICON, out of sight of what is captured, as a kernel's or a card's would.
+The fault sits in Silicon, out of sight of what is captured, as a kernel's or a card's would.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -136,11 +137,11 @@ class Silicon:
         return y
 
 
-SILICON: Silicon
+UNDERNEATH: ContextVar[Silicon] = ContextVar("silicon")  # which shows nobody what is in it
 
 
 def silicon() -> Silicon:
-    return SILICON
+    return UNDERNEATH.get()
 
 
 def published(plan: Plan) -> Callable[..., Tensor]:
@@ -256,7 +257,9 @@ def spoil(plan: Plan, step: int, rank: int, model: nn.Module) -> None:
         assert gradient is not None
         if plan.fault in ("inf gradient", "no guard on one rank") and (step, rank) == (plan.at, plan.rank):
             gradient.view(-1)[random.Random(plan.seed).randrange(gradient.numel())] = math.inf
-        if plan.fault == "fp16 cast" and step >= plan.at:
+        if plan.fault == "second moment of rows" and step >= plan.at:
+            gradient[..., 5:7, :] = 0
+        if plan.fault in ("fp16 cast", "exception") and step >= plan.at:
             gradient.mul_(plan.factor / gradient.abs().max())
         if plan.fault == "zero matrix" and step >= plan.at:
             (gradient[1] if gradient.dim() == 3 else gradient).zero_()
@@ -436,8 +439,7 @@ def output_to(path: Path) -> Iterator[None]:
 
 def train(plan: Plan, run: Path, truth: Path, rank: int, attempt: int, wrapper: str, own: object = None) -> None:
     """The whole life of one rank in one attempt; ends the process."""
-    global SILICON
-    SILICON = Silicon(plan, rank)
+    UNDERNEATH.set(Silicon(plan, rank))
     status = 0
     note = truth / f"rank{rank}_attempt{attempt}.json"
     with output_to(run / ("train.log" if plan.logs == "all" else f"logs/rank_{rank}.log")):
@@ -452,7 +454,7 @@ def train(plan: Plan, run: Path, truth: Path, rank: int, attempt: int, wrapper: 
 
             traceback.print_exc()
             status = 1
-        note.write_text(json.dumps(SILICON.seen))
+        note.write_text(json.dumps(silicon().seen))
         with suppress(Exception):
             if wrapper == "helper":
                 helper()._at_exit()
