@@ -29,7 +29,7 @@ struct Words
 constexpr std::array table {
     Words {"python_warning", "Warning: "},
     Words {"runtime_error", "RuntimeError"},
-    Words {"dion_capture", R"(\[dion NaN capture\])"},
+    Words {"dion_capture", R"(\[(?:dion NaN|nanscope) capture\])"},
     Words {"dion_guard", R"(nan_guard_fallback\])"},
     Words {"bad_gradient", "NaN/Inf gradient in "},
     Words {"too_many_nans", "Too many consecutive NaNs"},

@@ -36,7 +36,7 @@ NANSCOPE_CAPTURE_PRIVACY               none, fingerprint (no tensors) or rotate 
 NANSCOPE_CAPTURE_KEEP                  observe: 1 holds inputs and outputs until the end of the step (memory, no copy)
 NANSCOPE_CAPTURE_CONTROLS              observe: 1 copies one healthy call of each shape a step; strict always does
 NANSCOPE_CAPTURE_OUTPUTS               observe: 1 takes checksums of outputs, too; strict always does
-NANSCOPE_CAPTURE_STALE                 strict: 1 captures an output that is, bit for bit, that of an earlier other input
+NANSCOPE_CAPTURE_STALE                 1 captures an output that is, bit for bit, that of an earlier other input
 NANSCOPE_CAPTURE_RETRIES               calls made again on a failure (8); _RETRY_SECONDS for all of them (5)
 
 DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTURE_RAISE (1) of dion PR 78 mean strict.
@@ -63,6 +63,7 @@ import weakref
 
 __all__ = [
     "NonFiniteOutput",
+    "begin_step",
     "checksum",
     "configure",
     "end_step",
@@ -324,7 +325,10 @@ class _Process:
         self.times = collections.deque()
         self.bytes = 0
         self.suppressed = collections.Counter()  # by reason
+        self.called = []  # functions that were called in this step
         self.step = None  # that is under way
+        self.told = False  # whether somebody said its number; else optimizers count their own
+        self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
         self.optimizers = []
         self.totals = {}  # device: a number that calls inside CUDA graphs add to
         self.graphs = set()  # devices on which such calls were recorded
@@ -344,11 +348,9 @@ _names = {}  # id of a parameter: (reference to it, name)
 
 def _after_fork():
     global _process
-    step = _process.step
-    optimizers = _process.optimizers
-    _process = _Process()
-    _process.step = step
-    _process.optimizers = optimizers
+    before, _process = _process, _Process()
+    for name in ("step", "told", "taken", "optimizers"):
+        setattr(_process, name, getattr(before, name))
     _local.busy = False
 
 
@@ -705,6 +707,147 @@ def _unwrapped(function):
     return function, around
 
 
+def _names_in(code, depth=4):
+    """Names that the code reads, with those of functions inside it."""
+    names = set(code.co_names)
+    if depth:
+        for constant in code.co_consts:
+            if hasattr(constant, "co_names"):
+                names |= _names_in(constant, depth - 1)
+    return names
+
+
+def _home(thing):
+    return str(getattr(thing, "__module__", None) or getattr(thing, "__name__", None)).partition(".")[0]
+
+
+class _Keeps:
+    """What a function may keep from call to call: all that its code reaches by name besides its arguments.
+
+    Tensors count by identity and version, small ones on the host by their values; of objects only attributes count whose
+    name the code reads, and of functions and modules only those of its own package are looked into. `entries` is None
+    once that is too much to look at.
+    """
+
+    MOST = 2000
+
+    def __init__(self, function):
+        self.entries = []
+        self.names = set()
+        self.seen = {}
+        self.home = None
+        self.look(function, 0)
+        self.seen = None
+
+    def look(self, thing, depth):
+        if self.entries is None or id(thing) in self.seen:
+            return
+        if len(self.entries) >= self.MOST or depth > 12:
+            self.entries = None
+            return
+        self.seen[id(thing)] = thing
+        if thing is None or isinstance(thing, (bool, int, float, complex, str, bytes)):
+            del self.seen[id(thing)]
+            self.entries.append(thing if thing == thing else "nan")
+        elif hasattr(thing, "storage_offset"):
+            self.entries.append(self.tensor(thing))
+        elif isinstance(thing, dict):
+            self.entries.append(len(thing))
+            for key, value in list(thing.items()):
+                self.entries.append(key if isinstance(key, (int, str)) else id(key))
+                self.look(value, depth + 1)
+        elif isinstance(thing, (list, tuple, collections.deque)):
+            self.entries.append(len(thing))
+            for value in list(thing):
+                self.look(value, depth + 1)
+        elif isinstance(thing, (set, frozenset)):
+            self.entries.append(len(thing))
+        elif hasattr(thing, "__array_interface__"):
+            self.entries.append(hashlib.sha256(thing.tobytes()).digest() if thing.nbytes <= 4096 else id(thing))
+        elif isinstance(thing, random.Random):
+            self.entries.append(hash(thing.getstate()))
+        elif hasattr(thing, "initial_seed") and hasattr(thing, "get_state"):  # torch.Generator
+            self.entries.append(hashlib.sha256(thing.get_state().numpy().tobytes()).digest())
+        else:
+            self.entries.append(id(thing))
+            self.inside(thing, depth)
+
+    def tensor(self, tensor):
+        small = tensor.numel() <= 64 and tensor.device.type == "cpu"
+        return (id(tensor), _version(tensor), str(tensor.tolist()) if small else tensor.data_ptr())
+
+    def inside(self, thing, depth):
+        """Of a function what it reads; of an object, a class or a module what the code asks it for."""
+        compiled = getattr(thing, "_torchdynamo_orig_callable", None)
+        parts = ()
+        if compiled is not None:
+            parts = (compiled,)
+        elif isinstance(thing, functools.partial):
+            parts = (thing.func, *thing.args, *thing.keywords.values())
+        elif inspect.ismethod(thing):
+            parts = (thing.__func__, thing.__self__)
+        elif hasattr(thing, "__code__"):
+            self.home = self.home or _home(thing)
+            if self.is_own(thing):
+                self.function(thing, depth)
+        elif depth == 0 and hasattr(type(thing).__call__, "__code__"):
+            self.look(type(thing).__call__, depth + 1)
+            self.fields(thing, depth)
+        elif self.is_own(thing):
+            self.fields(thing, depth)
+        for part in parts:
+            self.look(part, depth + 1)
+
+    def is_own(self, thing):
+        return _home(thing) in (self.home, "__main__")
+
+    def fields(self, thing, depth):
+        fields = {}
+        if not inspect.ismodule(thing) and not inspect.isclass(thing):
+            for kind in reversed(type(thing).__mro__):
+                fields.update(vars(kind))
+            for slot in getattr(type(thing), "__slots__", ()):
+                with contextlib.suppress(AttributeError):
+                    fields[slot] = getattr(thing, slot)
+        fields.update(getattr(thing, "__dict__", None) or {})
+        for name in sorted(self.names & fields.keys()):
+            self.look(fields[name], depth + 1)
+
+    def function(self, function, depth):
+        names = _names_in(function.__code__)
+        self.names |= names
+        for cell in getattr(function, "__closure__", None) or ():
+            with contextlib.suppress(ValueError):  # not assigned yet
+                self.look(cell.cell_contents, depth + 1)
+        for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+            self.look(value, depth + 1)
+        scope = function.__globals__
+        for name in sorted(names & scope.keys()):
+            self.look(scope[name], depth + 1)
+        if "__wrapped__" in vars(function):
+            self.look(function.__wrapped__, depth + 1)
+
+
+def _kept_by(function):
+    """What a function keeps at this moment, to be compared with that of another; None where it cannot be told."""
+    try:
+        return _Keeps(function).entries
+    except Exception:  # objects of others
+        return None
+
+
+def _dice(device):
+    """States of all generators of random numbers that are not the function's own."""
+    torch = _torch()
+    states = [random.getstate(), torch.get_rng_state().numpy().tobytes()]
+    if device.type == "cuda":
+        states.append(torch.cuda.get_rng_state(device).numpy().tobytes())
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and hasattr(numpy, "random"):
+        states.append(str(numpy.random.get_state()))
+    return states
+
+
 def _source(function):
     try:
         lines, line = inspect.getsourcelines(function)
@@ -883,7 +1026,21 @@ class _Spot:
         self.name = options["name"] or getattr(function, "__qualname__", type(function).__qualname__)
         # Some wrap anew for every step, so that an object is no key.
         self.key = (getattr(function, "__module__", None), self.name)
+        self.kept = None  # what the function kept before its first call, or at the end of the last step
+        self.known = False  # whether that was looked at
+        self.called = False  # in this step
         self._identity = None
+
+    def note_call(self):
+        """Looks, once, what the function keeps, and sees to it that this is done again when the step ends."""
+        if not self.known:
+            self.keep()
+        if not self.called and len(_process.called) < RING:
+            self.called = True
+            _process.called.append(self)
+
+    def keep(self):
+        self.kept, self.known, self.called = _kept_by(self.function), True, False
 
     def identity(self):
         if self._identity is None:
@@ -978,6 +1135,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     """The record of a call that will be looked at; `tensor` is the rank's own part of its input `value`."""
     call = _Call()
     call.spot = spot
+    spot.note_call()
     call.index = index
     call.args = tuple(_without_tensors(item, value) for item in args)
     call.kwargs = {name: _without_tensors(item, value) for name, item in kwargs.items()}
@@ -1180,7 +1338,7 @@ def _looked_at(call, result):
     bad = not _finite(tensor)
     call.output_sums = _matrix_sums(tensor)
     source = _matrix_sums(call.copy) if _settings.stale else None
-    stale = not bad and _settings.stale and _stale(call, tensor, source)
+    stale = not bad and _settings.stale and _is_stale(call, source) and bool(tensor.any())
     _verdict(call, not bad and not stale)
     message = None
     if bad or stale:
@@ -1204,13 +1362,14 @@ def _report_at_once(call, reason, value, tensor):
     return _report(scene)
 
 
-def _stale(call, tensor, source):
-    """Whether an earlier call left the same bits though its input had others. Zeros and repeats of an input are not."""
+def _is_stale(call, source):
+    """Whether an earlier call left the same bits though its input had others. Repeats of an input are not, nor are zeros,
+    which are not asked for here."""
     own = call.output_sums.tolist()
-    for entry in _outputs_of(call):
-        if entry["sums"].tolist() == own and entry["input"] is not None and entry["input"].tolist() != source.tolist():
-            return bool(tensor.any())
-    return False
+    return any(
+        entry["sums"].tolist() == own and entry["input"] is not None and entry["input"].tolist() != source.tolist()
+        for entry in _outputs_of(call)
+    )
 
 
 def _remember_output(call, source=None):
@@ -1248,7 +1407,7 @@ def _observed(call, result):
         return None
     block = call.block
     _sum_of(tensor, block.sums[call.slot])
-    if _settings.outputs:
+    if _settings.outputs or _settings.stale:
         call.output_sums = _matrix_sums(tensor)
     if call.keep is not None:
         call.keep.append(output)
@@ -1332,19 +1491,39 @@ def _end_step(step, optimizer):
     for call in pending:
         call.step = call.step if step is None else step
         if math.isfinite(call.block.sums_read[call.slot]):
-            _found_healthy(call)
+            _found_finite(call, optimizer)
         else:
             message = _found_bad(call, optimizer) or message
         call.keep = call.copy = call.control = call.block = None
     return message or _read_graphs()
 
 
-def _found_healthy(call):
-    _verdict(call, True)
-    if call.control is not None:
+def _found_finite(call, optimizer):
+    source = call.block.inputs[call.slot].clone() if _settings.stale else None
+    # The word of a zero matrix is 0, and so is its checksum.
+    stale = _settings.stale and bool(call.output_sums.any()) and _is_stale(call, source)
+    _verdict(call, not stale)
+    if stale:
+        _found_stale(call, optimizer)
+    elif call.control is not None:
         _keep_control(call, call.copy, call.control)
     if call.output_sums is not None:
-        _remember_output(call)
+        _remember_output(call, source)
+
+
+def _found_stale(call, optimizer):
+    scene = _Scene(call, "the output of an earlier call")
+    scene.checksum_before = _hex(call.block.inputs_read[call.slot])
+    scene.checksum_output = _hex(_whole(call.output_sums).tolist())
+    if _refused(scene):
+        return
+    output = call.output()
+    if output is not None and call.output_version == _version(output):
+        scene.take_output(_own(output), "alive after the step")
+    elif call.control is not None:
+        scene.take_output(call.control, "copied at the call")
+    _find_input(scene, optimizer)
+    _report(scene)
 
 
 def _found_bad(call, optimizer):
@@ -1500,6 +1679,8 @@ class _Scene:
         self.checksum_after = None
         self.checksum_output = None
         self.again = None  # what a retry gave where the output is gone
+        self.kept = None  # whether the function keeps what it did before the call, a word; None: nothing was called again
+        self.random = None  # whether it draws random numbers
         self.saved = None  # a copy of the output, as retries may write to where it lies
 
     def take_input(self, tensor, where):
@@ -1646,6 +1827,7 @@ def _epsilon(call):
 def _retries(scene):
     """([what came of each], why there are none or fewer). Nothing of the training is changed by them."""
     call = scene.call
+    scene.kept = _still_kept(call)
     if scene.input is None:
         return [], "the input could not be had"
     if call.part is not None or call.spot.options["collective"]:
@@ -1663,9 +1845,17 @@ def _retries(scene):
             results.append(_retry(scene, how))
     finally:
         _restore(scene)
+    scene.kept = _still_kept(call) if scene.kept == "the same" else scene.kept
     if scene.saved is None and scene.again is not None:
         scene.saved, scene.output_from = scene.again, "made again"
     return results, None
+
+
+def _still_kept(call):
+    before, now = call.spot.kept, _kept_by(call.spot.function)
+    if before is None or now is None:
+        return "not known"
+    return "the same" if before == now else "other values"
 
 
 def _plan(call):
@@ -1689,7 +1879,9 @@ def _retry(scene, how):
         with _scene_of(scene.call, how):
             tensor = scene.input.clone()
             args, kwargs = _arguments(scene.call, tensor.to(torch.float32) if how == "fp32" else tensor)
+            dice = _dice(scene.call.device)
             result = _output_of(scene.call.spot.function(*args, **kwargs), tensor)
+            scene.random = bool(scene.random) or _dice(scene.call.device) != dice
             output = _own(result)
             count, first = _damage(output)
             record.update({"finite": count == 0, "nonfinite": count, "first_nonfinite": first})
@@ -1776,6 +1968,8 @@ def _sidecar(scene, retries, skipped, damage):
                 "stream": _stream_id(call.stream),
                 "arguments": _simple_of(arguments),
                 "other_tensors": call.other_tensors,
+                "keeps": scene.kept,
+                "random": scene.random,
             },
             "input": {
                 "dtype": str(call.dtype),
@@ -2273,7 +2467,8 @@ def _install_in(module):
             _installed.append(patch)
     if module == OPTIMIZER and not any(kind == "install" for kind, _ in _hooks):
         with contextlib.suppress(AttributeError):
-            _hooks.append(("install", sys.modules[module].register_optimizer_step_post_hook(_after_any_step)))
+            _hooks.append(("install", sys.modules[module].register_optimizer_step_pre_hook(_before_step)))
+            _hooks.append(("install", sys.modules[module].register_optimizer_step_post_hook(_after_step)))
 
 
 class _Finder:
@@ -2316,15 +2511,41 @@ def uninstall():
         _hooks.pop()[1].remove()
 
 
+def _before_step(optimizer, *_):
+    """Calls from here on belong to the step that this optimizer takes now."""
+    process = _process
+    if optimizer not in process.taken:
+        process.taken[optimizer] = _steps_taken(optimizer)
+    if not process.told:
+        process.step = process.taken[optimizer]
+
+
+def _steps_taken(optimizer):
+    """How many steps it took before this process: by its state, which counts them in some optimizers, else 0 where it has
+    none. None, not known, where the state of a run that goes on has no count."""
+    states = list(optimizer.state.values())
+    counts = [_number(state["step"]) for state in states if isinstance(state, dict) and "step" in state]
+    if counts and None not in counts:
+        return int(max(counts))
+    return None if states else 0
+
+
 def _after_step(optimizer, *_):
-    end_step(optimizer=optimizer)
+    try:
+        if _on:
+            _note_optimizer(optimizer)
+            _finish_step(None, optimizer)
+    finally:
+        _count_step(optimizer)
 
 
-def _after_any_step(optimizer, *_):
-    """Of several optimizers nobody knows how many steps make one of the training, so these count nothing."""
-    if _on:
-        _note_optimizer(optimizer)
-        _finish_step(None, optimizer)
+def _count_step(optimizer):
+    process = _process
+    next_one = process.taken.get(optimizer)
+    if next_one is not None:
+        process.taken[optimizer] = next_one + 1
+    if not process.told:
+        process.step = process.taken.get(optimizer)
 
 
 def _name_of(parameter):
@@ -2337,19 +2558,31 @@ def _note_optimizer(optimizer):
         _process.optimizers.append(weakref.ref(optimizer))
 
 
-def watch(optimizer, model=None):
+def watch(optimizer, model=None, step=None):
     """Ends a step after each optimizer.step(), so that observe asks the device once; `model` gives parameters names.
 
+    step   the number of the step that comes next, where a run goes on from a checkpoint
+
     The optimizer's state is what inputs are rebuilt from, and its weights, gradients and moments are looked at after a
-    failure. Returns the optimizer. Steps are counted from 0 unless end_step() is told.
+    failure. Returns the optimizer. Steps are counted from `step`, else from the number in the optimizer's state (Adam's), else from
+    0; of a loaded state without a number none is written. end_step() and begin_step() know better.
     """
     for name, parameter in model.named_parameters() if model is not None else ():
         _names[id(parameter)] = (weakref.ref(parameter), name)
     _note_optimizer(optimizer)
-    if _process.step is None:
-        _process.step = 0
-    _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
+    if step is not None:
+        _process.taken[optimizer] = step
+    # install() has hooks on all of them.
+    if not any(kind == "install" for kind, _ in _hooks):
+        _hooks.append(("watch", optimizer.register_step_pre_hook(_before_step)))
+        _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
     return optimizer
+
+
+def begin_step(step):
+    """Says which step the next calls belong to, where no optimizer is watched: once before the first is enough, as
+    end_step(step) says it of the others."""
+    _process.step, _process.told = step, True
 
 
 def end_step(step=None, optimizer=None):
@@ -2366,8 +2599,8 @@ def end_step(step=None, optimizer=None):
         _finish_step(step, optimizer)
     finally:
         if step is not None:
-            _process.step = step + 1
-        elif _process.step is not None:
+            begin_step(step + 1)
+        elif _process.told and _process.step is not None:
             _process.step += 1
 
 
@@ -2376,11 +2609,18 @@ def _recording():
     return any(_capturing_graph(device) for device in list(_process.totals))
 
 
+def _keep_all():
+    called, _process.called = _process.called, []
+    for spot in called:
+        spot.keep()
+
+
 def _finish_step(step, optimizer):
     process = _process
     message = None
     if (process.pending or process.graphs) and not _guarded(_recording):
         message = _guarded(_end_step, step, optimizer)
+    _guarded(_keep_all)
     if message and _settings.raises and _settings.mode == "observe":
         raise NonFiniteOutput(message)
 

@@ -947,7 +947,7 @@ class Training(Case):
         found = capture.install()
         self.assertEqual(found, [f"{MUON}:_zeropower_via_newtonschulz"])
         self.assertEqual(capture.install(), found)
-        self.assertEqual(len(capture._hooks), 1)
+        self.assertEqual(len(capture._hooks), 2)
         capture.uninstall()
         self.assertFalse(hasattr(sys.modules[MUON]._zeropower_via_newtonschulz, "nanscope_capture"))
         self.assertEqual([finder for finder in sys.meta_path if isinstance(finder, capture._Finder)], [])

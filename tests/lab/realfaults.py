@@ -61,6 +61,8 @@ def common(seed: int, fault: str, truth: str) -> Plan:
     plan.raises = rng.random() < 0.3
     plan.ends = rng.choice(("watch", "end_step"))
     plan.logs = rng.choice(("each", "all"))
+    plan.samples = rng.choice((32, 32, 8, 2))
+    plan.code = rng.choice(("function", "function", "object", "in place"))
     plan.words = rng.choice(("step {step}, loss: {loss:.4f}", "Step {step}: train_loss={loss:.4f}"))
     return plan
 
@@ -154,11 +156,12 @@ def early(plan: Plan, rng: random.Random) -> None:
 def rows_of_zero(plan: Plan, rng: random.Random) -> None:
     """The user's own function around a published one, which they may name."""
     plan.told, plan.nothing_else = rng.random() < 0.5, False
-    plan.momentum = 0.0
+    plan.momentum, plan.code = 0.0, "function"
 
 
 def own_code(plan: Plan, rng: random.Random) -> None:
     """A function of the user's own, of which they may say that nothing else touches what goes in and comes out."""
+    plan.code = "function"
     plan.told = rng.random() < 0.3
     plan.factor = 1e6
     plan.nothing_else = rng.random() < 0.5
@@ -236,7 +239,7 @@ def closure_state(plan: Plan) -> Callable[..., Tensor]:
         Y = VARIANTS[plan.variant](X, epsilon).to(X.dtype)
         Y = (Y * (mean / mean)).to(X.dtype)
         mean.add_(1e-3)
-        return silicon().ends(X, Y)
+        return silicon().ends(Y)
 
     return scaled
 
@@ -254,7 +257,7 @@ class Scheduled:
         weight = self.weights[self.calls % len(self.weights)]
         self.calls += 1
         Y = VARIANTS[self.variant](X, epsilon).to(X.dtype)
-        return silicon().ends(X, (Y * (weight / weight)).to(X.dtype))
+        return silicon().ends((Y * (weight / weight)).to(X.dtype))
 
 
 def random_estimate(plan: Plan) -> Callable[..., Tensor]:
@@ -265,7 +268,7 @@ def random_estimate(plan: Plan) -> Callable[..., Tensor]:
         x = X.float()
         v = torch.randn(x.shape[-1], 1) * (1e-6 if torch.rand(()) < 0.04 else 1.0)
         size = 3 * (x @ v).norm(dim=(-2, -1), keepdim=True) + epsilon
-        return silicon().ends(X, jordan(x / size, ((3.4445, -4.7750, 2.0315),) * 5).to(X.dtype))
+        return silicon().ends(jordan(x / size, ((3.4445, -4.7750, 2.0315),) * 5).to(X.dtype))
 
     return estimated
 
@@ -276,7 +279,7 @@ def own_coefficients(plan: Plan) -> Callable[..., Tensor]:
     def hot(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
         x = X.float() / (X.float().norm(dim=(-2, -1), keepdim=True) + epsilon)
-        return silicon().ends(X, jordan(x, ((3.9, -4.2, 2.9),) * 9).to(X.dtype))
+        return silicon().ends(jordan(x, ((3.9, -4.2, 2.9),) * 9).to(X.dtype))
 
     return hot
 
@@ -286,7 +289,7 @@ def raising(plan: Plan) -> Callable[..., Tensor]:
         silicon().calls(X)
         if X.abs().amax() > 1e4:
             raise ValueError("the spectrum is not what this step takes")
-        return silicon().ends(X, VARIANTS[plan.variant](X, epsilon).to(X.dtype))
+        return silicon().ends(VARIANTS[plan.variant](X, epsilon).to(X.dtype))
 
     return checked
 

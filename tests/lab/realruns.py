@@ -50,8 +50,9 @@ def write_checkpoint(plan: Plan, run: Path) -> None:
     state = model.state_dict()
     name = next(name for name in state if name.split(".")[0] == plan.parameter.split(".")[0])
     state[name].view(-1)[plan.seed % 97 :: 997] = float("nan")
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9).state_dict()
-    optimizer["param_groups"][0] = {"momentum": plan.momentum, "params": optimizer["param_groups"][0]["params"]}
+    state_of = {i: {"momentum_buffer": torch.zeros_like(p)} for i, p in enumerate(model.parameters())}
+    groups = [{"momentum": plan.momentum, "params": list(state_of)}]
+    optimizer = {"state": state_of, "param_groups": groups}
     (run / "checkpoints").mkdir(parents=True)
     torch.save(
         {"model": state, "optimizer": optimizer, "step": plan.at}, run / "checkpoints" / f"step_{plan.at:06}.pt"
@@ -94,9 +95,9 @@ def happened(plan: Plan, truth: Path) -> dict[str, object]:
     calls = 0
     for note in sorted(truth.glob("rank*.json")):
         rank = int(note.stem.split("_")[0].removeprefix("rank"))
-        for step, _, finite_in, finite_out, fired in json.loads(note.read_text()):
+        for step, _, finite_in, birth, fired in json.loads(note.read_text()):
             calls += 1
-            if finite_in and not finite_out:
+            if birth:
                 born.add((rank, step))
             elif not finite_in:
                 upstream.add((rank, step))

@@ -53,6 +53,7 @@ class Plan:
     decay: float = 0.0
     stacked: bool = False  # the experts are parameters of their own, orthogonalised in one call
     samples: int = 32  # in a batch of a rank
+    code: str = "function"  # or it works in place, or is an object that is called
     # the fault
     at: int = 0
     rank: int = 0
@@ -86,6 +87,7 @@ class Silicon:
         self.plan, self.rank = plan, rank
         self.rng = random.Random(f"{plan.seed}/damage")
         self.here: tuple[int, str] | None = None  # step and parameter of the call that the optimizer is about to make
+        self.entered = torch.empty(0)
         self.armed: Tensor | None = None  # the input that the fault belongs to
         self.firing = False
         self.buffers: dict[tuple[int, ...], Tensor] = {}
@@ -95,7 +97,7 @@ class Silicon:
         self.here = (step, parameter)
 
     def calls(self, x: Tensor) -> None:
-        plan = self.plan
+        plan, self.entered = self.plan, x.clone()
         if self.here == (plan.at, plan.parameter) and self.rank == plan.rank and plan.kind and self.armed is None:
             self.armed = x.clone()
             self.firing = True
@@ -125,13 +127,14 @@ class Silicon:
             one[rows, cols] = left[rows, cols].to(one.dtype)
         return changed
 
-    def ends(self, x: Tensor, y: Tensor) -> Tensor:
+    def ends(self, y: Tensor) -> Tensor:
         if self.firing and self.plan.kind == "stale output" and tuple(y.shape) in self.buffers:
             y = self.buffers[tuple(y.shape)].clone()
         self.buffers[tuple(y.shape)] = y.clone()
         if self.here is not None:
-            finite = bool(y.float().isfinite().all())
-            self.seen.append([*self.here, bool(x.float().isfinite().all()), finite, self.firing])
+            (goes_in, comes_out) = (t.float().isfinite().flatten(-2).all(-1) for t in (self.entered, y))
+            born = bool((goes_in & ~comes_out).any())
+            self.seen.append([*self.here, bool(goes_in.all()), born, self.firing])
             self.here = None
         self.firing = False
         return y
@@ -151,9 +154,22 @@ def published(plan: Plan) -> Callable[..., Tensor]:
     def newton_schulz(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         silicon().calls(X)
         Y = function(X, epsilon, dtype=dtype, hook=lambda *said: silicon().hook(*said))
-        return silicon().ends(X, Y if dtype is None else Y.to(X.dtype))
+        return silicon().ends(Y if dtype is None else Y.to(X.dtype))
 
-    return newton_schulz
+    def newton_schulz_(X: Tensor, epsilon: float = 1e-7) -> None:
+        X.copy_(newton_schulz(X, epsilon))
+
+    return {"function": newton_schulz, "in place": newton_schulz_, "object": Iteration(newton_schulz)}[plan.code]
+
+
+class Iteration:
+    """As gram-newton-schulz has it: an object that is called."""
+
+    def __init__(self, function: Callable[..., Tensor]) -> None:
+        self.function, self.steps = function, 5
+
+    def __call__(self, X: Tensor, epsilon: float = 1e-7) -> Tensor:
+        return self.function(X, epsilon)
 
 
 def of_torch() -> None:
@@ -163,7 +179,7 @@ def of_torch() -> None:
 
     def _zeropower_via_newtonschulz(grad, ns_coefficients, ns_steps, eps):  # type: ignore[no-untyped-def]
         silicon().calls(grad)
-        return silicon().ends(grad, silicon().hook("output", 0, original(grad, ns_coefficients, ns_steps, eps)))
+        return silicon().ends(silicon().hook("output", 0, original(grad, ns_coefficients, ns_steps, eps)))
 
     _zeropower_via_newtonschulz.__wrapped__ = original  # type: ignore[attr-defined]
     module._zeropower_via_newtonschulz = _zeropower_via_newtonschulz
@@ -209,7 +225,9 @@ class Muon(torch.optim.Optimizer):
             del updates
             if owner == self.rank:
                 silicon().begin(self.number, name)
-                y = self.kernel(x, plan.epsilon).to(torch.float32)
+                x = x.clone() if plan.code == "in place" else x
+                y = self.kernel(x, plan.epsilon)
+                y = (x if y is None else y).to(torch.float32)
             else:
                 y = torch.empty(x.shape)
             del x
@@ -283,6 +301,7 @@ def bare(function: Callable[..., Tensor], folder: Path, rank: int, raises: bool)
     def captured(X: Tensor, epsilon: float = 1e-7, **other: object) -> Tensor:
         before = X.detach().clone()
         Y = function(X, epsilon, **other)
+        Y = X if Y is None else Y
         if torch.isfinite(Y).all():
             return Y
         folder.mkdir(parents=True, exist_ok=True)
@@ -354,7 +373,7 @@ class Trainer:
             return Muon(self.model, bare(kernel, captures, self.rank, plan.raises), plan, self.rank)
         self.capture = capture = helper()
         capture.configure(on=True, mode=plan.mode, directory=captures, raises=plan.raises, keep=plan.keep)
-        capture.configure(controls=plan.controls, outputs=plan.outputs, stale=plan.mode == "strict", min_free_bytes=0)
+        capture.configure(controls=plan.controls, outputs=plan.outputs, stale=True, min_free_bytes=0)
         if plan.ends == "install":
             capture.install()
             return self.torchs()
@@ -362,7 +381,10 @@ class Trainer:
         kernel = capture.wrap(kernel, nothing_else=plan.nothing_else, **known)
         optimizer = Muon(self.model, kernel, plan, self.rank)
         if plan.ends == "watch":
-            capture.watch(optimizer, self.model)
+            # Half of the users do not know that a resumed run could say where it goes on.
+            capture.watch(optimizer, self.model, **({"step": self.begin} if plan.seed % 2 else {}))
+        elif plan.ends == "end_step":
+            capture.begin_step(self.begin)
         return optimizer
 
     def torchs(self) -> torch.optim.Optimizer:

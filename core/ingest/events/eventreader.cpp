@@ -269,7 +269,7 @@ struct Signature
 using enum EventKind;
 
 constexpr std::array table {
-    Signature {captureDumped, R"(\[dion NaN capture\] .*dumped to \S)"},
+    Signature {captureDumped, R"(\[(?:dion NaN|nanscope) capture\] .*dumped to \S)"},
 
     // A checker that failed, before everything that its message resembles.
     Signature {diagnosticFailed, R"(Operator '?aten\._?is_any_true(?:\.default)?'? does not have a sharding strategy)"},
@@ -452,17 +452,20 @@ std::optional<std::int64_t> numberIn(const LogLine& line, std::size_t pattern, c
     return digits && !cut ? parseInteger(*digits) : std::nullopt;
 }
 
-/// The wrapper names the dump by a path of the machine it ran on; the file's own name is what is found again.
+/// The wrapper, and our helper, name the dump by a path of the machine it ran on; the file's own name is what is found
+/// again. Where the helper had no tensors to write, it names a sidecar, which is no dump.
 void readCapture(std::string_view text, Event& event)
 {
-    static const RE2 pattern(R"(output on rank (\d+), .*dumped to (.+)$)", RE2::Latin1);
+    static const RE2 pattern(R"((?:output|in Newton-Schulz) on rank (\d+), .*dumped to (.+)$)", RE2::Latin1);
     re2::StringPiece rank;
     re2::StringPiece path;
     if (!RE2::PartialMatch(piece(text), pattern, &rank, &path)) {
         return;
     }
     const auto file = trimmed({path.data(), path.size()});
-    event.capture = readable(file.substr(file.find_last_of("/\\") + 1), 1000);
+    if (!file.ends_with(".json")) {
+        event.capture = readable(file.substr(file.find_last_of("/\\") + 1), 1000);
+    }
     if (const auto number = parseInteger({rank.data(), rank.size()}); number && *number <= largestRank) {
         event.rank = static_cast<int>(*number);
     }
@@ -497,7 +500,8 @@ bool EventReader::parseException(const LogLine& line, LogBuilder& builder)
 {
     m_checkpoints.processFailed(line, builder);
     const auto& frames = m_tracebacks.frames();
-    const bool dump = line.text.find("[dion NaN capture]") != std::string_view::npos;
+    const bool dump = line.text.find("[dion NaN capture]") != std::string_view::npos
+        || line.text.find("[nanscope capture]") != std::string_view::npos;
     if (!parseWords(line, builder, dump ? std::string() : frames) || dump) {
         auto event = eventOf(EventKind::traceback, line, builder);
         event.detail = frames;

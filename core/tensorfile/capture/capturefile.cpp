@@ -15,8 +15,10 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <simdjson.h>
 
+#include "core/base/text.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"
@@ -111,16 +113,46 @@ bool isWrapped(const PickleValue& root, const CaptureFile& file)
         && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
 }
 
+std::string_view wordIn(const simdjson::simdjson_result<simdjson::dom::element>& value)
+{
+    std::string_view text;
+    return value.get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+bool isTrue(const simdjson::simdjson_result<simdjson::dom::element>& value)
+{
+    bool is = false;
+    return value.get(is) == simdjson::SUCCESS && is;
+}
+
+/// What a function takes besides its arguments; empty where it takes nothing, and where nothing is said.
+std::string_view stateOf(const simdjson::dom::object& object)
+{
+    if (isTrue(object["call"]["random"])) {
+        return "the function draws random numbers";
+    }
+    const auto keeps = wordIn(object["call"]["keeps"]);
+    if (keeps.empty() || keeps == "the same") {
+        return "";
+    }
+    return keeps == "other values" ? "the function keeps values, which were others when it was called again"
+                                   : "it could not be told whether the function keeps values from call to call";
+}
+
 /// The calls that the helper made again as they ran. Where the function was given other tensors, too, or that is not
 /// said, the first call may have changed them, and nothing follows from another end.
-void takeRetries(const simdjson::dom::object& object, Scene& scene)
+void takeRetries(const simdjson::dom::object& object, CaptureFile& file)
 {
     std::int64_t otherTensors = 0;
     simdjson::dom::array retries;
     const bool alone = object["call"]["other_tensors"].get(otherTensors) == simdjson::SUCCESS && otherTensors == 0;
-    if (!alone || object["retries"].get(retries) != simdjson::SUCCESS) {
+    if (!alone || object["retries"].get(retries) != simdjson::SUCCESS || retries.size() == 0) {
         return;
     }
+    if (!stateOf(object).empty()) {
+        return;
+    }
+    auto& scene = file.capture.scene;
     for (const auto retry : retries) {
         std::string_view how;
         bool finite = false;
@@ -133,23 +165,81 @@ void takeRetries(const simdjson::dom::object& object, Scene& scene)
 }
 
 /// What a capture helper saw at the call (docs/capture.md).
-Scene sceneIn(const simdjson::dom::object& object)
+void takeScene(const simdjson::dom::object& object, CaptureFile& file)
 {
-    Scene scene;
+    auto& scene = file.capture.scene;
     std::string_view module;
     std::string_view name;
     if (object["function"]["module"].get(module) == simdjson::SUCCESS
         && object["function"]["qualname"].get(name) == simdjson::SUCCESS) {
         scene.function = fmt::format("{}:{}", module, name);
     }
-    takeRetries(object, scene);
+    takeRetries(object, file);
     std::string_view before;
     std::string_view after;
     scene.inputOverwritten = object["input"]["checksum_before"].get(before) == simdjson::SUCCESS
         && object["input"]["checksum_after"].get(after) == simdjson::SUCCESS && before != after;
-    std::string_view reason;
-    scene.outputBad = object["reason"].get(reason) == simdjson::SUCCESS && reason == "a non-finite output";
-    return scene;
+    scene.outputBad = wordIn(object["reason"]) == "a non-finite output";
+    if (const auto error = wordIn(object["exception"]); !error.empty()) {
+        file.sidecarNotes.push_back(fmt::format("the call raised {}: there is no output", clipped(error, 300)));
+    }
+}
+
+/// The whole output, or matrices of it, that the helper knew from an earlier call by their checksums.
+void noteStale(const simdjson::dom::object& object, CaptureFile& file)
+{
+    simdjson::dom::array places;
+    if (object["stale"].get(places) != simdjson::SUCCESS) {
+        return;
+    }
+    for (const auto place : places) {
+        std::int64_t matrix = 0;
+        std::int64_t call = 0;
+        if (place["matrix"].get(matrix) == simdjson::SUCCESS && place["call"].get(call) == simdjson::SUCCESS) {
+            file.sidecarNotes.push_back(
+                fmt::format("by its checksum, matrix {} of the output is that of call {} of this process, bit for bit",
+                    matrix, call));
+            return;
+        }
+    }
+}
+
+/// Numbers of a function's own may have done what its input did not, and the word that nothing else ran is not about
+/// them.
+void takeState(const simdjson::dom::object& object, CaptureFile& file)
+{
+    if (const auto state = stateOf(object); !state.empty()) {
+        file.hasState = true;
+        file.capture.nothingElse = false;
+        file.sidecarNotes.push_back(
+            fmt::format("{}: neither what came of that nor the word that nothing else ran is counted", state));
+    }
+}
+
+/// Of a DTensor the helper writes what the rank held, as a plain tensor: "Shard(0)" says that this is no whole.
+void takePart(const simdjson::dom::object& object, CaptureFile& file)
+{
+    simdjson::dom::array placements;
+    simdjson::dom::array sizes;
+    if (!file.capture.part.empty() || object["part"]["placements"].get(placements) != simdjson::SUCCESS
+        || object["part"]["mesh"]["shape"].get(sizes) != simdjson::SUCCESS || sizes.size() != placements.size()) {
+        return;
+    }
+    constexpr std::size_t longest = 64; // of a placement in torch; what is longer is no word of the helper
+    bool whole = true;
+    std::vector<std::string> words;
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+        std::int64_t size = 0;
+        const auto word = wordIn(placements.at(i));
+        if (word.size() > longest) {
+            return;
+        }
+        whole = whole && (word == "Replicate" || (sizes.at(i).get(size) == simdjson::SUCCESS && size == 1));
+        words.emplace_back(word);
+    }
+    if (!whole) {
+        file.capture.part = fmt::format("a part of a DTensor, {}", fmt::join(words, ", "));
+    }
 }
 
 /// Takes what the dump does not say itself.
@@ -168,7 +258,10 @@ void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
     if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
         capture.nothingElse = nothingElse;
     }
-    capture.scene = sceneIn(object);
+    takeScene(object, file);
+    takeState(object, file);
+    noteStale(object, file);
+    takePart(object, file);
     std::int64_t step = 0;
     if (object["step"].get(step) == simdjson::SUCCESS) {
         capture.step = step;
@@ -306,7 +399,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
     readSidecar(path, result);
-    result.wrapped = isWrapped(file.root, result);
+    result.wrapped = !result.hasState && isWrapped(file.root, result);
     if (auto whole = requireElements(result); !whole) {
         return tl::make_unexpected(whole.error());
     }

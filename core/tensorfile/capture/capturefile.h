@@ -29,6 +29,9 @@ struct CaptureFile
     /// and epsilon.
     bool wrapped = false;
 
+    /// By the sidecar, what was called keeps values of its own, or draws random numbers.
+    bool hasState = false;
+
     /// Sentences about a file beside it that cannot be read, or that the dump contradicts and outweighs.
     std::vector<std::string> sidecarNotes {};
 };

@@ -368,6 +368,33 @@ TEST_F(Signatures, TheDumpsLineIsReadFromEveryPathStyle)
     EXPECT_EQ(only(start + "x.pt").kind, EventKind::captureDumped);
 }
 
+TEST_F(Signatures, TheLineOfOurHelperIsADumpsLine)
+{
+    const std::string shape = "on rank 1, shape (4, 4); dumped to /tmp/caps/";
+    for (const auto* what :
+        {"non-finite Newton-Schulz output ", "stale Newton-Schulz output ", "exception in Newton-Schulz "}) {
+        const auto event = only("[nanscope capture] " + (what + shape) + "x.pt");
+        EXPECT_EQ(event.kind, EventKind::captureDumped) << what;
+        EXPECT_EQ(event.capture, "x.pt") << what;
+        EXPECT_EQ(event.rank, 1) << what;
+    }
+    const auto sidecar = only("[nanscope capture] non-finite Newton-Schulz output " + shape + "x.json");
+    EXPECT_EQ(sidecar.capture, "") << "no dump is missing where none could be written";
+    EXPECT_EQ(sidecar.rank, 1);
+}
+
+TEST_F(Signatures, WhatOurHelperRaisesIsADumpAndATraceback)
+{
+    const auto log = read("console.log",
+        "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\nnanscope_capture.NonFiniteOutput: "
+        "[nanscope "
+        "capture] non-finite Newton-Schulz output on rank 1, shape (4, 4); dumped to /tmp/x.pt\n");
+    ASSERT_THAT(log.events, SizeIs(2));
+    EXPECT_EQ(log.events[0].kind, EventKind::captureDumped);
+    EXPECT_EQ(log.events[0].capture, "x.pt");
+    EXPECT_EQ(log.events[1].kind, EventKind::traceback);
+}
+
 TEST_F(Signatures, ADumpsLineThatIsStillBeingWrittenWaits)
 {
     const std::string line = "[dion NaN capture] output on rank 3, shape (4, 4); dumped to /tmp/x.p";

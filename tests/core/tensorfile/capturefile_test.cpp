@@ -219,6 +219,55 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});
 }
 
+TEST_F(CaptureFileTest, CountsNoCallMadeAgainThatWasAnother)
+{
+    const auto made = [&](std::string_view more) {
+        folder.write("x.json",
+            fmt::format(R"({{"nothing_else": true, "call": {{"other_tensors": 0{}}},
+                "retries": [{{"how": "same", "finite": true}}]}})",
+                more));
+        return open("x.pt", smallCapture());
+    };
+    EXPECT_EQ(made("")->capture.scene.calledAgain, 1) << "an older helper says nothing of it";
+    EXPECT_TRUE(made(R"(, "keeps": "the same", "random": false)")->capture.nothingElse);
+    EXPECT_EQ(made(R"(, "keeps": "the same", "random": false)")->capture.scene.calledAgain, 1);
+    EXPECT_EQ(made(R"(, "keeps": null, "random": null)")->capture.scene.calledAgain, 1);
+    const auto random = made(R"(, "keeps": "the same", "random": true)");
+    EXPECT_EQ(random->capture.scene, Scene {});
+    EXPECT_THAT(random->sidecarNotes, testing::ElementsAre(testing::HasSubstr("draws random numbers")));
+    EXPECT_TRUE(random->hasState && !random->capture.nothingElse) << "nor is the user's word about such a function";
+    const auto keeps = made(R"(, "keeps": "other values", "random": false)");
+    EXPECT_EQ(keeps->capture.scene, Scene {});
+    EXPECT_THAT(keeps->sidecarNotes, testing::ElementsAre(testing::HasSubstr("keeps values, which were others")));
+    EXPECT_EQ(made(R"(, "keeps": "not known")")->capture.scene, Scene {});
+}
+
+TEST_F(CaptureFileTest, SaysWhatElseAHelperSaw)
+{
+    folder.write("x.json",
+        R"({"exception": "ValueError: no", "stale": [{"matrix": 0, "call": 17, "of": 0}, {"matrix": 1, "call": 17}]})");
+    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes,
+        testing::ElementsAre("the call raised ValueError: no: there is no output",
+            "by its checksum, matrix 0 of the output is that of call 17 of this process, bit for bit"));
+    folder.write("x.json", R"({"exception": null, "stale": [5, {"matrix": "0"}]})");
+    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes, testing::IsEmpty());
+}
+
+TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
+{
+    const auto partOf = [&](std::string_view placements, std::string_view sizes) {
+        folder.write(
+            "x.json", fmt::format(R"({{"part": {{"placements": {}, "mesh": {{"shape": {}}}}}}})", placements, sizes));
+        return open("x.pt", smallCapture())->capture.part;
+    };
+    EXPECT_EQ(partOf(R"(["Shard(0)", "Replicate"])", "[2, 4]"), "a part of a DTensor, Shard(0), Replicate");
+    EXPECT_EQ(partOf(R"(["Replicate"])", "[8]"), "") << "every rank holds all of it";
+    EXPECT_EQ(partOf(R"(["Shard(0)"])", "[1]"), "") << "of one rank it is the whole";
+    EXPECT_EQ(partOf(R"(["Partial(sum)"])", "[2]"), "a part of a DTensor, Partial(sum)");
+    EXPECT_EQ(partOf(R"(["Shard(0)"])", "[2, 2]"), "") << "it contradicts itself";
+    EXPECT_EQ(partOf("5", "[2]"), "");
+}
+
 TEST_F(CaptureFileTest, RefusesTensorsWithoutElementsWhateverTheirOtherExtents)
 {
     const auto big = std::int64_t {1} << 62;
