@@ -329,6 +329,7 @@ class _Process:
         self.step = None  # that is under way
         self.told = False  # whether somebody said its number; else optimizers count their own
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
+        self.stepping = None  # optimizer whose step() runs
         self.optimizers = []
         self.totals = {}  # device: a number that calls inside CUDA graphs add to
         self.graphs = set()  # devices on which such calls were recorded
@@ -2514,6 +2515,7 @@ def uninstall():
 def _before_step(optimizer, *_):
     """Calls from here on belong to the step that this optimizer takes now."""
     process = _process
+    process.stepping = optimizer
     if optimizer not in process.taken:
         process.taken[optimizer] = _steps_taken(optimizer)
     if not process.told:
@@ -2531,6 +2533,9 @@ def _steps_taken(optimizer):
 
 
 def _after_step(optimizer, *_):
+    if _process.stepping is not optimizer:
+        return  # install() and watch() both have a hook on it
+    _process.stepping = None
     try:
         if _on:
             _note_optimizer(optimizer)
@@ -2572,10 +2577,8 @@ def watch(optimizer, model=None, step=None):
     _note_optimizer(optimizer)
     if step is not None:
         _process.taken[optimizer] = step
-    # install() has hooks on all of them.
-    if not any(kind == "install" for kind, _ in _hooks):
-        _hooks.append(("watch", optimizer.register_step_pre_hook(_before_step)))
-        _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
+    _hooks.append(("watch", optimizer.register_step_pre_hook(_before_step)))
+    _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
     return optimizer
 
 

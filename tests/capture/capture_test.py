@@ -820,6 +820,191 @@ class Observe(Case):
         self.assertEqual((len(ring), ring[-1][0], ring[-1][2]), (256, 599, "f"))
 
 
+    def test_observe_finds_a_finite_one_where_asked(self):
+        kept = newton_schulz(draw(8, 12))
+        for keep, where in ((True, "alive after the step"), (False, None)):
+            self.forget()
+            self.on("observe", stale=True, keep=keep)
+            watched = capture.wrap(lambda X: X * 0 if X[0, 0] == 0 else kept.clone())
+            inputs = [draw(8, 12, seed=seed) for seed in (1, 1, 2)]
+            for X in inputs[:2]:
+                watched(X)
+                capture.end_step()
+            self.assertEqual(self.dumps(), [], "repeats of an input")
+            watched(inputs[2])
+            capture.end_step()
+            dump, sidecar = self.only()
+            self.assertEqual((sidecar["reason"], sidecar["output"]["from"]), ("the output of an earlier call", where))
+            self.assertEqual(bits(dump["input"]), bits(inputs[2]))
+            self.assertEqual(sidecar["output"]["checksum"], capture.checksum(kept))
+            self.assertIn("stale Newton-Schulz output on rank 0", self.text.getvalue())
+            for path in self.folder.iterdir():
+                path.unlink()
+
+
+COUNT = 0
+
+
+def counting(X):
+    global COUNT
+    COUNT += 1
+    return X * NAN
+
+
+class Kept(Case):
+    """What a function keeps from call to call: another end of the same input says nothing then."""
+
+    def keeps(self, function, mode="strict"):
+        """Of a failure in the third step."""
+        self.forget()
+        self.on(mode)
+        watched = capture.wrap(function)
+        for step in range(3):
+            watched(draw(8, 12) * (NAN if step == 2 else 1))
+            capture.end_step()
+        (path, *_) = self.dumps() or sorted(self.folder.glob("*.json"))
+        sidecar = json.loads(path.with_suffix(".json").read_text())
+        for path in self.folder.iterdir():
+            path.unlink()
+        return sidecar["call"]["keeps"], sidecar["call"]["random"]
+
+    def test_nothing_or_what_never_changes(self):
+        steps, table = [3.4, 4.7], torch.ones(3)
+        cache = {}
+
+        def cached(X):
+            return newton_schulz(X) * cache.setdefault(X.shape, torch.ones(()))
+
+        class Iteration:
+            def __init__(self):
+                self.steps, self.calls = 5, 0
+
+            def __call__(self, X):
+                return newton_schulz(X) * self.steps
+
+        for mode in ("strict", "observe"):
+            for function in (newton_schulz, lambda X: X * steps[0] + table.sum(), cached, Iteration()):
+                self.assertEqual(self.keeps(function, mode)[0], "the same", (mode, function))
+        object_ = Iteration()
+        self.assertEqual(self.keeps(functools.partial(Iteration.__call__, object_))[0], "the same")
+
+    def test_what_changes(self):
+        mean, calls = torch.ones(100, 1), 0
+        means, numbers = {}, []
+
+        def moving(X):
+            mean.add_(1)
+            return newton_schulz(X)
+
+        def counted(X):
+            nonlocal calls
+            calls += 1
+            return newton_schulz(X)
+
+        def in_a_dict(X):
+            means["mean"] = X.mean()
+            return newton_schulz(X)
+
+        def through_another(X):
+            return moving(X)
+
+        class Iteration:
+            def __init__(self):
+                self.calls = 0
+
+            def run(self, X):
+                self.calls += 1
+                return newton_schulz(X)
+
+            __call__ = run
+
+        functions = (moving, counted, in_a_dict, through_another, counting, Iteration(), Iteration().run)
+        for function in (*functions, lambda X: numbers.append(0) or newton_schulz(X)):
+            for mode in ("strict", "observe"):
+                self.assertEqual(self.keeps(function, mode)[0], "other values", (mode, function))
+
+    def test_random_numbers(self):
+        import random
+
+        own = torch.Generator()
+        self.assertEqual(self.keeps(newton_schulz), ("the same", False))
+        self.assertEqual(self.keeps(lambda X: X * torch.rand(1))[1], True)
+        self.assertEqual(self.keeps(lambda X: X * random.random())[1], True)
+        self.assertEqual(self.keeps(lambda X: X * torch.rand(1, generator=own))[0], "other values")
+
+    def test_too_much_to_look_at(self):
+        many = list(range(100_000))
+        self.assertEqual(self.keeps(lambda X: X * many[1])[0], "not known")
+
+
+class Steps(Case):
+    def step(self):
+        """Of the only capture, which is removed."""
+        sidecar = self.only()[1]
+        for path in self.folder.iterdir():
+            path.unlink()
+        return sidecar.get("step")
+
+    def test_of_two_optimizers_each_counts_its_own(self):
+        for begin in (capture.install, None):
+            self.forget()
+            self.on()
+            model = Net()
+            if begin:
+                begin()
+            optimizers = [torch.optim.Muon([model.up.weight]), torch.optim.SGD([model.down.weight], lr=0.1)]
+            for optimizer in optimizers:
+                capture.watch(optimizer)
+            for step in range(4):
+                for parameter in model.parameters():
+                    parameter.grad = torch.ones_like(parameter) * (NAN if step == 3 else 1)
+                with contextlib.ExitStack() as stack:
+                    if not begin:
+                        stack.enter_context(capture.patched(f"{MUON}:_zeropower_via_newtonschulz"))
+                    for optimizer in optimizers:
+                        optimizer.step()
+            self.assertEqual(self.step(), 3, begin)
+
+    def test_a_run_that_goes_on(self):
+        def resumed(kind, told=None, **options):
+            """The step that is recorded in the second after two that were loaded."""
+            self.forget()
+            self.on()
+            weight = torch.nn.Parameter(torch.ones(8, 12))
+            first, second = (kind([weight], lr=0.1, **options) for _ in range(2))
+
+            def steps(optimizer):
+                for _ in range(2):
+                    weight.grad = torch.ones_like(weight)
+                    optimizer.step()
+
+            steps(first)
+            second.load_state_dict(first.state_dict())
+            capture.watch(second, step=told)
+            calls = []
+            watched = capture.wrap(lambda X: broken(X) if len(calls) == 2 else X)
+            # After the hooks of watch(), so within the step.
+            second.register_step_pre_hook(lambda *_: calls.append(0) or watched(draw(8, 12)) is None or None)
+            steps(second)
+            return self.step()
+
+        self.assertIsNone(resumed(torch.optim.SGD, momentum=0.9), "its state has no number")
+        self.assertEqual(resumed(torch.optim.SGD, told=17, momentum=0.9), 18)
+        self.assertEqual(resumed(torch.optim.AdamW), 3, "its state counts")
+
+    def test_who_ends_steps_may_say_which_is_first(self):
+        for said, expected in ((None, None), (40, 40)):
+            self.forget()
+            self.on()
+            if said is not None:
+                capture.begin_step(said)
+            capture.wrap(broken)(draw(8, 12))
+            self.assertEqual(self.step(), expected)
+        capture.end_step(40)
+        capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(self.step(), 41)
+
+
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
