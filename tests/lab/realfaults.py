@@ -160,11 +160,18 @@ def rows_of_zero(plan: Plan, rng: random.Random) -> None:
 
 
 def own_code(plan: Plan, rng: random.Random) -> None:
-    """A function of the user's own, of which they may say that nothing else touches what goes in and comes out."""
+    """A function of the user's own, of which they may name the published one inside, and say that nothing else
+    touches what goes in and comes out."""
     plan.code = "function"
     plan.told = rng.random() < 0.3
     plan.factor = 1e6
     plan.nothing_else = rng.random() < 0.5
+
+
+def own_numbers(plan: Plan, rng: random.Random) -> None:
+    """As own_code(), of a function that is no published one with something around it: nobody names one."""
+    own_code(plan, rng)
+    plan.told = False
 
 
 FAULTS: dict[str, tuple[str, Callable[[Plan, random.Random], None]]] = {
@@ -186,8 +193,8 @@ FAULTS: dict[str, tuple[str, Callable[[Plan, random.Random], None]]] = {
     "second moment of rows": (HONEST, rows_of_zero),
     "state in a closure": (HONEST, own_code),
     "state of an object": (HONEST, own_code),
-    "random estimate": (HONEST, own_code),
-    "coefficients of its own": (HONEST, own_code),
+    "random estimate": (HONEST, own_numbers),
+    "coefficients of its own": (HONEST, own_numbers),
     "exception": (HONEST, own_code),
 }
 
