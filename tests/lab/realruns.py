@@ -3,6 +3,7 @@
 """Trains tiny models with a fault in them, captures it twice, and scores what `nanscope diagnose` says of each whole run.
 
     python tests/lab/realruns.py OUT --seeds 1-60 [--nanscope PROGRAM] [--jobs N] [--only FAULT,...] [--wrapper helper]
+        [--judge] [--at-least PERCENT] [--anew]
 
 Each seed is one plan (realfaults.py), trained by real processes (realtrain.py) once with nanscope_capture around the
 function and once with the bare wrapper of dion PR 78. OUT/SEED/helper and OUT/SEED/bare are the folders that a user would
@@ -13,8 +14,8 @@ births     each birth, or what came from upstream where there are none, is at a 
            of the first step with one is missing; between the lines of two steps that follow each other is exact
 accused    `implementation`, `nondeterministic` or `machine` of any capture of the run, where the truth is something else
 
-Exit status: 0 nothing is accused wrongly, 1 something is, 2 a run got no answer, or less is right than --at-least (percent
-of the runs with a fault of which something was captured by the helper).
+Exit status: 0 nothing is accused wrongly, 1 something is, 2 a run got no answer, or less than --at-least (percent of the runs
+with a fault that showed) has, with the first wrapper, a capture, the right verdict and exact births, 77 there is no torch.
 """
 
 from __future__ import annotations
@@ -31,7 +32,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 
-import torch
+try:
+    import torch
+except ImportError as error:
+    print(f"skipped: {sys.executable} has no torch ({error})")
+    sys.exit(77)
 from realfaults import FAULTS, own_of, plan_of
 from realtrain import Plan, train
 from score import ACCUSING, FAIR, HONEST, Label, find_program, table
@@ -203,7 +208,7 @@ def decidable(label: Label) -> bool:
 
 
 def report(labels: list[Label], wrapper: str) -> float:
-    """Prints the tables of one wrapper; returns the percentage that is right of the faults that left a capture."""
+    """Prints the tables of one wrapper; returns the percentage of the faults that are captured, right and exact."""
     of = [label for label in labels if label["wrapper"] == wrapper]
     faults = [label for label in of if decidable(label)]
     captured = [label for label in faults if label["outcome"] != "no capture"]
@@ -227,28 +232,35 @@ def report(labels: list[Label], wrapper: str) -> float:
         f"{share(sum(bool(x['accused']) for x in honest), len(honest))} · accused wrongly in all "
         f"{sum(bool(x['accused']) for x in of)} · seconds a run at most {max((x['seconds'] for x in of), default=0):.1f}\n"
     )
-    return 100 * right / len(captured) if captured else 100.0
+    whole = sum(bool(label["outcome"] == "right" and label["exact"]) for label in captured)
+    return 100 * whole / len(faults) if faults else 100.0
 
 
 def seeds_of(text: str) -> list[int]:
-    first, _, last = text.partition("-")
-    return list(range(int(first), int(last or first) + 1))
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        seeds += range(int(first), int(last or first) + 1)
+    return seeds
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--seeds", type=seeds_of, default=seeds_of("1-60"), help="FIRST-LAST, or one; default: 1-60")
+    parser.add_argument("--seeds", type=seeds_of, default=seeds_of("1-60"), help="such as 1-60 (the default) or 3,7-9")
     parser.add_argument("--nanscope")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", help=f"of these faults, separated by commas: {', '.join(FAULTS)}")
     parser.add_argument("--wrapper", choices=WRAPPERS, help="only this one")
     parser.add_argument("--judge", action="store_true", help="judges the runs that lie in OUT already")
+    parser.add_argument("--anew", action="store_true", help="removes what lies in OUT")
     parser.add_argument("--at-least", type=float, default=0.0, metavar="PERCENT")
     options = parser.parse_args()
     program = find_program(options.nanscope)
     torch.set_num_threads(1)
     wrappers = (options.wrapper,) if options.wrapper else WRAPPERS
+    if options.anew and (options.out / "verdicts.json").exists():
+        shutil.rmtree(options.out)
     if not options.judge and options.out.exists() and any(options.out.iterdir()):
         sys.exit(f"The folder is not empty; give a new one: {options.out}")
     labels: list[Label] = []
