@@ -260,11 +260,11 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
             "x.json", fmt::format(R"({{"part": {{"placements": {}, "mesh": {{"shape": {}}}}}}})", placements, sizes));
         return open("x.pt", smallCapture())->capture.part;
     };
-    EXPECT_EQ(partOf(R"(["Shard(0)", "Replicate"])", "[2, 4]"), "a part of a DTensor, Shard(0), Replicate");
-    EXPECT_EQ(partOf(R"(["Replicate"])", "[8]"), "") << "every rank holds all of it";
-    EXPECT_EQ(partOf(R"(["Shard(0)"])", "[1]"), "") << "of one rank it is the whole";
-    EXPECT_EQ(partOf(R"(["Partial(sum)"])", "[2]"), "a part of a DTensor, Partial(sum)");
-    EXPECT_EQ(partOf(R"(["Shard(0)"])", "[2, 2]"), "") << "it contradicts itself";
+    EXPECT_EQ(partOf(R"_(["Shard(0)", "Replicate"])_", "[2, 4]"), "a part of a DTensor, Shard(0), Replicate");
+    EXPECT_EQ(partOf(R"_(["Replicate"])_", "[8]"), "") << "every rank holds all of it";
+    EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[1]"), "") << "of one rank it is the whole";
+    EXPECT_EQ(partOf(R"_(["Partial(sum)"])_", "[2]"), "a part of a DTensor, Partial(sum)");
+    EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[2, 2]"), "") << "it contradicts itself";
     EXPECT_EQ(partOf("5", "[2]"), "");
 }
 

@@ -25,6 +25,7 @@ namespace {
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t rows = 16;
 constexpr std::int64_t cols = 24;
@@ -66,8 +67,8 @@ protected:
     void add(int rank, int pid, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
     {
         const auto path = m_folder
-            / fmt::format("dion_nan_capture_rank{}_shape{}x16x24_pid{}_{}.pt", rank, input.size(), pid,
-                1000 + m_run.captures.size());
+            / fmt::format(
+                "{}_rank{}_shape{}x16x24_pid{}_{}.pt", m_lead, rank, input.size(), pid, 1000 + m_run.captures.size());
         std::vector<std::pair<std::string, tensorfile::ValueToWrite>> dict {
             {"input", floats(input)}, {"output", floats(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
         if (m_wrapped) {
@@ -109,6 +110,7 @@ protected:
     TemporaryFolder m_folder;
     RunData m_run;
     bool m_nothingElse = false; ///< the user's word
+    std::string m_lead = "dion_nan_capture";
     bool m_wrapped = true; ///< dumps are as dion's wrapper writes them
 };
 
@@ -128,6 +130,22 @@ TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
     EXPECT_THAT(v.variant.names, Contains("gns-gram"));
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("element 0 of this call is what "))));
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr("not to blame"))));
+}
+
+TEST_F(OtherCalls, AControlOfOurHelperTellsWhatRan)
+{
+    m_lead = "nanscope_control";
+    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 8, {waves(2)}, {outputOf("keller-jordan", waves(2))});
+    m_lead = "dion_nan_capture";
+    add(0, 7, {large()}, {allNan()});
+    const auto v = verdictOn(3);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
+    EXPECT_THAT(v.variant.names, Contains("gns-gram"));
+    EXPECT_THAT(v.variant.names, Not(Contains("keller-jordan"))) << "that one is of another process";
+    EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, HasSubstr(m_run.captures[0].file))));
+    EXPECT_EQ(verdictOn(1).role, Role::healthy);
 }
 
 TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
