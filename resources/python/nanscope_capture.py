@@ -1295,7 +1295,7 @@ def _checksum_before(call, value, tensor):
     _sums(tensor, block.inputs[call.slot, 0], block.inputs[call.slot, 1])
     if _settings.keep:
         call.keep = [value]
-    if _settings.controls and _wants_control(call):
+    if (_settings.controls or _settings.stale) and _wants_control(call):
         call.copy = tensor.clone()
 
 
@@ -1412,6 +1412,8 @@ def _observed(call, result):
         call.output_sums = _matrix_sums(tensor)
     if call.keep is not None:
         call.keep.append(output)
+    elif _settings.stale:
+        call.keep = [output]  # a stale one is not made again by a retry
     if call.copy is not None:
         call.control = tensor.clone()
     with _process.lock:
