@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""What real runs are drawn from: faults below a published Newton-Schulz function, bad numbers, and honest code of one's own.
+"""What real runs are drawn from: faults below a published function, bad numbers, and honest code of one's own.
 
     plan_of(seed) -> Plan        own_of(plan) -> a function of the user's own, or None where a published one runs
 
-Truths are those of score.py. Honest kinds have the truth "user code": `implementation`, `nondeterministic` and `machine`
-are wrong there, of any capture of the run.
+Truths are those of score.py. Honest kinds have the truth "user code": `implementation`, `nondeterministic` and
+`machine` are wrong there, of any capture of the run.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ def bad_checkpoint(plan: Plan, rng: random.Random) -> None:
 
 def fp16_cast(plan: Plan, rng: random.Random) -> None:
     """Gradients grow by a loss scale that nobody takes out again."""
-    plan.variant, plan.dtype = rng.choice((("deepspeed-gram", None), ("keller-jordan", torch.float16), ("dion-ns5", torch.float16)))
+    half = torch.float16
+    plan.variant, plan.dtype = rng.choice((("deepspeed-gram", None), ("keller-jordan", half), ("dion-ns5", half)))
     plan.factor = rng.uniform(4e6, 4e7)
 
 

@@ -1,21 +1,22 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Trains tiny models with a fault in them, captures it twice, and scores what `nanscope diagnose` says of each whole run.
+"""Trains tiny models with a fault in them, captures it twice, and scores what `nanscope diagnose` says of each run.
 
     python tests/lab/realruns.py OUT --seeds 1-60 [--nanscope PROGRAM] [--jobs N] [--only FAULT,...] [--wrapper helper]
         [--judge] [--at-least PERCENT] [--anew]
 
 Each seed is one plan (realfaults.py), trained by real processes (realtrain.py) once with nanscope_capture around the
-function and once with the bare wrapper of dion PR 78. OUT/SEED/helper and OUT/SEED/bare are the folders that a user would
-have; OUT/SEED/truth.* is beside them and no reader sees it. Of the bare wrapper nothing is told on the command line.
+function and once with the bare wrapper of dion PR 78. OUT/SEED/helper and OUT/SEED/bare are the folders that a user
+would have; OUT/SEED/truth.* is beside them and no reader sees it. The command line tells nothing of either.
 
 right      the capture of the call that went bad has the verdict of the truth, fair ones as in score.py
-births     each birth, or what came from upstream where there are none, is at a (rank, step) where one happened, and none
-           of the first step with one is missing; between the lines of two steps that follow each other is exact
-accused    `implementation`, `nondeterministic` or `machine` of any capture of the run, where the truth is something else
+births     each birth, or what came from upstream where there are none, is at a (rank, step) where one happened, and
+           none of the first step with one is missing; between the lines of two steps in a row is exact
+accused    `implementation`, `nondeterministic` or `machine` of any capture of the run where the truth is another
 
-Exit status: 0 nothing is accused wrongly, 1 something is, 2 a run got no answer, or less than --at-least (percent of the runs
-with a fault that showed) has, with the first wrapper, a capture, the right verdict and exact births, 77 there is no torch.
+Exit status: 0 nothing is accused wrongly; 1 something is; 2 a run got no answer, or less than --at-least (percent of
+the runs with a fault that showed) has, with the first wrapper, a capture, the right verdict and exact births; 77 there
+is no torch.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def chosen(entries: list[dict[str, object]], places: list[Place]) -> dict[str, o
 
 
 def exact(entries: list[dict[str, object]], places: list[Place], born: bool) -> bool:
-    """Whether births (what came from upstream, where nothing was born) are at these ranks and steps, and nowhere else."""
+    """Whether births (what came from upstream, where nothing was born) are at these ranks and steps alone."""
     roles = BORN if born else ("upstream",)
     found = [entry for entry in entries if entry["role"] in roles]
     close = all(e.get("step") is not None and e["step"][1] - e["step"][0] <= 1 for e in found)
@@ -225,12 +226,14 @@ def report(labels: list[Label], wrapper: str) -> float:
             print(f"place: {label['run']} {label['fault']}: {label['places']}, said {label['steps']}")
     right = sum(label["outcome"] == "right" for label in captured)
     print(
-        f"{wrapper}: runs {len(of)} · with a fault that showed {len(faults)} · captured {share(len(captured), len(faults))} · "
+        f"{wrapper}: runs {len(of)} · with a fault that showed {len(faults)} · "
+        f"captured {share(len(captured), len(faults))} · "
         f"right {share(right, len(captured))} · undecided {sum(x['outcome'] == 'undecided' for x in captured)} · "
         f"wrong {sum(x['outcome'] == 'wrong' for x in captured)} · births exact "
         f"{share(sum(bool(x['exact']) for x in captured), len(captured))} · honest accused "
         f"{share(sum(bool(x['accused']) for x in honest), len(honest))} · accused wrongly in all "
-        f"{sum(bool(x['accused']) for x in of)} · seconds a run at most {max((x['seconds'] for x in of), default=0):.1f}\n"
+        f"{sum(bool(x['accused']) for x in of)} · "
+        f"seconds a run at most {max((x['seconds'] for x in of), default=0):.1f}\n"
     )
     whole = sum(bool(label["outcome"] == "right" and label["exact"]) for label in captured)
     return 100 * whole / len(faults) if faults else 100.0

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""One rank of a real run: a tiny model that a Muon of our own trains in a process of its own, with a fault in its kernel.
+"""One rank of a real run: a process that trains a tiny model with a Muon of our own, and a fault in its kernel.
 
 `Plan` says what is trained and what goes wrong; train() is that process. Whatever it writes below `run` is what a user
-would have; what it notes below `truth` is for the score alone: each call of Newton-Schulz with what went in and came out.
+would have; what it notes below `truth` is for the score alone: of each call what went in and came out.
 The fault sits in Silicon, out of sight of what is captured, as a kernel's or a card's would.
 """
 
@@ -309,7 +309,8 @@ def bare(function: Callable[..., Tensor], folder: Path, rank: int, raises: bool)
         path = folder / f"dion_nan_capture_rank{rank}_shape{shape}_pid{os.getpid()}_{int(time.time() * 1000)}.pt"
         dump = {"input": before.cpu(), "output": Y.detach().cpu(), "rank": rank, "shape": tuple(before.shape)}
         torch.save({**dump, "dtype": str(before.dtype), "epsilon": float(epsilon)}, path)
-        message = f"[dion NaN capture] non-finite Newton-Schulz output on rank {rank}, shape {tuple(before.shape)}; dumped to {path}"
+        what = f"non-finite Newton-Schulz output on rank {rank}, shape {tuple(before.shape)}"
+        message = f"[dion NaN capture] {what}; dumped to {path}"
         if raises:
             raise RuntimeError(message)
         print(message, file=sys.stderr, flush=True)
