@@ -12,6 +12,7 @@
 
 #include "ui/heatmap/heatrender.h"
 #include "ui/heatmap/heatview.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -450,10 +451,9 @@ void FilmStrip::drawRowLabels(QPainter& painter) const
     QRect note = rowLabelRect(row);
     note.setLeft(note.right() + gap);
     note.setRight(frame.left() - 2 * gap);
-    const QFontMetrics metrics(painter.font());
-    painter.drawText(note, beside,
-        note.height() < 2 * metrics.height() ? metrics.elidedText(m_capturedNote, Qt::ElideRight, note.width())
-                                             : m_capturedNote);
+    const int lines = std::max(1, note.height() / QFontMetrics(painter.font()).lineSpacing());
+    painter.drawText(
+        note, Qt::AlignVCenter | Qt::AlignRight, elidedLines(m_capturedNote, painter.font(), note.width(), lines));
     painter.setPen(theme().text);
     painter.drawText(rowLabelRect(row), beside, tr("captured output"));
     painter.setPen(theme().muted);

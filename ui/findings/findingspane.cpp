@@ -254,6 +254,7 @@ void FindingsPane::setFindings(const std::vector<Finding>& findings, const std::
     const Finding* shown = selected();
     const QString id = shown ? qstr(shown->id) : QString();
     m_model->setFindings(findings);
+    hideEmptyColumns();
     updateCounts();
     const int row = m_model->rowOf(id);
     row >= 0 ? selectRow(row) : selectRow(std::min(m_leftRow, m_model->rowCount() - 1));
@@ -279,7 +280,20 @@ void FindingsPane::showChosenStates()
         }
     }
     m_model->setShown(std::move(states));
+    hideEmptyColumns();
     selectRow(0);
+}
+
+/// The names need the room of columns in which nothing stands.
+void FindingsPane::hideEmptyColumns()
+{
+    for (const int column : {int {FindingModel::step}, int {FindingModel::rank}}) {
+        bool filled = false;
+        for (int row = 0; row < m_model->rowCount() && !filled; ++row) {
+            filled = !m_model->index(row, column).data(CopyRole).toString().isEmpty();
+        }
+        m_view->setColumnHidden(column, !filled);
+    }
 }
 
 void FindingsPane::selectRow(int row)

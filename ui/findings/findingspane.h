@@ -80,6 +80,7 @@ private:
     void showSilence(const Finding* finding);
     void showChosenStates();
     void updateCounts();
+    void hideEmptyColumns();
     void selectRow(int row);
     void showDetail();
 

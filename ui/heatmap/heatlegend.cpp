@@ -179,6 +179,13 @@ int ClassLegend::heightForWidth(int width) const
     return places(width).back().y() + lineHeight();
 }
 
+// Not every layout asks for the height of a width.
+void ClassLegend::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    setFixedHeight(heightForWidth(width()));
+}
+
 void ClassLegend::paintEvent(QPaintEvent* event)
 {
     Q_UNUSED(event)

@@ -54,6 +54,7 @@ public:
     int heightForWidth(int width) const override;
 
 protected:
+    void resizeEvent(QResizeEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
 
 private:

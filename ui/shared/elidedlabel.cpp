@@ -9,6 +9,32 @@
 
 namespace nanscope {
 
+QString elidedLines(const QString& text, const QFont& font, int width, int lines, Qt::TextElideMode mode)
+{
+    QTextLayout layout(text, font);
+    // A number may be longer than the line.
+    QTextOption option;
+    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+    layout.setTextOption(option);
+    layout.beginLayout();
+    QStringList shown;
+    qsizetype taken = 0;
+    while (shown.size() + 1 < lines) {
+        QTextLine line = layout.createLine();
+        if (!line.isValid()) {
+            break;
+        }
+        line.setLineWidth(width);
+        shown << text.mid(taken, line.textLength()).trimmed();
+        taken += line.textLength();
+    }
+    layout.endLayout();
+    if (taken < text.size()) {
+        shown << QFontMetrics(font).elidedText(text.mid(taken), mode, width);
+    }
+    return shown.join(QLatin1Char('\n'));
+}
+
 ElidedLabel::ElidedLabel(QWidget* parent, Qt::TextElideMode mode)
     : QLabel(parent)
     , m_mode(mode)
@@ -46,33 +72,6 @@ QSize ElidedLabel::sizeHint() const
     return {fontMetrics().horizontalAdvance(m_text) + 2, m_lines * fontMetrics().height()};
 }
 
-/// Whole words in every line but the last, which takes what is left.
-QString ElidedLabel::shownIn(int width) const
-{
-    QTextLayout layout(m_text, font());
-    // A number may be longer than the line.
-    QTextOption option;
-    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-    layout.setTextOption(option);
-    layout.beginLayout();
-    QStringList shown;
-    qsizetype taken = 0;
-    while (shown.size() + 1 < m_lines) {
-        QTextLine line = layout.createLine();
-        if (!line.isValid()) {
-            break;
-        }
-        line.setLineWidth(width);
-        shown << m_text.mid(taken, line.textLength()).trimmed();
-        taken += line.textLength();
-    }
-    layout.endLayout();
-    if (taken < m_text.size()) {
-        shown << fontMetrics().elidedText(m_text.mid(taken), m_mode, width);
-    }
-    return shown.join(QLatin1Char('\n'));
-}
-
 void ElidedLabel::resizeEvent(QResizeEvent* event)
 {
     QLabel::resizeEvent(event);
@@ -82,7 +81,7 @@ void ElidedLabel::resizeEvent(QResizeEvent* event)
 void ElidedLabel::elide()
 {
     static const QRegularExpression breaks(QStringLiteral("\\s"));
-    const QString shown = shownIn(width());
+    const QString shown = elidedLines(m_text, font(), width(), m_lines, m_mode);
     setText(shown);
     setToolTip(QString(shown).remove(breaks) == QString(m_text).remove(breaks) ? QString() : plainTip(m_text));
 }

@@ -6,6 +6,10 @@
 
 namespace nanscope {
 
+/// At most so many lines of this width: whole words in each but the last, which takes what is left and may end in "…".
+QString elidedLines(
+    const QString& text, const QFont& font, int width, int lines, Qt::TextElideMode mode = Qt::ElideRight);
+
 /// One line, or a few, that end in "…" instead of being cut; the whole text is its tool tip then.
 class ElidedLabel : public QLabel
 {
@@ -27,7 +31,6 @@ protected:
 
 private:
     void elide();
-    QString shownIn(int width) const;
 
     QString m_text;
     int m_lines = 1;

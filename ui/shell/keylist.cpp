@@ -165,7 +165,12 @@ QDialog* showKeyList(QMainWindow& window)
     layout->addWidget(buttons);
     QObject::connect(box, &QLineEdit::textChanged, found, &QSortFilterProxyModel::setFilterFixedString);
     QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
-    dialog->resize(grid(180), grid(130));
+    int longest = 0;
+    for (int row = 0; row < found->rowCount(); ++row) {
+        longest = std::max(longest, view->fontMetrics().horizontalAdvance(found->index(row, 2).data().toString()));
+    }
+    const int wanted = view->columnWidth(0) + view->columnWidth(1) + longest + grid(16);
+    dialog->resize(std::min(wanted, window.width() - grid(4)), grid(130));
     dialog->show();
     return dialog;
 }
