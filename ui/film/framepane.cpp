@@ -297,12 +297,12 @@ QGridLayout* FramePane::buildFacts()
     form->setVerticalSpacing(2);
     form->setColumnStretch(1, 1);
     m_facts = form;
-    form->addWidget(new QLabel(tr("Under cursor"), this), 0, 0);
+    form->addWidget(new QLabel(tr("Under cursor"), this), 0, 0, Qt::AlignTop);
     form->itemAt(0)->widget()->setObjectName(QStringLiteral("muted"));
     for (int i = 0; i < frameFactCount; ++i) {
         auto* name = new QLabel(factName(static_cast<FrameFact>(i)), this);
         name->setObjectName(QStringLiteral("muted"));
-        form->addWidget(name, i + 1, 0);
+        form->addWidget(name, i + 1, 0, Qt::AlignTop);
         m_names[static_cast<std::size_t>(i)] = name;
     }
     for (std::size_t side = 0; side < m_sides.size(); ++side) {
@@ -321,6 +321,17 @@ ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     form.addWidget(value, row, column);
     return value;
+}
+
+/// A number goes on in the next line where the column is narrow: its last digits are what somebody looks for.
+void FramePane::giveNumbersRoom()
+{
+    for (SideWidgets& side : m_sides) {
+        side.cursor->setLines(m_comparing ? 3 : 2);
+        for (const FrameFact fact : {FrameFact::largest, FrameFact::distance}) {
+            side.facts[static_cast<std::size_t>(fact)]->setLines(m_comparing ? 2 : 1);
+        }
+    }
 }
 
 /// Two columns leave room for what tells two cells apart.
@@ -360,6 +371,7 @@ void FramePane::setComparing(bool comparing)
     if (!comparing) {
         setFrame(nullptr, -1, Side::second);
     }
+    giveNumbersRoom();
     showRows();
     updateScale();
 }

@@ -82,6 +82,7 @@ private:
     ElidedLabel* addValue(QGridLayout& form, int row, int column);
     void fillFacts(SideWidgets& side);
     void describe(FrameMap& map);
+    void giveNumbersRoom();
     void showRows();
     void updateReadout();
     void updateScale();

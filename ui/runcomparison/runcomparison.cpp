@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/runcomparison/runcomparison.h"
 
+#include <algorithm>
+
 #include <limits>
 #include <utility>
 
@@ -9,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
+#include <QScreen>
 #include <QSpinBox>
 #include <QSplitter>
 #include <QTabWidget>
@@ -60,7 +63,7 @@ TextTable seriesTable(const diagnose::RunComparison& comparison)
 {
     using W = RunComparisonWindow;
     TextTable table;
-    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First step"), W::tr("This run"),
+    table.columns = {W::tr("Series"), W::tr("Common"), W::tr("Differ"), W::tr("First step"), W::tr("This run"),
         W::tr("Other run"), W::tr("Largest |a−b| / max"), W::tr("at step"), W::tr("Compared to"), W::tr("Line"),
         W::tr("Other line")};
     for (const diagnose::SeriesComparison& one : comparison.series) {
@@ -130,7 +133,8 @@ RunComparisonWindow::RunComparisonWindow(QWidget* parent)
         m_headline->setText(sentence);
     });
     connect(m_shift, &QSpinBox::valueChanged, this, [this](int steps) { m_comparer.shift(steps); });
-    resize(grid(250), grid(170));
+    // All that tells the runs apart without scrolling.
+    resize(std::min(grid(300), screen()->availableGeometry().width() - grid(10)), grid(170));
 }
 
 QWidget* RunComparisonWindow::buildHeader()
