@@ -526,22 +526,53 @@ void FaultTreeView::paintSteps(QPainter& painter) const
     painter.setClipRect(viewport()->rect());
     painter.drawText(QRectF(grid(2), top, m_gutter - grid(2), metrics.height()), Qt::AlignLeft, tr("step"));
     painter.setClipRect(QRectF(m_gutter, top, viewport()->width() - m_gutter, metrics.height()));
+    const std::size_t stride = stepStride(metrics);
     const auto first = std::ranges::upper_bound(m_geometry.columnLeft, plot().left() - origin().x());
-    double free = plot().left() - 1;
     for (auto column = std::max<std::ptrdiff_t>(0, first - m_geometry.columnLeft.begin() - 1);
          column < static_cast<std::ptrdiff_t>(m_tree.columns.size()); ++column) {
         const auto i = static_cast<std::size_t>(column);
-        const double middle = origin().x() + (m_geometry.columnLeft[i] + m_geometry.columnLeft[i + 1]) / 2;
+        const double middle = stepMiddle(i);
         const QString text = stepText(m_tree.columns[i]);
-        const double half = metrics.horizontalAdvance(text) / 2.0;
-        if (middle - half > viewport()->width()) {
+        const double wide = metrics.horizontalAdvance(text) + 2;
+        if (middle - wide / 2 > viewport()->width()) {
             break;
         }
-        if (middle - half >= free && middle + half <= viewport()->width()) {
-            painter.drawText(QRectF(middle - half - 1, top, 2 * half + 2, metrics.height()), Qt::AlignHCenter, text);
-            free = middle + half + grid(2);
+        if (!isStepLabelled(i, stride)) {
+            continue;
         }
+        // The last one stands at the edge, where its middle may have less room than half of it takes.
+        const double beyond = middle + wide / 2 - viewport()->width();
+        const double shift = beyond > 0 && beyond < wide / 2 && i + 1 == m_tree.columns.size() ? beyond : 0;
+        painter.drawText(QRectF(middle - wide / 2 - shift, top, wide, metrics.height()), Qt::AlignHCenter, text);
     }
+}
+
+double FaultTreeView::stepMiddle(std::size_t column) const
+{
+    return origin().x() + (m_geometry.columnLeft[column] + m_geometry.columnLeft[column + 1]) / 2;
+}
+
+/// Every how many columns have a label, so that none touch: the same all along the tree, wherever it is scrolled to.
+std::size_t FaultTreeView::stepStride(const QFontMetrics& metrics) const
+{
+    if (m_tree.columns.size() < 2) {
+        return 1;
+    }
+    double closest = stepMiddle(1) - stepMiddle(0);
+    for (std::size_t i = 2; i < m_tree.columns.size(); ++i) {
+        closest = std::min(closest, stepMiddle(i) - stepMiddle(i - 1));
+    }
+    // Steps count up: those at the ends are the widest.
+    const int widest = std::max(metrics.horizontalAdvance(stepText(m_tree.columns.front())),
+        metrics.horizontalAdvance(stepText(m_tree.columns.back())));
+    return static_cast<std::size_t>(std::max(1.0, std::ceil((widest + grid(1)) / std::max(closest, 1.0))));
+}
+
+/// The first and the last always; the one before the last gives way to it.
+bool FaultTreeView::isStepLabelled(std::size_t column, std::size_t stride) const
+{
+    const std::size_t last = m_tree.columns.size() - 1;
+    return column == last || column == 0 || (column % stride == 0 && last - column >= stride);
 }
 
 QString FaultTreeView::keysTitle() const

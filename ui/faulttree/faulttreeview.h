@@ -82,6 +82,9 @@ private:
     QString describe(int node) const;
     QString laneLabel(const FaultLane& lane) const;
     QString stepText(const FaultColumn& column) const;
+    double stepMiddle(std::size_t column) const;
+    std::size_t stepStride(const QFontMetrics& metrics) const;
+    bool isStepLabelled(std::size_t column, std::size_t stride) const;
     QFont stepFont() const;
     int startNode() const;
 
