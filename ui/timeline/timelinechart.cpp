@@ -141,6 +141,7 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     , m_logButton(makeButton(tr("log"), tr("Logarithmic axis"), "chip", this))
     , m_menuButton(makeButton(QStringLiteral("⋯"), tr("More for this plot"), "quiet", this))
     , m_seriesButton(makeButton(tr("Series"), tr("Choose the series that are shown"), "quiet", this))
+    , m_readoutLine(new ElidedLabel(this))
     , m_noteLine(new ElidedLabel(this))
 {
     buildHeader();
@@ -148,6 +149,8 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     QFont small = font();
     small.setPointSizeF(std::max(7.0, small.pointSizeF() - 1));
     m_noteLine->setFont(small);
+    m_readoutLine->setFont(small);
+    m_readoutLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_noteLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_plot->setAccessibleName(title());
@@ -155,7 +158,11 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     inner->setContentsMargins(grid(2), 0, grid(2), grid(1));
     inner->setSpacing(0);
     inner->addWidget(m_plot, 1);
-    inner->addWidget(m_noteLine);
+    auto* below = new QHBoxLayout;
+    below->setSpacing(grid(2));
+    below->addWidget(m_readoutLine);
+    below->addWidget(m_noteLine, 1);
+    inner->addLayout(below);
     body()->addLayout(inner, 1);
     connect(m_plot, &TimelinePlot::redrawn, this, &TimelineChart::updateTexts);
     connect(m_plot, &TimelinePlot::readoutChanged, this, [this](const QString& text) {
@@ -203,11 +210,15 @@ void TimelineChart::buildHeader()
     });
 }
 
+/// Beside the legend it would be cut, or take its place: only a low chart has no line below for it.
 void TimelineChart::showReadout(const QString& text)
 {
-    setNote(text);
-    m_legend->setVisible(text.isEmpty());
-    findChild<QLabel*>(QStringLiteral("paneNote"))->setVisible(!text.isEmpty());
+    const bool low = height() < comfortableHeight;
+    setNote(low ? text : QString());
+    m_readoutLine->setFullText(low ? QString() : text);
+    m_readoutLine->setVisible(!m_readoutLine->fullText().isEmpty());
+    m_legend->setVisible(!low || text.isEmpty());
+    findChild<QLabel*>(QStringLiteral("paneNote"))->setVisible(low && !text.isEmpty());
 }
 
 QString TimelineChart::title() const
@@ -347,6 +358,7 @@ void TimelineChart::spareRoom()
     const bool low = height() < comfortableHeight;
     header()->setContentsMargins(grid(3), low ? grid(1) : grid(2), grid(3), low ? 0 : grid(1));
     m_noteLine->setVisible(!low || !note().isEmpty());
+    showReadout(m_plot->readout());
 }
 
 void TimelineChart::updateTexts()

@@ -81,6 +81,7 @@ private:
     QToolButton* m_logButton;
     QToolButton* m_menuButton;
     QToolButton* m_seriesButton;
+    ElidedLabel* m_readoutLine;
     ElidedLabel* m_noteLine;
     std::vector<TimelineLine> m_lines;
     QString m_problem;
