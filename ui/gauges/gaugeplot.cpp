@@ -115,14 +115,18 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
     graph->setScatterStyle(
         QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
     graph->setData(keys, numbers, true);
-    addLegend(name);
+    addLegend(name, color);
 }
 
-/// Its words stay on one line where the legend takes two.
-void GaugePlot::addLegend(const QString& name)
+/// Its words stay on one line where the legend takes two. The mark is the first of them.
+void GaugePlot::addLegend(const QString& name, const QColor& color)
 {
-    m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · "))
-        + QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
+    const QString joint = m_legend.isEmpty() ? QString() : QStringLiteral(" · ");
+    const QString words = QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
+    m_legend += joint + words;
+    m_legendHtml += joint
+        + QStringLiteral("<span style='color:%1'>%2</span>%3")
+              .arg(color.name(), words.left(1).toHtmlEscaped(), words.mid(1).toHtmlEscaped());
 }
 
 bool GaugePlot::drawsNothing() const
@@ -134,7 +138,7 @@ void GaugePlot::addLimits()
 {
     const auto limits = columnOf(m_rows, &Row::spectralLimit);
     if (std::ranges::any_of(limits, [](const auto& limit) { return limit.has_value(); })) {
-        addLegend(tr("▬ divergence limit"));
+        addLegend(tr("▬ divergence limit"), theme().bad);
     }
     for (const Row& row : m_rows) {
         if (const auto limit = drawable(row.spectralLimit)) {
@@ -152,10 +156,11 @@ void GaugePlot::rebuild()
     plot().clearItems();
     plot().clearGraphs();
     m_legend.clear();
+    m_legendHtml.clear();
     addLine(tr("• largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
-    addLine(tr("■ ‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
+    addLine(tr("□ ‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
     addLine(tr("● max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));
-    addLine(tr("▲ ‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
+    addLine(tr("△ ‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
     addLimits();
     plot().rescaleAxes();
     QCPRange values = plot().yAxis->range();
@@ -170,7 +175,7 @@ void GaugePlot::rebuild()
         ceiling->point1->setCoords(0, m_formatMax);
         ceiling->point2->setCoords(1, m_formatMax);
         ceiling->setPen(QPen(colors.bad, 1, Qt::DotLine));
-        m_legend += tr(" · largest %1 %2").arg(m_format, roundNumber(m_formatMax, 5));
+        addLegend(tr("┈ largest %1 %2").arg(m_format, roundNumber(m_formatMax, 5)), colors.bad);
     }
     plot().yAxis->setRange(values.lower / 2, values.upper * 2);
     const double last = m_rows.empty() ? 1 : m_rows.back().iteration;

@@ -4,6 +4,7 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
+#include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -30,6 +31,7 @@ GaugesPane::GaugesPane(QWidget* parent)
           new DeepPlot(DeepPlot::Kind::signal, this)}
     , m_views(new QComboBox(this))
     , m_deepButton(new QPushButton(tr("Deep gauges…"), this))
+    , m_legend(new QLabel(this))
     , m_readout(new ElidedLabel(this))
 {
     m_views->setAccessibleName(tr("Which gauges are shown"));
@@ -39,12 +41,17 @@ GaugesPane::GaugesPane(QWidget* parent)
     header()->addWidget(m_views);
     header()->addWidget(m_deepButton);
     m_readout->setObjectName(QStringLiteral("muted"));
+    m_legend->setObjectName(QStringLiteral("muted"));
+    m_legend->setTextFormat(Qt::RichText);
+    m_legend->setWordWrap(true);
+    m_legend->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     auto* plots = new QHBoxLayout;
     plots->addWidget(m_plot, 1);
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(readoutMargin, 0, readoutMargin, grid(1));
     inner->setSpacing(0);
     inner->addLayout(plots, 1);
+    inner->addWidget(m_legend);
     inner->addWidget(m_readout);
     body()->addLayout(inner, 1);
     for (std::size_t i = 0; i < m_deepPlots.size(); ++i) {
@@ -158,21 +165,42 @@ QString GaugesPane::legendText() const
 void GaugesPane::showReadout(const QString& text)
 {
     const QString empty = emptyText();
-    m_readout->setFullText(!empty.isEmpty() ? empty : text.isEmpty() ? legendText() : text);
-    fitReadout();
+    m_readout->setFullText(empty.isEmpty() ? text : empty);
+    showLegend();
 }
 
-// By the legend, not by what is read under the mouse: the plot must not change its height with every step.
-void GaugesPane::fitReadout()
+void GaugesPane::showLegend()
+{
+    const bool always = !m_hasDeep || m_views->currentData().toInt() < 0;
+    m_legend->setText(always ? m_plot->legendHtml() : legendText().toHtmlEscaped());
+    m_legend->setVisible(!legendText().isEmpty());
+    fitLegend();
+}
+
+// The readout keeps its line while nothing is read: the plot must not change its height with every step.
+void GaugesPane::fitLegend()
 {
     const int room = width() - 2 * readoutMargin - 2;
-    m_readout->setLines(m_readout->fontMetrics().horizontalAdvance(legendText()) > room ? 2 : 1);
+    const int wide = m_legend->fontMetrics().horizontalAdvance(legendText());
+    const int lines = wide > room ? 2 : 1;
+    m_legend->setFixedHeight(lines * m_legend->fontMetrics().height());
+    // The numbers of one step are about as many words as the legend.
+    m_readout->setLines(lines);
+}
+
+// The plots take the colours of their new theme after their pane.
+void GaugesPane::changeEvent(QEvent* event)
+{
+    if (isThemeChange(event)) {
+        QMetaObject::invokeMethod(this, &GaugesPane::showLegend, Qt::QueuedConnection);
+    }
+    PaneFrame::changeEvent(event);
 }
 
 void GaugesPane::resizeEvent(QResizeEvent* event)
 {
     PaneFrame::resizeEvent(event);
-    fitReadout();
+    fitLegend();
 }
 
 /// Why there is nothing to see; nothing where there is.

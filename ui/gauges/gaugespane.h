@@ -11,6 +11,7 @@
 #include "ui/shared/paneframe.h"
 
 class QComboBox;
+class QLabel;
 class QPushButton;
 
 namespace nanscope {
@@ -36,6 +37,7 @@ public:
     const std::array<DeepPlot*, 3>& deepPlots() const { return m_deepPlots; }
     QComboBox* views() { return m_views; }
     QPushButton* deepButton() { return m_deepButton; }
+    QLabel* legend() { return m_legend; }
     QString readoutText() const;
     const ElidedLabel& readout() const { return *m_readout; }
 
@@ -45,13 +47,15 @@ Q_SIGNALS:
     void deepCancelled();
 
 protected:
+    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void addPlot(StepPlot& plot, const QString& title, const std::function<QString()>& legend);
     void chooseView();
     void showReadout(const QString& text);
-    void fitReadout();
+    void showLegend();
+    void fitLegend();
     QString legendText() const;
     QString emptyText() const;
 
@@ -59,6 +63,7 @@ private:
     std::array<DeepPlot*, 3> m_deepPlots;
     QComboBox* m_views; ///< there with deep gauges only
     QPushButton* m_deepButton;
+    QLabel* m_legend;
     ElidedLabel* m_readout;
     PictureCaption m_caption; ///< of every plot but for title and legend
     bool m_chosen = false; ///< the user has picked a view

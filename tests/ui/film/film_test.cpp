@@ -6,6 +6,7 @@
 #include <QComboBox>
 #include <QFile>
 #include <QImage>
+#include <QLabel>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSlider>
@@ -364,7 +365,8 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     const QString text = pane.plot()->accessibleDescription();
     EXPECT_TRUE(text.contains(QStringLiteral("slack at least 110 %"))) << qPrintable(text);
     EXPECT_EQ(text.count(QStringLiteral("slack")), 1) << "a bound of 3 beyond the limit proves nothing";
-    EXPECT_TRUE(pane.plot()->legendText().contains(QStringLiteral("largest fp16 65504")))
+    EXPECT_TRUE(
+        pane.plot()->legendText().replace(QChar(QChar::Nbsp), u' ').contains(QStringLiteral("largest fp16 65504")))
         << qPrintable(pane.plot()->legendText());
     EXPECT_EQ(pane.plot()->table().split(QLatin1Char('\n')).at(2), QStringLiteral("2\t3\t1.05\t40000\t\t40000"));
     pane.setCell(nullptr);
@@ -376,7 +378,12 @@ TEST(GaugesTest, WhereNothingIsFiniteASentenceSaysSince)
     GaugesPane pane;
     Cell shown = cell();
     pane.setCell(&shown);
-    EXPECT_EQ(pane.readoutText(), pane.plot()->legendText());
+    EXPECT_EQ(pane.readoutText(), QString());
+    const QString limit = QStringLiteral("<span style='color:%1'>▬</span>").arg(theme().bad.name());
+    EXPECT_TRUE(pane.legend()->text().contains(limit)) << qPrintable(pane.legend()->text());
+    Q_EMIT pane.plot()->readoutChanged(QStringLiteral("step 1"));
+    EXPECT_EQ(pane.readoutText(), QStringLiteral("step 1"));
+    EXPECT_TRUE(pane.legend()->text().contains(limit)) << "what is read does not take the place of the legend";
     for (Gauge& gauge : shown.gauges) {
         gauge.spectralBound = gauge.absmaxQ = gauge.orthogonality = std::nullopt;
         gauge.absmaxX = std::numeric_limits<double>::quiet_NaN();
