@@ -27,6 +27,8 @@ SmallPlot::SmallPlot(QWidget* parent)
     : QWidget(parent)
     , m_plot(new QCustomPlot(this))
 {
+    // QCustomPlot sets it, and with it a right click on a curve asks nobody for a menu.
+    m_plot->setAttribute(Qt::WA_NoMousePropagation, false);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(1, 1, 1, 1); // room for the frame of the focus
     layout->addWidget(m_plot);

@@ -89,6 +89,8 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     layout->addWidget(m_plot);
     setFocusPolicy(Qt::WheelFocus);
     m_plot->setFocusPolicy(Qt::NoFocus);
+    // QCustomPlot sets it, and with it a right click on a curve asks nobody for a menu.
+    m_plot->setAttribute(Qt::WA_NoMousePropagation, false);
     buildAxes();
     m_input = new TimelineInput(*this, *m_plot);
     setMinimumSize(200, 64);

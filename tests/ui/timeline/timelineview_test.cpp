@@ -3,6 +3,8 @@
 #include <memory>
 
 #include <QMouseEvent>
+#include <QSignalSpy>
+#include <QTest>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
@@ -151,6 +153,20 @@ TEST_F(LinkedPlots, MouseTellsTheExactValue)
     QEvent leave(QEvent::Leave);
     QCoreApplication::sendEvent(&canvasOf(plot), &leave);
     EXPECT_EQ(text, QString());
+}
+
+TEST_F(LinkedPlots, ARightClickAsksForTheMenu)
+{
+    QWidget window;
+    TimelinePlot shown(&window, &view);
+    shown.resize(600, 200);
+    shown.setTraces({trace(0, {1, 2, 3, 4})});
+    window.resize(600, 200);
+    window.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&window));
+    QSignalSpy asked(&shown, &TimelinePlot::menuRequested);
+    QTest::mouseClick(window.windowHandle(), Qt::RightButton, {}, QPoint(300, 120));
+    EXPECT_EQ(asked.size(), 1);
 }
 
 TEST_F(LinkedPlots, KeysDoWhatTheMouseDoes)
