@@ -235,7 +235,8 @@ std::vector<CaptureVerdict*> orderOf(
     std::vector<CaptureVerdict*> order;
     std::ranges::transform(verdicts, std::back_inserter(order), [](CaptureVerdict& verdict) { return &verdict; });
     if (first) {
-        std::ranges::stable_partition(order, [&](const CaptureVerdict* verdict) { return first(*verdict); });
+        std::stable_partition(
+            order.begin(), order.end(), [&](const CaptureVerdict* verdict) { return first(*verdict); });
     }
     return order;
 }

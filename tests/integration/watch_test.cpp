@@ -19,10 +19,8 @@ using namespace nanscope::testing;
 using namespace std::chrono_literals;
 using nanscope::platform::ChildProcess;
 using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using Json = nlohmann::ordered_json;
 
 namespace fs = std::filesystem;
@@ -103,7 +101,7 @@ protected:
     std::string drop(const std::string& name, const MadeCapture& wanted = {}) const
     {
         const auto written = writeCapture(m_folder / "half.pt", wanted);
-        const auto path = m_run + "/" + name;
+        auto path = m_run + "/" + name;
         fs::rename(written, path);
         return path;
     }
