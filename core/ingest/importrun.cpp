@@ -378,7 +378,10 @@ public:
                 return done;
             }
         }
-        noteUnknown(m_unknown, m_said);
+        // Where another log tells the run, one that says nothing is as it should be: a launcher's stream of warnings.
+        if (!m_gaveSeries) {
+            noteUnknown(m_unknown, m_said);
+        }
         return storeLogs(m_destination, m_said);
     }
 
@@ -397,7 +400,9 @@ private:
             return tl::make_unexpected(read.error());
         } else if (*read == LogRead::putOff) {
             m_putOff.push_back(file);
-        } else if (*read != LogRead::series) {
+        } else if (*read == LogRead::series) {
+            m_gaveSeries = true;
+        } else {
             noteNothing(file, *read);
         }
         if (m_meter.cancelled()) {
@@ -422,6 +427,7 @@ private:
     const JobContext& m_job;
     ProgressMeter m_meter;
     std::vector<std::string> m_unknown; ///< logs of which no line is known
+    bool m_gaveSeries = false; ///< a log of the run did, now or at an earlier import
     SeenLogs m_seen;
     std::vector<FoundFile> m_putOff;
 };

@@ -178,7 +178,8 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     if (term.expression) {
         return term.expression->match(text).hasMatch();
     }
-    return std::ranges::any_of(term.words, [&](const QString& word) { return plain(text).contains(word); });
+    const QString searched = plain(text);
+    return std::ranges::any_of(term.words, [&](const QString& word) { return searched.contains(word); });
 }
 
 bool CaptureFilter::filterAcceptsRow(int row, const QModelIndex& parent) const

@@ -165,9 +165,6 @@ void PaneArea::shareHeight()
 
 void PaneArea::setAnswerHeight(int height)
 {
-    // What made the middle higher asks for less only once it is laid out again.
-    layout()->invalidate();
-    layout()->activate();
     resizeDocks({m_answer}, {height}, Qt::Vertical);
 }
 

@@ -189,7 +189,7 @@ workflow::RunNews::Found Watcher::newsOf(const workflow::OpenedRun& opened)
     });
 }
 
-bool Watcher::look()
+void Watcher::look()
 {
     auto opened = read();
     if (!opened) {
@@ -197,7 +197,7 @@ bool Watcher::look()
             m_teller.say(sentence(opened.error()));
         }
         m_restless = true;
-        return false;
+        return;
     }
     auto found = newsOf(*opened);
     if (std::exchange(m_first, false)) {
@@ -211,7 +211,6 @@ bool Watcher::look()
         const auto session = opened->session ? opened->session->path() : fs::path();
         m_judge.judge({std::make_shared<const RunData>(std::move(opened->run)), session});
     }
-    return true;
 }
 
 void Watcher::sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found)

@@ -32,8 +32,7 @@ private:
     bool waitForFolder();
     Result<void> follow();
     bool wait(platform::FolderWatch& folder);
-    /// False where there was nothing to read.
-    bool look();
+    void look();
     std::filesystem::path sessionPath() const;
     Result<workflow::OpenedRun> read();
     Result<workflow::OpenedRun> readBeside(const Error& why);

@@ -188,6 +188,13 @@ TEST_F(Columns, ALogOfWhichNoLineIsKnownIsSaid)
     const auto among = ingest::readRun(m_folder / "run");
     ASSERT_EQ(among->notes.size(), 1U);
     EXPECT_EQ(among->notes.front().path, "train.log");
+    m_folder.write("run/console.log", "step 1 loss 2.5\nstep 2 loss 2.25\n");
+    EXPECT_TRUE(ingest::readRun(m_folder / "run")->notes.empty()) << "another log tells the run";
+    auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+    ASSERT_TRUE(session);
+    for (const char* look : {"first", "again"}) {
+        EXPECT_TRUE(ingest::importRun(m_folder / "run", *session)->notes.empty()) << look;
+    }
 }
 
 TEST_F(Columns, ManyLogsOfWhichNoLineIsKnownAreOneNote)

@@ -256,6 +256,22 @@ TEST(FindingsPane, TabReachesTheRuleTheTableAndTheSilence)
     EXPECT_LT(placeOf(pane.silenceButton()), std::ssize(stops));
 }
 
+TEST(FindingsPane, ColumnsInWhichNothingStandsLeaveTheirRoomToTheNames)
+{
+    FindingsPane pane;
+    Finding without = findingOf("P2", FindingState::fired);
+    without.step.reset();
+    without.rank.reset();
+    pane.setFindings({without});
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::step));
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::rank));
+    Finding with = without;
+    with.step = 0;
+    pane.setFindings({without, with});
+    EXPECT_FALSE(pane.view()->isColumnHidden(FindingModel::step));
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::rank));
+}
+
 TEST(FindingsPane, SaysWhyItIsEmpty)
 {
     FindingsPane pane;

@@ -11,6 +11,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QDockWidget>
 #include <QDropEvent>
 #include <QElapsedTimer>
 #include <QLabel>
@@ -367,6 +368,56 @@ TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
     window.workspace().setRan({});
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::fit);
+}
+
+TEST(RememberedRun, WhatRanIsKeptFromVisitToVisit)
+{
+    const QTemporaryDir folder;
+    qputenv("XDG_DATA_HOME", folder.filePath(QStringLiteral("home")).toUtf8());
+    const fs::path sample = fs::path(folder.path().toStdString()) / "sample";
+    fs::copy(NANSCOPE_SAMPLE, sample, fs::copy_options::recursive);
+    WindowOptions options = quietOptions();
+    options.remember = true;
+    const auto settled = [](MainWindow& window) {
+        return QTest::qWaitFor([&] { return window.workspace().settled(); }, patienceMs);
+    };
+    const QStringList said {QStringLiteral("keller-jordan")};
+    {
+        MainWindow window(options);
+        window.openPath(qstr(sample.string()));
+        ASSERT_TRUE(settled(window));
+        window.workspace().setRan(said);
+        ASSERT_TRUE(settled(window));
+    }
+    {
+        MainWindow window(options);
+        window.openPath(qstr(sample.string()));
+        ASSERT_TRUE(settled(window));
+        EXPECT_EQ(window.workspace().ran(), said);
+        EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::given);
+        window.workspace().setRan({});
+        ASSERT_TRUE(settled(window));
+    }
+    MainWindow window(options);
+    window.openPath(qstr(sample.string()));
+    ASSERT_TRUE(settled(window));
+    EXPECT_EQ(window.workspace().ran(), QStringList()) << "and can be taken back";
+}
+
+TEST_F(SampleWindow, ComparingGivesItsRoomBack)
+{
+    window.resize(1280, 800);
+    window.show();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    QDockWidget* answer = window.findChild<QDockWidget*>(QStringLiteral("answer"));
+    ASSERT_NE(answer, nullptr);
+    const int before = answer->height();
+    window.actions().compare->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->height() < before; }, 2000)) << "there is nothing to give back";
+    window.actions().compare->trigger();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->height() == before; }, 2000))
+        << answer->height() << " of " << before;
 }
 
 TEST_F(SampleWindow, CancelIsAnsweredWithin200Milliseconds)

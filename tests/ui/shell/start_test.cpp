@@ -13,8 +13,10 @@
 #include <QLabel>
 #include <QMenu>
 #include <QMimeData>
+#include <QProgressBar>
 #include <QSettings>
 #include <QSignalSpy>
+#include <QStatusBar>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
@@ -240,6 +242,31 @@ TEST_F(StartTest, FollowsTheDesktopWhenItTurns)
     QCoreApplication::sendEvent(window.get(), &turned);
     EXPECT_TRUE(theme().dark) << "who chose dark keeps it";
     applyTheme(ThemeChoice::light);
+}
+
+TEST(StatusLine, ProgressOfMoreThanAnIntIsAShareOfItsTotal)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    line.showProgress({"import", "logs", 1'108'380'000, 1'847'300'000, "bytes", ""}, true);
+    const auto* progress = bar.findChild<QProgressBar*>();
+    ASSERT_NE(progress, nullptr);
+    EXPECT_NEAR(double(progress->value()) / progress->maximum(), 0.6, 0.01);
+    line.showProgress({"diagnose", "judge", 0, 1, "captures", "gns-gram in fp16, x.pt"}, true);
+    EXPECT_EQ(progress->maximum(), 0) << "one of one has no share: the bar only moves";
+}
+
+TEST(StatusLine, StandsAsideForATip)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    const auto* progress = bar.findChild<QProgressBar*>();
+    bar.showMessage(QStringLiteral("a tip, as of a window that opens under the mouse"));
+    bar.show();
+    line.showProgress({"import", "logs", 1, 2, "bytes", ""}, true);
+    EXPECT_FALSE(progress->isVisible());
+    bar.clearMessage();
+    EXPECT_TRUE(progress->isVisible());
 }
 
 TEST(TimeLeft, IsToldOnceItCanBe)
