@@ -22,6 +22,7 @@
 #include <QScreen>
 #include <QStackedWidget>
 #include <QStatusBar>
+#include <QTimer>
 #include <QToolBar>
 #include <QVBoxLayout>
 
@@ -345,7 +346,9 @@ void MainWindow::setComparing(bool comparing)
     }
     m_compare->setComparing(comparing);
     if (!comparing && m_answerHeight > 0) {
-        m_area->setAnswerHeight(std::exchange(m_answerHeight, 0));
+        // The middle asks for less only once all that is posted to lay it out again has come.
+        QTimer::singleShot(
+            0, m_area, [this, height = std::exchange(m_answerHeight, 0)] { m_area->setAnswerHeight(height); });
     }
     m_actions.swapCells->setEnabled(comparing);
     m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
