@@ -119,7 +119,8 @@ void ScaleBar::paintEvent(QPaintEvent* event)
 ClassLegend::ClassLegend(QWidget* parent)
     : QWidget(parent)
 {
-    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    // A layout never gives a fixed height more than the hint, which is that of one line.
+    QSizePolicy policy(QSizePolicy::Preferred, QSizePolicy::Minimum);
     policy.setHeightForWidth(true);
     setSizePolicy(policy);
     setAccessibleName(tr("Legend: NaN, +Inf, −Inf and zero have their own colours and hatching; damage is framed"));

@@ -405,6 +405,12 @@ QRectF HeatMap::firstRing() const
     const double across = std::max(least, 1.6 * std::max(element.width(), element.height()));
     QRectF ring(0, 0, across, across);
     ring.moveCenter(element.center());
+    // At the edge of a fitted matrix it touches the element: half of it would be cut off.
+    const QRectF room = QRectF(rect()).adjusted(2, 2, -2, -2);
+    if (rect().contains(element.center().toPoint()) && ring.width() <= room.width() && ring.height() <= room.height()) {
+        ring.moveLeft(std::clamp(ring.left(), room.left(), room.right() - ring.width()));
+        ring.moveTop(std::clamp(ring.top(), room.top(), room.bottom() - ring.height()));
+    }
     return ring.intersects(QRectF(rect())) ? ring : QRectF();
 }
 

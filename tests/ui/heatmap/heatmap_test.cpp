@@ -7,11 +7,13 @@
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTest>
+#include <QVBoxLayout>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
+#include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatmap.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/theme.h"
@@ -155,6 +157,35 @@ TEST_F(HeatMapTest, TheFirstNonFiniteElementIsRinged)
     picture.scan.nan = picture.scan.count;
     map.setPicture(std::make_shared<const MatrixPicture>(picture));
     EXPECT_TRUE(map.firstRing().isEmpty()) << "where all are bad, the first is none to look for";
+}
+
+TEST_F(HeatMapTest, TheRingOfAnElementAtTheEdgeIsWhole)
+{
+    HeatView view;
+    HeatMap map(&view);
+    map.resize(320, 192);
+    MatrixPicture picture = test::makePicture(96, 160);
+    picture.scan.count = 96 * 160;
+    picture.scan.nan = 1;
+    for (const std::int64_t first : {std::int64_t {11}, std::int64_t {96 * 160 - 1}}) {
+        picture.scan.firstNonFinite = first;
+        map.setPicture(std::make_shared<const MatrixPicture>(picture));
+        EXPECT_TRUE(QRectF(map.rect()).contains(map.firstRing().adjusted(-2, -2, 2, 2))) << first;
+    }
+}
+
+TEST_F(HeatMapTest, ANarrowLegendTakesTwoLinesInALayout)
+{
+    QWidget pane;
+    auto* layout = new QVBoxLayout(&pane);
+    auto* above = new QWidget(&pane);
+    auto* legend = new ClassLegend(&pane);
+    layout->addWidget(above, 1);
+    layout->addWidget(legend);
+    pane.resize(legend->sizeHint().width() - 10, 300);
+    pane.show();
+    EXPECT_GE(legend->height(), legend->heightForWidth(legend->width()));
+    EXPECT_GT(legend->height(), legend->sizeHint().height());
 }
 
 TEST_F(HeatMapTest, FrameOfOneElementInALargeMatrixIsLargeEnoughToSee)
