@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <QApplication>
 #include <QClipboard>
@@ -78,6 +79,34 @@ void addZoom(QMenu& menu, TimelineView& view)
         [&view, center] { view.zoomBy(1 / zoomStep, center(), TimelineView::Gesture::fresh); });
     add(menu, TimelineChart::tr("Undo zoom"), "Ctrl+Z", [&view] { view.undo(); })->setEnabled(view.canUndo());
     add(menu, TimelineChart::tr("Redo zoom"), "Ctrl+Shift+Z", [&view] { view.redo(); })->setEnabled(view.canRedo());
+}
+
+/// With the name of the log, where the same rank has others.
+QString legendLabel(const TimelineLine& line, const QFontMetrics& metrics)
+{
+    if (line.otherLogs == 0) {
+        return line.label;
+    }
+    const QString file = line.source.section(QLatin1Char('/'), -1);
+    return QStringLiteral("%1 · %2").arg(line.label, metrics.elidedText(file, Qt::ElideMiddle, grid(36)));
+}
+
+/// "1 of 12 logs shown": of each rank the one that failed, or that has most values.
+QString logsNote(const std::vector<TimelineLine>& lines)
+{
+    std::set<QString> shown;
+    std::map<int, std::size_t> others;
+    for (const TimelineLine& line : lines) {
+        shown.insert(line.source);
+        others[line.style] = line.otherLogs;
+    }
+    std::size_t all = shown.size();
+    for (const auto& [style, count] : others) {
+        all += count;
+    }
+    return all == shown.size()
+        ? QString()
+        : TimelineChart::tr("%1 of %2 logs shown; open another alone for its curve").arg(shown.size()).arg(all);
 }
 
 template <class Change>
@@ -294,7 +323,7 @@ QString TimelineChart::legendText(std::size_t mostLabels) const
     }
     std::map<int, QString> ranks;
     for (const TimelineLine& line : m_lines) {
-        ranks.try_emplace(line.style, line.label);
+        ranks.try_emplace(line.style, legendLabel(line, fontMetrics()));
     }
     QStringList parts;
     for (const auto& [style, label] : ranks) {
@@ -318,6 +347,9 @@ QString TimelineChart::note() const
     }
     if (const QString delta = m_plot->delta(); !delta.isEmpty()) {
         notes << delta;
+    }
+    if (const QString logs = logsNote(m_lines); !logs.isEmpty()) {
+        notes << logs;
     }
     notes += countNotes(m_plot->counts());
     if (m_plot->logarithmic() && m_plot->counts().nonPositive > 0) {

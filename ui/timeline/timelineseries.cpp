@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -176,7 +177,11 @@ std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
     for (const auto& [rank, sources] : byRank) {
         const auto most = std::ranges::max_element(sources, {},
             [&](const auto& source) { return std::pair(failed.contains(source.first), sizeOf(run, source.second)); });
+        const std::size_t before = lines.size();
         appendLines(lines, run, rank, most->second, style++);
+        for (TimelineLine& line : std::span(lines).subspan(before)) {
+            line.otherLogs = sources.size() - 1;
+        }
     }
     return lines;
 }
