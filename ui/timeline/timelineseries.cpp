@@ -167,8 +167,10 @@ std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
             byRank[series.rank.value_or(-1)][series.source].push_back(i);
         }
     }
-    // A log without ranks repeats what the ranks' own logs say.
-    if (byRank.size() > 1) {
+    // A log without ranks repeats what the ranks' own logs say; several are logs of their own.
+    std::size_t leftOut = 0;
+    if (byRank.size() > 1 && byRank.contains(-1)) {
+        leftOut = byRank[-1].size() > 1 ? byRank[-1].size() : 0;
         byRank.erase(-1);
     }
     const auto failed = failedSources(run);
@@ -179,8 +181,9 @@ std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
             [&](const auto& source) { return std::pair(failed.contains(source.first), sizeOf(run, source.second)); });
         const std::size_t before = lines.size();
         appendLines(lines, run, rank, most->second, style++);
+        const std::size_t others = sources.size() - 1 + std::exchange(leftOut, 0);
         for (TimelineLine& line : std::span(lines).subspan(before)) {
-            line.otherLogs = sources.size() - 1;
+            line.otherLogs = others;
         }
     }
     return lines;

@@ -25,7 +25,7 @@ struct TimelineLine
     QString source;
     int style = 0;
     std::vector<std::size_t> parts; ///< places in the run's list of series
-    std::size_t otherLogs = 0; ///< of the same rank, which are not drawn
+    std::size_t otherLogs = 0; ///< of the same rank, or of none, which are not drawn
 };
 
 /// Names of all series that hold anything, the canonical ones first. `inMemory`: whose points are in `run`.
