@@ -24,6 +24,7 @@ constexpr int gap = grid(2);
 constexpr int labelWidth = grid(31);
 constexpr int headerHeight = grid(5);
 constexpr int smallestFrame = grid(3);
+constexpr int outset = 7; ///< of the selection's outline around the current frame
 
 QRect fitted(const QRect& slot, const TileMap& tiles)
 {
@@ -241,7 +242,7 @@ void FilmStrip::placeFrames()
     for (std::size_t i = 0; i < m_film->frames.size(); ++i) {
         QRect slot = slotRect(m_grid.places[i]);
         if (m_grid.places[i].column == 0) {
-            slot.setTop(slot.top() + fontMetrics().height());
+            slot.setTop(slot.top() + QFontMetrics(smallFont(font())).height() + outset);
         }
         m_rects.push_back(fitted(slot, m_film->frames[i].picture->tiles));
     }
@@ -390,7 +391,7 @@ void FilmStrip::drawCurrent(QPainter& painter) const
     if (m_current >= 0) {
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(hasFocus() ? theme().accent : theme().muted, 2));
-        painter.drawRect(frameRect(m_current).adjusted(-6, -6, 5, 5));
+        painter.drawRect(frameRect(m_current).adjusted(1 - outset, 1 - outset, outset - 2, outset - 2));
     }
 }
 
