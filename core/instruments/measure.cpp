@@ -41,8 +41,8 @@ Result<InputAnswer> checkInput(Measurement& measurement)
 {
     if (!measurement.facts().own) {
         return failure(ErrorKind::usage,
-            "a replay cell never writes into its input: this would test Nanscope, not your kernel; name yours with "
-            "--impl");
+            "a replay cell never writes into its input: this would test Nanscope, not your kernel; give your own "
+            "function with --impl, or as own function in the window");
     }
     measurement.setPhase("input", 1, "calls");
     const auto judged = measurement.ask();

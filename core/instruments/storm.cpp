@@ -328,8 +328,9 @@ Result<StormAnswer> Storm::run()
 Result<StormAnswer> storm(Measurement& measurement, const FunctionChoice& choice, const StormRequest& request)
 {
     if (!measurement.facts().own) {
-        return failure(
-            ErrorKind::usage, "a storm on a replay cell would test Nanscope, not your kernel; name yours with --impl");
+        return failure(ErrorKind::usage,
+            "a storm on a replay cell would test Nanscope, not your kernel; give your own function with "
+            "--impl, or as own function in the window");
     }
     return Storm(measurement, choice, request).run();
 }

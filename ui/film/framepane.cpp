@@ -78,6 +78,22 @@ QString capturedText(const Scan& scan)
 }
 
 /// The element of the replayed output at the place where the captured one is first not finite.
+/// Of a matrix too large to be held by its elements, what the tile around one tells.
+QString largestAround(const MatrixPicture& picture, std::int64_t index, std::int64_t cols)
+{
+    const TileMap& tiles = picture.tiles;
+    const auto tile =
+        static_cast<std::size_t>(index / cols / tiles.tileRows * tiles.width + index % cols / tiles.tileCols);
+    if (tile >= tiles.absmax.size()) {
+        return unknown;
+    }
+    constexpr auto notFinite = classNan | classPosInf | classNegInf;
+    const QString around = Words::tr("of the %1 × %2 around it").arg(tiles.tileRows).arg(tiles.tileCols);
+    return (tiles.classes[tile] & notFinite) != 0
+        ? Words::tr("not finite, at least one %1").arg(around)
+        : Words::tr("finite, at most %1, the largest %2").arg(roundNumber(tiles.absmax[tile], 4), around);
+}
+
 QString replayedText(const Film& film, const MatrixPicture& captured)
 {
     const Scan& scan = captured.scan;
@@ -90,7 +106,7 @@ QString replayedText(const Film& film, const MatrixPicture& captured)
     }
     const auto value =
         replayed.elementAt(scan.firstNonFinite / captured.tiles.cols, scan.firstNonFinite % captured.tiles.cols);
-    return value ? exactNumber(*value) : unknown;
+    return value ? exactNumber(*value) : largestAround(replayed, scan.firstNonFinite, captured.tiles.cols);
 }
 
 QString spectralText(const Gauge& gauge)

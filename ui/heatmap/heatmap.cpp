@@ -528,7 +528,9 @@ void HeatMap::mousePressEvent(QMouseEvent* event)
     if (event->button() != Qt::LeftButton || !hasElements()) {
         return;
     }
-    m_drag = Drag {event->position(), event->modifiers().testFlag(Qt::ShiftModifier)};
+    // In the whole matrix there is nowhere to move to.
+    const bool box = event->modifiers().testFlag(Qt::ShiftModifier) || m_view->zoom() <= 1;
+    m_drag = Drag {event->position(), box};
     if (m_drag->box) {
         cursorTo(event->position());
         markCorner();
@@ -694,8 +696,8 @@ std::vector<KeyHint> HeatMap::keyHints() const
         {{Qt::Key_Home, Qt::Key_0}, tr("show the whole matrix"), {}},
         {{QKeySequence::Undo, Qt::Key_Backspace, Qt::ALT | Qt::Key_Left}, tr("previous view"), {}},
         {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace, Qt::ALT | Qt::Key_Right}, tr("next view"), {}},
-        {{}, tr("zoom at the cursor, move, zoom to a box, show the whole matrix"),
-            tr("wheel, drag, Shift+drag, double click")}};
+        {{}, tr("zoom at the cursor; move, or zoom to a box while all is shown; zoom to a box; show the whole matrix"),
+            tr("wheel; drag; Shift+drag; double click")}};
 }
 
 void HeatMap::keyPressEvent(QKeyEvent* event)

@@ -71,8 +71,9 @@ QStringList problemsOf(const RunData& run)
 {
     QStringList lines;
     for (const auto* list : {&run.rejected, &run.notes}) {
-        std::ranges::transform(*list, std::back_inserter(lines),
-            [](const Rejection& one) { return QStringLiteral("%1: %2").arg(qstr(one.reason), qstr(one.path)); });
+        std::ranges::transform(*list, std::back_inserter(lines), [](const Rejection& one) {
+            return QStringLiteral("%1: %2").arg(sentenceCase(qstr(one.reason)), qstr(one.path));
+        });
     }
     return lines;
 }

@@ -8,8 +8,10 @@
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QMainWindow>
 #include <QMessageBox>
 #include <QRegularExpression>
+#include <QStatusBar>
 
 #include "core/platform/platform.h"
 #include "ui/shared/copying.h"
@@ -72,10 +74,27 @@ void write(QWidget& parent, const FileQuestion& question, const QString& path)
         box->setTextFormat(Qt::PlainText);
         box->setAttribute(Qt::WA_DeleteOnClose);
         box->open();
+        return;
     }
+    sayDone(parent, Words::tr("Saved: %1").arg(shortPath(path)));
 }
 
 } // namespace
+
+void sayDone(const QWidget& widget, const QString& sentence)
+{
+    constexpr int shownFor = 8000; // ms
+    const QMainWindow* outermost = nullptr;
+    for (const QWidget* each = &widget; each != nullptr; each = each->parentWidget()) {
+        const auto* window = qobject_cast<const QMainWindow*>(each);
+        outermost = window != nullptr ? window : outermost;
+    }
+    // Asked for by its class: QMainWindow::statusBar() makes one where there is none.
+    if (auto* bar =
+            outermost != nullptr ? outermost->findChild<QStatusBar*>(QString(), Qt::FindDirectChildrenOnly) : nullptr) {
+        bar->showMessage(sentence, shownFor);
+    }
+}
 
 Result<void> savePicture(const Picture& picture, const QString& title, const QString& path)
 {

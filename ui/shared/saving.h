@@ -31,7 +31,11 @@ struct FileQuestion
     std::function<Result<void>(const QString& path)> write;
 };
 
-/// Asks in the folder of the last file, writes, and says in a sentence what went wrong. Gone with `parent`.
+/// Says for a few seconds in the status bar of the window around `widget` what was done, where that has one.
+void sayDone(const QWidget& widget, const QString& sentence);
+
+/// Asks in the folder of the last file, writes, and says where it is, or in a sentence what went wrong. Gone with
+/// `parent`.
 QFileDialog* askAndSave(QWidget& parent, const FileQuestion& question);
 
 QStringList pictureKinds();

@@ -9,6 +9,7 @@
 #include <QCoreApplication>
 #include <QDir>
 #include <QLocale>
+#include <QRegularExpression>
 #include <QStringList>
 #include <QTextDocument>
 
@@ -238,7 +239,8 @@ QString durationLabel(double seconds)
 
 QString sentenceCase(QString text)
 {
-    if (!text.isEmpty()) {
+    static const QRegularExpression plainWord(QStringLiteral("^[[:lower:]][[:alpha:]'-]*(?=[\\s,;:]|$)"));
+    if (plainWord.match(text).hasMatch()) {
         text[0] = text[0].toUpper();
     }
     return text;

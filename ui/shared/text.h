@@ -72,7 +72,7 @@ QString countLabel(std::int64_t count);
 /// "8 s", "5 min", "2 h 10 min": as exact as an estimate can be.
 QString durationLabel(double seconds);
 
-/// A sentence that begins with a capital letter and has no final stop.
+/// With a capital letter first, unless the first word is a name ("use_triton=False", "rank0.log").
 QString sentenceCase(QString text);
 
 /// For tool tips, in which Qt takes what begins like a tag for HTML: what a file says stays text.

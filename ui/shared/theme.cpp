@@ -152,6 +152,7 @@ QTabBar::tab:hover { color: @text; }
 QTabBar::tab:focus { color: @accent; }
 QFrame#messageBar { background: @warningTint; border: 1px solid @line; border-radius: 6px; }
 QLabel#paneTitle { font-weight: 600; }
+QLabel#dropHere { background: @surface; border: 3px dashed @accent; border-radius: 6px; font-weight: 600; }
 QLabel#muted, QLabel#paneNote { color: @muted; }
 QLabel#headline { font-weight: 700; }
 QLabel#question { background: @warningTint; border-radius: 4px; padding: 6px 8px; }

@@ -217,6 +217,11 @@ QWidget* MainWindow::buildContents()
     m_reading = new QLabel;
     m_reading->setAlignment(Qt::AlignCenter);
     m_reading->setTextFormat(Qt::PlainText);
+    m_drop = new QLabel(tr("Drop to open"), this);
+    m_drop->setObjectName(QStringLiteral("dropHere"));
+    m_drop->setAlignment(Qt::AlignCenter);
+    m_drop->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_drop->hide();
     m_stack->addWidget(m_start);
     m_stack->addWidget(m_reading);
     m_stack->addWidget(m_area);
@@ -341,14 +346,15 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setComparing(bool comparing)
 {
-    if (comparing) {
+    const bool changes = m_actions.swapCells->isEnabled() != comparing;
+    if (comparing && m_area->isVisible()) {
         m_answerHeight = m_area->answer()->height();
     }
     m_compare->setComparing(comparing);
-    if (!comparing && m_answerHeight > 0) {
+    if (!comparing && changes) {
         // The middle asks for less only once all that is posted to lay it out again has come.
-        QTimer::singleShot(
-            0, m_area, [this, height = std::exchange(m_answerHeight, 0)] { m_area->setAnswerHeight(height); });
+        QTimer::singleShot(0, m_area,
+            [this, height = std::exchange(m_answerHeight, std::nullopt)] { m_area->setAnswerHeight(height); });
     }
     m_actions.swapCells->setEnabled(comparing);
     m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
@@ -435,6 +441,8 @@ void MainWindow::onStateChanged()
     const bool sweeping = m_workspace.sweeping();
     const bool saving = m_workspace.reporter().saving();
     m_actions.rescan->setEnabled(run);
+    m_actions.compare->setEnabled(run);
+    m_actions.fitView->setEnabled(run);
     m_actions.compareRuns->setEnabled(run);
     m_actions.saveLayout->setEnabled(run && m_settings.enabled());
     m_actions.pin->setEnabled(run);
@@ -618,11 +626,21 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event)
         // A file manager may propose to move, and would remove what was dropped here.
         event->setDropAction(Qt::CopyAction);
         event->accept();
+        m_drop->setGeometry(centralWidget()->geometry());
+        m_drop->raise();
+        m_drop->show();
     }
+}
+
+void MainWindow::dragLeaveEvent(QDragLeaveEvent* event)
+{
+    m_drop->hide();
+    QMainWindow::dragLeaveEvent(event);
 }
 
 void MainWindow::dropEvent(QDropEvent* event)
 {
+    m_drop->hide();
     event->setDropAction(Qt::CopyAction);
     event->accept();
     openPaths(localPaths(*event->mimeData()));

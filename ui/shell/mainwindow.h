@@ -69,6 +69,7 @@ protected:
     void closeEvent(QCloseEvent* event) override;
     bool focusNextPrevChild(bool next) override;
     void dragEnterEvent(QDragEnterEvent* event) override;
+    void dragLeaveEvent(QDragLeaveEvent* event) override;
     void dropEvent(QDropEvent* event) override;
     void changeEvent(QEvent* event) override;
 
@@ -119,7 +120,8 @@ private:
     QPointer<UserContextDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
-    int m_answerHeight = 0; ///< before two cells were compared, which takes room from it
+    std::optional<int> m_answerHeight; ///< before two cells were compared, which takes room from it
+    QLabel* m_drop = nullptr; ///< while something that can be opened is dragged over the window
     QLabel* m_reading = nullptr; ///< while the first run is read
     MessageBar* m_messages = nullptr;
     DeviceMenu* m_devices = nullptr;

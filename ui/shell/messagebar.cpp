@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 
 #include "ui/shared/elidedlabel.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -58,7 +59,7 @@ MessageBar::MessageBar(QWidget* parent)
 
 void MessageBar::showMessage(const QString& sentence, const QStringList& details)
 {
-    m_text->setFullText(sentence);
+    m_text->setFullText(sentenceCase(sentence));
     m_details->setPlainText(details.join(QLatin1Char('\n')));
     m_more->setChecked(false);
     m_more->setVisible(!details.isEmpty());

@@ -158,14 +158,9 @@ void PaneArea::buildAnswer()
     addDockWidget(Qt::TopDockWidgetArea, m_answer);
 }
 
-void PaneArea::shareHeight()
+void PaneArea::setAnswerHeight(std::optional<int> wanted)
 {
-    setAnswerHeight(static_cast<int>(height() * shareOfAnswer));
-}
-
-void PaneArea::setAnswerHeight(int height)
-{
-    resizeDocks({m_answer}, {height}, Qt::Vertical);
+    resizeDocks({m_answer}, {wanted.value_or(static_cast<int>(height() * shareOfAnswer))}, Qt::Vertical);
 }
 
 void PaneArea::buildDocks()
@@ -272,7 +267,7 @@ void PaneArea::layOut(const QByteArray& saved)
     }
     m_laidOut = true;
     m_docks.reset();
-    shareHeight();
+    setAnswerHeight({});
     m_docks.restore(saved);
     remember();
     adapt();
@@ -388,7 +383,7 @@ void PaneArea::resetLayout()
 {
     m_wide.clear();
     m_docks.reset();
-    shareHeight();
+    setAnswerHeight({});
     takeWidths();
     if (m_put) {
         m_before = m_docks.save();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <QMainWindow>
@@ -74,7 +75,8 @@ public:
     const Panes& panes() const { return m_panes; }
     /// The card with what was captured and the verdict on it.
     QDockWidget* answer() const { return m_answer; }
-    void setAnswerHeight(int height);
+    /// Nothing: what it has by default.
+    void setAnswerHeight(std::optional<int> height);
     /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
@@ -113,7 +115,6 @@ private:
     QWidget* buildCentre();
     void buildAnswer();
     void buildDocks();
-    void shareHeight();
     void namePanes();
     void adapt();
     void keepWidths();

@@ -61,7 +61,8 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "What the logs tell per step and rank: loss, gradient norm and any other series. NaN and ±Inf are no "
             "points "
             "of a curve but marks in the lane above, beside the captures and events of the run. Look left of the first "
-            "mark for what was climbing; turn the wheel or drag with Shift to zoom, drag to move, click a mark to go "
+            "mark for what was climbing; turn the wheel or draw a box to zoom (with Shift where zoomed in), drag to "
+            "move, click a mark to go "
             "to its "
             "capture, and set A and B to read a difference.")},
     {"verdict",

@@ -86,8 +86,9 @@ void TimelineInput::press(const QMouseEvent& event)
 {
     m_plot.setFocus(Qt::MouseFocusReason);
     if (event.button() == Qt::LeftButton) {
-        m_drag = Drag {event.position(), m_plot.stepOfPixel(event.position().x()),
-            event.modifiers().testFlag(Qt::ShiftModifier), false};
+        // Where all steps are in sight there is nowhere to move to.
+        const bool box = event.modifiers().testFlag(Qt::ShiftModifier) || m_plot.view()->showsAll();
+        m_drag = Drag {event.position(), m_plot.stepOfPixel(event.position().x()), box, false};
     }
 }
 
@@ -232,8 +233,11 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
         {{QKeySequence::Undo, Qt::Key_Backspace, Qt::ALT | Qt::Key_Left}, tr("undo the last zoom"), {}},
         {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace, Qt::ALT | Qt::Key_Right}, tr("redo it"), {}},
         {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
-        {{}, tr("zoom at the cursor (over an axis: that axis), move, zoom to a box, show all"),
-            tr("wheel, drag, Shift+drag, double click")}};
+        {{},
+            tr("zoom at the cursor (over an axis: that axis); move, or zoom to a box while all is shown; zoom to a "
+               "box; "
+               "show all"),
+            tr("wheel; drag; Shift+drag; double click")}};
 }
 
 bool TimelineInput::key(const QKeyEvent& event)

@@ -246,13 +246,14 @@ TEST(CompareSettings, ComparingIsRemembered)
     {
         MainWindow window(options);
         EXPECT_FALSE(window.actions().compare->isChecked());
-        window.actions().compare->trigger();
+        EXPECT_FALSE(window.actions().compare->isEnabled()) << "no run is open";
+        window.actions().compare->setChecked(true);
     }
     {
         MainWindow window(options);
         EXPECT_TRUE(window.actions().compare->isChecked());
         EXPECT_FALSE(window.panes().beside->isHidden());
-        window.actions().compare->trigger();
+        window.actions().compare->setChecked(false);
     }
     MainWindow window(options);
     EXPECT_FALSE(window.actions().compare->isChecked());

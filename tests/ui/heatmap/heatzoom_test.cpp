@@ -78,6 +78,18 @@ const replay::Region whole {0, 0, 100, 100};
 
 } // namespace
 
+TEST_F(HeatZoom, ADragDrawsABoxInTheWholeMatrixAndMovesAPartOfIt)
+{
+    drag(map, middleOf(20, 10), middleOf(60, 50), Qt::NoModifier);
+    const replay::Region box = inSight();
+    EXPECT_LT(box.rows, 60);
+    EXPECT_LE(box.row, 20);
+    const double zoom = view.zoom();
+    drag(map, {100, 100}, {140, 100}, Qt::NoModifier);
+    EXPECT_EQ(view.zoom(), zoom);
+    EXPECT_LT(inSight().col, box.col);
+}
+
 TEST_F(HeatZoom, ABoxBecomesExactlyTheElementsInSight)
 {
     dragBox({20, 10}, {39, 29});
@@ -190,7 +202,6 @@ TEST_F(HeatZoom, EveryGestureIsOneStepBackAndForward)
 TEST_F(HeatZoom, WhatMovesNothingLeavesNoTrace)
 {
     mouse(map, QEvent::MouseButtonDblClick, {50, 50});
-    drag(map, {100, 100}, {60, 80});
     turnWheel(map, {100, 100}, {0, -120});
     QTest::keyClick(&map, Qt::Key_PageDown);
     EXPECT_FALSE(view.canGoBack());

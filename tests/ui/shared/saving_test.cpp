@@ -16,12 +16,14 @@
 #include <QMenu>
 #include <QMessageBox>
 #include <QPainter>
+#include <QStatusBar>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
 #include <QTimer>
 #include <QXmlStreamReader>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
@@ -435,6 +437,22 @@ TEST_F(SavingWindow, TheContextMenuKeyOpensTheMenuAndTheListOfKeysTellsTheComman
     ASSERT_TRUE(QTest::qWaitForWindowActive(&window));
     QTest::keyClick(plot, Qt::Key_S, Qt::ControlModifier);
     EXPECT_TRUE(plot->findChild<QFileDialog*>());
+}
+
+TEST_F(SavingWindow, TheStatusBarSaysWhereAFileWasSaved)
+{
+    const QString path = QDir::temp().filePath(QStringLiteral("numbers.csv"));
+    QString writtenTo;
+    const auto write = [&writtenTo](const QString& to) {
+        writtenTo = to;
+        return Result<void>();
+    };
+    QFileDialog* dialog = askAndSave(*window.panes().gauges->plot(), {QStringLiteral("Save"), {}, tableKinds(), write});
+    Q_EMIT dialog->fileSelected(path);
+    EXPECT_EQ(writtenTo, path);
+    EXPECT_THAT(window.statusBar()->currentMessage().toStdString(), testing::HasSubstr("Saved: "));
+    EXPECT_THAT(window.statusBar()->currentMessage().toStdString(), testing::HasSubstr("numbers.csv"));
+    dialog->close();
 }
 
 } // namespace nanscope

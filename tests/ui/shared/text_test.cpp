@@ -29,6 +29,16 @@ TEST(Text, StepIsBetweenLinesOrUnknown)
     EXPECT_TRUE(stepSentence(verdict).contains(QStringLiteral("file time")));
 }
 
+TEST(Text, ASentenceBeginsWithACapitalUnlessItsFirstWordIsAName)
+{
+    EXPECT_EQ(sentenceCase(QStringLiteral("one of 2 files")), QStringLiteral("One of 2 files"));
+    EXPECT_EQ(sentenceCase(QStringLiteral("upstream")), QStringLiteral("Upstream"));
+    for (const char* name :
+        {"use_triton=False helps", "rank0.log: cut off", "torch.compile", "gns-gram-0.1.6 · fp16", ""}) {
+        EXPECT_EQ(sentenceCase(QString::fromUtf8(name)), QString::fromUtf8(name));
+    }
+}
+
 TEST(Text, ExactNumberReadsBackAsTheSameBits)
 {
     for (const double value : {0.1, 1e-300, 3.0517578125e-05, static_cast<double>(0.1F), -0.0}) {

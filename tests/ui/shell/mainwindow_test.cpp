@@ -423,6 +423,18 @@ TEST_F(SampleWindow, ComparingGivesItsRoomBack)
         << answer->height() << " of " << before;
 }
 
+TEST_F(SampleWindow, ComparingBeforeItIsLaidOutLeavesTheAnswerItsShare)
+{
+    window.actions().compare->trigger();
+    window.resize(1280, 800);
+    window.show();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    QDockWidget* answer = window.findChild<QDockWidget*>(QStringLiteral("answer"));
+    qobject_cast<QMainWindow*>(answer->parentWidget())->setAnimated(false);
+    window.actions().compare->trigger();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return answer->height() > 200; }, 10000)) << answer->height();
+}
+
 TEST_F(SampleWindow, CancelIsAnsweredWithin200Milliseconds)
 {
     window.actions().sweep->trigger();

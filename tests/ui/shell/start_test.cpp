@@ -96,9 +96,12 @@ protected:
         QDragEnterEvent enter({10, 10}, offered, &data, Qt::LeftButton, Qt::NoModifier);
         QCoreApplication::sendEvent(window.get(), &enter);
         EXPECT_TRUE(enter.isAccepted());
+        const auto* hint = window->findChild<QLabel*>(QStringLiteral("dropHere"));
+        EXPECT_TRUE(hint->isVisibleTo(window.get()));
         QDropEvent dropped({10, 10}, offered, &data, Qt::LeftButton, Qt::NoModifier);
         dropped.setDropAction(Qt::MoveAction); // as the window system proposes it
         QCoreApplication::sendEvent(window.get(), &dropped);
+        EXPECT_FALSE(hint->isVisibleTo(window.get()));
         EXPECT_EQ(dropped.dropAction(), Qt::CopyAction) << "whoever drags may remove what was moved";
     }
 
