@@ -69,6 +69,8 @@ public:
     void stop(int id);
 
     bool available() const { return !m_programs.empty(); }
+    /// A program has said what it replays with.
+    bool ready() const { return available() && (!m_engine.isEmpty() || !m_programs.front().worker); }
     bool running() const { return m_job != 0; }
     /// What the running sweep replays; none when there is none.
     const rpc::SweepOrder* order() const { return m_order ? &*m_order : nullptr; }

@@ -21,6 +21,11 @@ constexpr int timesTheirShowing = 20;
 
 } // namespace
 
+bool LoadedRun::holdsNothing() const
+{
+    return run->captures.empty() && run->series.empty() && run->events.empty() && run->checkpoints.empty();
+}
+
 std::string LoadedRun::key() const
 {
     return session::hashText(run->root);

@@ -62,11 +62,6 @@ void dropEmptySession(const LoadedRun& run)
     }
 }
 
-bool holdsNothing(const RunData& run)
-{
-    return !canBeJudged(run) && run.checkpoints.empty();
-}
-
 QStringList problemsOf(const RunData& run)
 {
     QStringList lines;
@@ -481,7 +476,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
         return;
     }
     const bool elsewhere = run.opened != m_loaded.opened;
-    if (elsewhere && hasRun() && holdsNothing(*run.run)) {
+    if (elsewhere && hasRun() && run.holdsNothing()) {
         follow();
         dropEmptySession(run);
         Q_EMIT problem(tr("There is no capture (.pt, .safetensors, .npy), log or checkpoint in %1, so %2 stays open.")

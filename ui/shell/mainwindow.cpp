@@ -260,7 +260,10 @@ void MainWindow::connectActions()
     connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
     on(m_actions.pin, [this](bool pinned) { pin(exactText(m_workspace.loaded().opened.string()), pinned); });
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
-    on(m_actions.cancel, [this] { m_workspace.cancel(); });
+    on(m_actions.cancel, [this] {
+        m_workspace.cancel();
+        m_status.say(tr("Cancelled"));
+    });
     on(m_actions.exportReport, &MainWindow::chooseReport);
     on(m_actions.exportBundle, &MainWindow::chooseBundle);
     on(m_actions.copyIssueText, [this] { m_workspace.reporter().copyIssueText(); });
@@ -284,6 +287,15 @@ void MainWindow::connectActions()
     on(m_actions.shortcuts, [this] { showKeyList(*this); });
     on(m_actions.about, [this] { showAboutDialog(*this); });
     on(m_actions.quit, [this] { close(); });
+}
+
+bool MainWindow::event(QEvent* event)
+{
+    // A status tip takes the place of all that the bar says: of what runs and how far it is, too.
+    if (event->type() == QEvent::StatusTip && m_workspace.busy()) {
+        return true;
+    }
+    return QMainWindow::event(event);
 }
 
 void MainWindow::connectWorkspace()
@@ -462,7 +474,7 @@ void MainWindow::onStateChanged()
     m_actions.cancel->setEnabled(m_workspace.cancellable());
     const ReplayService& service = m_workspace.service();
     const QString worker = service.description();
-    m_status.setWorker(service.available() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,
+    m_status.setWorker(service.ready() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,
         service.notes().join(QLatin1Char('\n')));
     m_status.setBusy(m_workspace.busy());
     m_devices->showChosen();

@@ -318,6 +318,14 @@ void PaneLinks::showLogVerdict()
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
     const QString captures = tr("No captures here: .pt, .safetensors or .npy files that hold the input and output of a "
                                 "Newton-Schulz call would tell whose fault it is.");
+    if (m_workspace.loaded().holdsNothing()) {
+        m_panes.verdict->showMessage(tr("Nothing to read here"),
+            tr("“%1” holds no capture (.pt, .safetensors, .npy), no log and no checkpoint. Rescan looks again; with "
+               "Follow, "
+               "what a run writes there is read at once.")
+                .arg(qstr(m_workspace.loaded().opened.filename().string())));
+        return;
+    }
     const QString tonight = rollback ? sentenceCase(qstr(rollback->tonight)) + QStringLiteral(". ") : QString();
     m_panes.verdict->showMessage(
         story.isEmpty() ? tr("No captures here") : sentenceCase(story), logLines(known.logs) + tonight + captures);

@@ -52,7 +52,8 @@ std::optional<double> TimeLeft::after(const Progress& progress, std::int64_t now
 }
 
 StatusLine::StatusLine(QStatusBar& bar)
-    : m_worker(new QLabel)
+    : m_bar(bar)
+    , m_worker(new QLabel)
     , m_session(new QLabel)
     , m_known(new QLabel)
     , m_listed(new QLabel)
@@ -134,6 +135,7 @@ void StatusLine::setReadout(const QString& text)
 void StatusLine::say(const QString& text)
 {
     m_phase->setText(text);
+    m_bar.clearMessage();
     m_tellsProgress = false;
 }
 

@@ -58,6 +58,7 @@ public:
 private:
     void onSessionFileChanged(const QString& path);
 
+    QStatusBar& m_bar;
     QLabel* m_worker;
     QLabel* m_session;
     QLabel* m_known;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/verdict/verdictnow.h"
 
+#include <algorithm>
+
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
@@ -14,6 +16,22 @@
 #include "ui/shared/theme.h"
 
 namespace nanscope {
+
+namespace {
+
+QString nextText(const CaptureVerdict& verdict)
+{
+    if (verdict.question.empty()) {
+        return verdict.next.empty() ? QString() : VerdictNow::tr("Next test: %1").arg(qstr(verdict.next.front().what));
+    }
+    const auto test =
+        std::ranges::find_if(verdict.next, [](const Experiment& experiment) { return !experiment.id.empty(); });
+    return test == verdict.next.end()
+        ? VerdictNow::tr("Next: answer the question")
+        : VerdictNow::tr("Next: answer the question, or test with %1").arg(qstr(test->what));
+}
+
+} // namespace
 
 VerdictNow::VerdictNow(QWidget* parent)
     : QWidget(parent)
@@ -51,7 +69,7 @@ void VerdictNow::setCauses(int causes)
 
 void VerdictNow::setVerdict(const CaptureVerdict* verdict)
 {
-    m_next = verdict && !verdict->next.empty() ? tr("Next test: %1").arg(qstr(verdict->next.front().what)) : QString();
+    m_next = verdict ? nextText(*verdict) : QString();
     showLines();
 }
 

@@ -10,7 +10,6 @@
 #include <QSignalBlocker>
 #include <QToolButton>
 
-#include "core/diagnose/rejudge.h"
 #include "core/model/verdict.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -99,16 +98,16 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_label = new QLabel(inner);
     m_label->setObjectName(QStringLiteral("muted"));
     m_alone = new VerdictBox(inner);
-    m_all = quietButton(inner, tr("All again"));
-    m_all->setToolTip(tr("Tick every variant that was replayed"));
+    m_all = quietButton(inner, tr("Take back"));
+    m_all->setToolTip(tr("Tick every variant that was replayed again"));
     m_more = quietButton(inner, QString());
     m_more->setToolTip(tr("Say that another variant ran; it is replayed, then the capture is judged again"));
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_menu = new QMenu(m_more);
     m_more->setMenu(m_menu);
     m_flow->addWidget(m_label);
-    m_flow->addWidget(m_alone);
     m_flow->addWidget(m_all);
+    m_flow->addWidget(m_alone);
     m_flow->addWidget(m_more);
     setWidget(inner);
     viewport()->setAutoFillBackground(false);
@@ -120,7 +119,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
 
 void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue)
 {
-    build(judged, catalogue);
+    build(judged, inOrder(diagnose::ticksOf(judged, catalogue), ticked));
     for (std::size_t i = 0; i < m_boxes.size(); ++i) {
         const QSignalBlocker quiet(m_boxes[i]);
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
@@ -136,9 +135,30 @@ void VerdictTicks::clearTicks()
     setTicks({}, {}, {});
 }
 
-void VerdictTicks::build(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
+/// As they stand, so that the box that was just clicked stays where it is. Where more than that one changed, an answer
+/// was given or taken back: what is left of it comes first.
+std::vector<diagnose::Tick> VerdictTicks::inOrder(std::vector<diagnose::Tick> ticks, const QStringList& ticked) const
 {
-    const std::vector<diagnose::Tick> ticks = diagnose::ticksOf(judged, catalogue);
+    const auto staysTicked = [&](const QString& name) { return ticked.isEmpty() || ticked.contains(name); };
+    const auto placeOf = [this](const diagnose::Tick& tick) { return m_names.indexOf(qstr(tick.name)); };
+    int changed = std::ssize(ticks) == m_names.size() ? 0 : 2;
+    for (const diagnose::Tick& tick : ticks) {
+        const qsizetype place = placeOf(tick);
+        const bool same =
+            place >= 0 && m_boxes[static_cast<std::size_t>(place)]->isChecked() == staysTicked(qstr(tick.name));
+        changed += place < 0 ? 2 : same ? 0 : 1;
+    }
+    if (changed < 2) {
+        std::ranges::sort(ticks, {}, placeOf);
+    } else {
+        std::stable_partition(
+            ticks.begin(), ticks.end(), [&](const diagnose::Tick& tick) { return staysTicked(qstr(tick.name)); });
+    }
+    return ticks;
+}
+
+void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnose::Tick>& ticks)
+{
     askAlone(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();
@@ -156,7 +176,7 @@ void VerdictTicks::build(const CaptureVerdict& judged, const replay::Catalogue& 
     }
     while (m_boxes.size() < ticks.size()) {
         auto* box = new VerdictBox(widget());
-        m_flow->insertAt(static_cast<int>(m_boxes.size()) + 1, box);
+        m_flow->insertAt(static_cast<int>(m_boxes.size()) + 2, box);
         connect(box, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
         m_boxes.push_back(box);
         box->show();

@@ -7,6 +7,7 @@
 #include <QScrollArea>
 #include <QStringList>
 
+#include "core/diagnose/rejudge.h"
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
@@ -47,7 +48,8 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    void build(const CaptureVerdict& judged, const replay::Catalogue& catalogue);
+    std::vector<diagnose::Tick> inOrder(std::vector<diagnose::Tick> ticks, const QStringList& ticked) const;
+    void build(const CaptureVerdict& judged, const std::vector<diagnose::Tick>& ticks);
     void askAlone(const CaptureVerdict& judged);
     void fillMore();
     void collectMore();

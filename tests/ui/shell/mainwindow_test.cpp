@@ -522,7 +522,7 @@ TEST_F(SampleWindow, WhatTheUserSaysRanIsThereAtTheNextVisitAndTakenBack)
     EXPECT_EQ(window.panes().verdict->ticked(), left);
     EXPECT_EQ(window.workspace().ticks(), left);
     for (auto* button : window.panes().verdict->ticks()->findChildren<QToolButton*>()) {
-        if (button->text() == QStringLiteral("All again")) {
+        if (button->text() == QStringLiteral("Take back")) {
             EXPECT_TRUE(button->isVisible());
             button->click();
         }

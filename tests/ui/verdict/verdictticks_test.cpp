@@ -237,6 +237,25 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
 }
 
+TEST_F(Ticks, WhatAnAnswerLeavesComesFirstAndIsTakenBackBesideIt)
+{
+    answer("My code casts to fp16 first")->click();
+    QApplication::processEvents();
+    EXPECT_LT(box("deepspeed-gram")->y() * 1000 + box("deepspeed-gram")->x(),
+        box("gns-gram")->y() * 1000 + box("gns-gram")->x());
+    const auto buttons = m_pane.ticks()->findChildren<QToolButton*>();
+    const auto found = std::ranges::find(buttons, QStringLiteral("Take back"), &QToolButton::text);
+    ASSERT_NE(found, buttons.end());
+    QToolButton* back = *found;
+    ASSERT_TRUE(back->isVisibleTo(&m_pane));
+    EXPECT_LT(back->x(), box("deepspeed-gram")->x()) << "in sight, however many there are";
+    box("gns-gram")->click();
+    EXPECT_LT(box("deepspeed-gram")->x(), box("gns-gram")->x()) << "a click moves no box";
+    back->click();
+    EXPECT_EQ(m_pane.ticked().size(), 3);
+    EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
+}
+
 TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
 {
     auto facts = calmFacts();
