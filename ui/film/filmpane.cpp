@@ -44,6 +44,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     , m_plant(new QPushButton(this))
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
+    , m_simulated(new QLabel(this))
 {
     m_mode->addItem(tr("Values"), static_cast<int>(FilmMode::values));
     m_mode->addItem(tr("Difference to fp64"), static_cast<int>(FilmMode::againstFp64));
@@ -72,6 +73,9 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
     inner->setSpacing(grid(1));
+    m_simulated->setObjectName(QStringLiteral("question"));
+    m_simulated->setWordWrap(true);
+    inner->addWidget(m_simulated);
     inner->addWidget(m_strip, 1);
     inner->addWidget(m_slider);
     body()->addLayout(inner, 1);
@@ -191,11 +195,19 @@ void FilmPane::setOther(const replay::CellRequest& other)
 void FilmPane::showPlant(const std::optional<replay::PlantedFault>& plant)
 {
     m_planted = plant.has_value();
+    m_simulated->setVisible(m_planted);
+    m_simulated->setText(
+        m_planted ? tr("Simulated: %1. The captured call did not do this.").arg(plantText(*plant)) : QString());
     m_plant->setText(m_planted ? tr("Remove fault") : tr("Plant fault…"));
     m_plant->setToolTip(m_planted
             ? tr("Replay without %1").arg(plantText(*plant))
             : tr("What if this had gone bad? Replays with one tile of one op replaced, to see how it spreads (F)"));
     m_plant->setEnabled(m_planted || (m_strip->film() && !m_strip->film()->request.capture.empty()));
+}
+
+QString FilmPane::simulated() const
+{
+    return m_simulated->isVisibleTo(this) ? m_simulated->text() : QString();
 }
 
 void FilmPane::forgetOther()

@@ -44,6 +44,8 @@ public:
     const replay::CellRequest& other() const { return m_other; }
 
     /// The fault that is in the replay, whether or not there is a film of it.
+    /// What is said of a planted fault; empty without one.
+    QString simulated() const;
     void showPlant(const std::optional<replay::PlantedFault>& plant);
 
     /// Keeps the op where the step has it.
@@ -86,6 +88,7 @@ private:
     replay::CellRequest m_other;
     int m_lastMode = 0; ///< index in the box
     QLabel* m_batchLabel;
+    QLabel* m_simulated; ///< that a fault is planted, in whatever width
 };
 
 /// "gns-gram · fp16 · fused · torch 2.11.0", with what the request overrides.

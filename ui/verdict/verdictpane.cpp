@@ -11,6 +11,7 @@
 
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
+#include "core/report/document/conviction.h"
 #include "core/workflow/userfiles.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/marks.h"
@@ -35,6 +36,17 @@ std::vector<std::string> names(const QStringList& texts)
         result.push_back(text.toStdString());
     }
     return result;
+}
+
+/// The number that the verdict rests on, where there is one; else what it was concluded from.
+std::string whatText(const Capture& capture, const CaptureVerdict& verdict)
+{
+    const bool byDamage = verdict.blame == Blame::implementation || verdict.blame == Blame::upstream;
+    const bool byCast = verdict.blame == Blame::numerics && report::castMayDecide(verdict);
+    std::string number = byDamage ? report::convictingText(capture, verdict, {})
+        : byCast                  ? report::castText(capture.input)
+                                  : std::string();
+    return number.empty() ? verdict.summary : number;
 }
 
 } // namespace
@@ -209,8 +221,9 @@ void VerdictPane::showShown()
     m_place->show();
     m_now->setVerdict(&verdict);
     m_now->setVisible(!follows && !m_now->text().isEmpty());
-    m_summary->setText(sentenceCase(qstr(verdict.summary)));
-    m_summary->setVisible(!verdict.summary.empty());
+    m_summary->setText(sentenceCase(qstr(whatText(m_capture, verdict))));
+    m_summary->setToolTip(plainTip(sentenceCase(qstr(verdict.summary))));
+    m_summary->setVisible(!m_summary->text().isEmpty());
     m_question->ask(verdict, m_catalogue);
     m_ticks->setVisible(!follows);
     m_cause->setVisible(!verdict.causedBy.empty());
@@ -238,6 +251,7 @@ void VerdictPane::showMessage(const QString& headline, const QString& text)
     m_now->setVerdict(nullptr);
     m_now->hide();
     m_summary->setText(text);
+    m_summary->setToolTip({});
     m_summary->setVisible(!text.isEmpty());
     m_question->ask({}, {});
     m_ticks->clearTicks();
@@ -288,12 +302,16 @@ void VerdictPane::fillList()
     fitList();
 }
 
-/// As high as what it holds: the parts scroll together.
+/// As high as what it holds: the parts scroll together. Where they would, the ticks give a row away first.
 void VerdictPane::fitList()
 {
     const int room = m_parts->viewport()->width() - 4;
     m_list->setFixedHeight(m_list->heightOfAll(room));
     m_experiments->setFixedHeight(m_experiments->wantedHeight(room));
+    m_ticks->setMostRows(2);
+    if (m_parts->leastHeight() > height()) {
+        m_ticks->setMostRows(1);
+    }
 }
 
 QSize VerdictPane::minimumSizeHint() const

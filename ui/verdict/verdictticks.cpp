@@ -271,10 +271,15 @@ void VerdictTicks::updateButtons()
     m_more->setVisible(!m_sidecar);
 }
 
+void VerdictTicks::setMostRows(int rows)
+{
+    m_mostRows = rows;
+    fit();
+}
+
 void VerdictTicks::fit()
 {
-    constexpr int mostRows = 2;
-    setFixedHeight(m_flow->heightOfRows(width(), mostRows));
+    setFixedHeight(m_flow->heightOfRows(width(), m_mostRows));
 }
 
 void VerdictTicks::resizeEvent(QResizeEvent* event)

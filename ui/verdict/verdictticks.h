@@ -33,6 +33,8 @@ public:
     /// `ticked` in the names of ticksOf(); an empty list ticks everything.
     void setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue);
     void clearTicks();
+    /// More scroll.
+    void setMostRows(int rows);
     /// All variants there are, and those the user said ran.
     void setVariants(const QStringList& variants, const QStringList& ran);
 
@@ -69,6 +71,7 @@ private:
     QStringList m_ran;
     bool m_asksAlone = false;
     bool m_sidecar = false; ///< says what ran: nothing else is asked
+    int m_mostRows = 2;
 };
 
 } // namespace nanscope

@@ -148,6 +148,7 @@ TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
     EXPECT_EQ(notFinite(film, OpName::update, step), 12);
     EXPECT_EQ(notFinite(film, OpName::output, film.frames.back().iteration), 12);
     EXPECT_EQ(pane().strip()->current(), pane().strip()->plantedFrame());
+    EXPECT_TRUE(pane().simulated().startsWith(QStringLiteral("Simulated: NaN in 3 × 4 at [1, 2] of step")));
     EXPECT_TRUE(pane().note().startsWith(QStringLiteral("NaN in 3 × 4 at [1, 2] of step")))
         << qPrintable(pane().note());
 

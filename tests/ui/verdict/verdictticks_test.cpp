@@ -4,6 +4,8 @@
 #include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
+#include <QLabel>
+#include <QLayout>
 #include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
@@ -507,6 +509,42 @@ TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)
     EXPECT_LE(m_pane.ticks()->height(), 2 * before + 8);
     m_pane.resize(400, 300);
     EXPECT_LE(m_pane.ticks()->height(), 2 * before + 8);
+}
+
+TEST_F(Ticks, WhereTheCardIsLowTheTicksGiveARowAway)
+{
+    auto verdict = openVerdict();
+    for (const replay::Variant& variant : replay::variants()) {
+        verdict.facts.members.push_back({std::string(variant.name), "fp32", 8, 8, 0, 5.1, std::nullopt, 11, ""});
+    }
+    m_pane.layout()->setSizeConstraint(QLayout::SetNoConstraint); // as it is in the window
+    m_pane.setMinimumSize(0, 0);
+    m_pane.resize(860, 600);
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    const int high = m_pane.ticks()->height();
+    m_pane.resize(860, 120);
+    EXPECT_LT(m_pane.ticks()->height(), high);
+    m_pane.resize(860, 600);
+    EXPECT_EQ(m_pane.ticks()->height(), high);
+}
+
+TEST_F(Ticks, ACastThatLosesTheInputIsSaidByItsNumber)
+{
+    Capture capture = test::makeRun()->captures[2];
+    capture.input.batches = {Scan {}};
+    Scan& scan = capture.input.batches.front();
+    scan.count = 100;
+    scan.absmax = 121344;
+    m_pane.showVerdict(capture, openVerdict());
+    QApplication::processEvents();
+    ASSERT_NE(answer("My code casts to fp16 first"), nullptr);
+    answer("My code casts to fp16 first")->click();
+    ASSERT_EQ(m_pane.verdict()->blame, Blame::numerics);
+    const auto* summary = m_pane.findChild<QLabel*>(QStringLiteral("summary"));
+    ASSERT_NE(summary, nullptr);
+    EXPECT_TRUE(summary->text().contains(QStringLiteral("121,344"))) << qPrintable(summary->text());
+    EXPECT_TRUE(summary->text().contains(QStringLiteral("65,504")));
+    EXPECT_EQ(summary->toolTip().toLower(), qstr(m_pane.verdict()->summary).toLower()) << "what is concluded from it";
 }
 
 TEST_F(Ticks, AMessageHidesThem)
