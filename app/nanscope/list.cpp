@@ -130,7 +130,12 @@ Result<int> listCells(const Source& source, Terminal& terminal)
 
 Result<int> List::run(Terminal& terminal)
 {
-    const auto kind = oneOf("list of", m_kind, {"captures", "series", "events", "runs", "cells"});
+    const std::vector<std::string_view> kinds {"captures", "series", "events", "runs", "cells"};
+    const auto kind = oneOf("list of", m_kind, kinds);
+    if (!kind && oneOf("list of", m_path, kinds)) {
+        return failure(
+            ErrorKind::usage, fmt::format("the run comes before the kind: nanscope list {} {}", m_kind, m_path));
+    }
     if (!kind) {
         return tl::make_unexpected(kind.error());
     }

@@ -99,6 +99,9 @@ TEST_F(BadInputs, FolderNamedLikeACapture)
     EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
     // In a walk it is a folder like any other, with nothing in it to reject.
     EXPECT_EQ(run({"list", m_folder.path().string(), "--json"}).json()["captures"].size(), 1U);
+    const auto turned = run({"list", "captures", m_folder.path().string()});
+    EXPECT_EQ(turned.status, 2);
+    EXPECT_NE(turned.err.find("run comes before the kind"), std::string::npos) << turned.err;
 }
 
 TEST_F(BadInputs, PickleThatWouldRunACommandRunsNothing)

@@ -327,8 +327,10 @@ void PaneLinks::showLogVerdict()
         return;
     }
     const QString tonight = rollback ? sentenceCase(qstr(rollback->tonight)) + QStringLiteral(". ") : QString();
-    m_panes.verdict->showMessage(
-        story.isEmpty() ? tr("No captures here") : sentenceCase(story), logLines(known.logs) + tonight + captures);
+    m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
+            : m_workspace.judging()               ? tr("Judging what the logs tell…")
+                                                  : tr("No captures here"),
+        logLines(known.logs) + tonight + captures);
 }
 
 void PaneLinks::fillVerdict()

@@ -151,8 +151,9 @@ std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& op
         }
         auto& gauge = result[static_cast<std::size_t>(op.iteration) - 1];
         gauge.absmaxX = std::max(gauge.absmaxX, op.batches[element].absmax);
-        if (op.op == OpName::q) {
-            gauge.absmaxQ = op.batches[element].absmax;
+        const Scan& scan = op.batches[element];
+        if (op.op == OpName::q && scan.nonFinite() < scan.count) {
+            gauge.absmaxQ = scan.absmax;
         }
     }
     return result;

@@ -175,6 +175,20 @@ TEST_F(EqualSingularValues, GaugesOfTheGramFormFollowQBetweenRestarts)
     EXPECT_NEAR(replayed.ops.back().batches[0].absmax, std::abs(sigma), 1e-9);
 }
 
+TEST_F(EqualSingularValues, AQWithoutAFiniteValueHasNoLargestOne)
+{
+    auto replayed = run("gns-gram");
+    for (auto& op : replayed.ops) {
+        if (op.op == OpName::q && op.iteration == 2) {
+            op.batches[0].nan = op.batches[0].count;
+            op.batches[0].absmax = 0;
+        }
+    }
+    const auto all = replay::gauges(replayed, 0);
+    EXPECT_TRUE(all[0].absmaxQ);
+    EXPECT_FALSE(all[1].absmaxQ);
+}
+
 TEST_F(EqualSingularValues, ANonFiniteGramHasNoGaugesOfItsOwn)
 {
     auto replayed = run("dion-ns5");
