@@ -48,7 +48,10 @@ QString rowText(const GaugePlot::Row& row)
         parts << GaugePlot::tr("limit %1, slack at least %2 %")
                      .arg(roundNumber(*row.spectralLimit, 4), roundNumber(*row.slackPercent));
     } else if (row.spectralLimit) {
-        parts << GaugePlot::tr("limit %1").arg(roundNumber(*row.spectralLimit, 4));
+        const QString limit = roundNumber(*row.spectralLimit, 4);
+        parts << (row.spectralBound
+                ? GaugePlot::tr("limit %1, which a bound beyond it does not prove passed").arg(limit)
+                : GaugePlot::tr("limit %1").arg(limit));
     }
     if (row.absmaxQ) {
         parts << GaugePlot::tr("max |Q| %1").arg(roundNumber(*row.absmaxQ, 4));
