@@ -86,7 +86,7 @@ CardOutcome dumpsElsewhere(const RunSummary& summary)
     }
     return at(
         fired(Confidence::high, fmt::format("{}; fetch these first: {}", textOf(dumps), fetchText(dumps)), evidence),
-        std::nullopt, dumps.missing.front()->rank);
+        std::nullopt, dumps.ranks > 1 ? dumps.first : dumps.missing.front()->rank);
 }
 
 } // namespace

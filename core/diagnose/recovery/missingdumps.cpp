@@ -13,6 +13,7 @@
 
 #include "core/base/text.h"
 #include "core/model/run.h"
+#include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {
 
@@ -23,10 +24,11 @@ std::string_view nameOf(std::string_view path)
     return path.substr(path.find_last_of('/') + 1);
 }
 
+constexpr std::string_view ending = ".pt";
+
 /// A line may go on behind the name of the dump.
 std::string_view dumpOf(const Event& event)
 {
-    constexpr std::string_view ending = ".pt";
     const std::string_view name = event.capture;
     const auto end = name.find(std::string(ending) + ' ');
     return name.substr(0, end == std::string_view::npos ? end : end + ending.size());
@@ -71,6 +73,28 @@ auto placeOf(const Event* event)
     return std::tuple(event->rank.value_or(-1), std::string_view(event->source), event->line);
 }
 
+std::optional<std::int64_t> timeOf(const Event* event)
+{
+    auto stem = dumpOf(*event);
+    stem.remove_suffix(stem.ends_with(ending) ? ending.size() : 0);
+    const auto said = tensorfile::parseDumpName(stem);
+    return said ? said->timestampMs : std::nullopt;
+}
+
+bool haveTimes(const std::vector<const Event*>& dumps)
+{
+    return std::ranges::all_of(dumps, [](const Event* one) { return timeOf(one).has_value(); });
+}
+
+/// Of dumps in order of their times. None where two ranks share the first millisecond.
+std::optional<int> firstRank(const std::vector<const Event*>& dumps)
+{
+    const auto& first = *dumps.front();
+    const bool shared = std::ranges::any_of(dumps,
+        [&](const Event* other) { return other->rank != first.rank && timeOf(other) == timeOf(dumps.front()); });
+    return shared ? std::nullopt : first.rank;
+}
+
 } // namespace
 
 std::vector<const Event*> MissingDumps::firstOfRanks() const
@@ -100,11 +124,14 @@ MissingDumps missingDumpsOf(const RunData& run)
         }
     }
     dumps.ranks = std::ssize(ranks);
-    dumps.inOrder = sources.size() == 1;
-    if (dumps.inOrder) {
+    if (sources.size() == 1) {
         std::ranges::sort(dumps.missing, {}, &Event::line);
     } else {
         std::ranges::sort(dumps.missing, {}, placeOf);
+    }
+    if (!dumps.none() && haveTimes(dumps.missing)) {
+        std::ranges::stable_sort(dumps.missing, {}, timeOf);
+        dumps.first = dumps.ranks > 1 ? firstRank(dumps.missing) : std::nullopt;
     }
     return dumps;
 }
@@ -117,8 +144,7 @@ std::string textOf(const MissingDumps& dumps)
             missing == 1 ? "is" : "are")
         : fmt::format("{} of {} that the logs name {} not here, on {}", countText(missing),
             counted(dumps.named, "dump"), missing == 1 ? "is" : "are", counted(dumps.ranks, "rank"));
-    const auto rank = dumps.inOrder ? dumps.missing.front()->rank : std::nullopt;
-    return rank && dumps.ranks > 1 ? fmt::format("{}, rank {} was first", text, *rank) : text;
+    return dumps.first ? fmt::format("{}, rank {} was first by the times in their names", text, *dumps.first) : text;
 }
 
 } // namespace nanscope::diagnose

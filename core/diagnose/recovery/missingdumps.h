@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,13 @@ namespace nanscope::diagnose {
 struct MissingDumps
 {
     std::int64_t named = 0; ///< by the logs, each dump once
-    std::vector<const Event*> missing; ///< in order of their lines where one log has all of them, else of their ranks
+    /// In order of the times in their names where all have one; else of their lines where one log has all of them, else
+    /// of their ranks.
+    std::vector<const Event*> missing;
     std::int64_t ranks = 0; ///< of the missing ones
-    bool inOrder = false; ///< one log has all of them: its lines tell which came first
+    /// The rank whose first dump is older than that of every other, by the times in their names. The lines of a log tell
+    /// no order: what writes those of several ranks into one file takes each when it can.
+    std::optional<int> first;
 
     bool none() const { return missing.empty(); }
     /// The first of each rank: what made the others is among them.
@@ -27,7 +32,7 @@ struct MissingDumps
 /// Points into the run.
 MissingDumps missingDumpsOf(const RunData& run);
 
-/// "25 dumps on 2 ranks that the logs name are not here, rank 0 was first"
+/// "25 dumps on 2 ranks that the logs name are not here, rank 0 was first by the times in their names"
 std::string textOf(const MissingDumps& dumps);
 
 } // namespace nanscope::diagnose

@@ -53,22 +53,16 @@ std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view m
     return head;
 }
 
-/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}, and nanscope_control_rank... of the healthy call beside one.
 void readName(std::string_view stem, Capture& capture)
 {
-    auto rest = stem;
-    auto lead = cutAt(rest, "dion_nan_capture_rank");
-    lead = lead ? lead : cutAt(rest, "nanscope_control_rank");
-    const auto rank = cutAt(rest, "_shape");
-    const auto shape = cutAt(rest, "_pid");
-    const auto pid = cutAt(rest, "_");
-    if (!lead || !lead->empty() || !rank || !shape || !pid) {
+    const auto said = parseDumpName(stem);
+    if (!said) {
         return;
     }
-    capture.rank = parseNumber<int>(*rank);
-    capture.pid = parseNumber<int>(*pid);
-    if (const auto time = parseNumber<std::int64_t>(rest)) {
-        capture.timestampMs = time;
+    capture.rank = said->rank;
+    capture.pid = said->pid;
+    if (said->timestampMs) {
+        capture.timestampMs = *said->timestampMs;
         capture.timestampFromName = true;
     }
 }
@@ -540,6 +534,20 @@ Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const p
 }
 
 } // namespace
+
+std::optional<DumpName> parseDumpName(std::string_view stem)
+{
+    auto rest = stem;
+    auto lead = cutAt(rest, "dion_nan_capture_rank");
+    lead = lead ? lead : cutAt(rest, "nanscope_control_rank");
+    const auto rank = cutAt(rest, "_shape");
+    const auto shape = cutAt(rest, "_pid");
+    const auto pid = cutAt(rest, "_");
+    if (!lead || !lead->empty() || !rank || !shape || !pid) {
+        return std::nullopt;
+    }
+    return DumpName {parseNumber<int>(*rank), parseNumber<int>(*pid), parseNumber<std::int64_t>(rest)};
+}
 
 Result<CaptureFile> openCapture(const CaptureRef& wanted)
 {

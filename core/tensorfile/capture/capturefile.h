@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/base/job.h"
@@ -35,6 +36,18 @@ struct CaptureFile
     /// Sentences about a file beside it that cannot be read, or that the dump contradicts and outweighs.
     std::vector<std::string> sidecarNotes {};
 };
+
+/// What dion's wrapper, and our helper, write into the name of a dump.
+struct DumpName
+{
+    std::optional<int> rank;
+    std::optional<int> pid;
+    std::optional<std::int64_t> timestampMs;
+};
+
+/// dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}, and nanscope_control_rank... of the healthy call beside one;
+/// none for another name.
+std::optional<DumpName> parseDumpName(std::string_view stem);
 
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
 /// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Ranks that parted in a collective operation, and dumps that are named and not there.
+#include <fmt/format.h>
+
 #include "tests/core/diagnose/findings/cardmaker.h"
 
 namespace nanscope {
@@ -114,9 +116,30 @@ TEST(MissingDumps, AreCountedAndNamed)
         cardOf(runWith({}, {dumped(1, "b1.pt", 12), dumped(0, "a1.pt", 10), dumped(0, "a2.pt", 11)}), "missing-dumps");
     EXPECT_EQ(finding.state, FindingState::fired);
     EXPECT_EQ(finding.reason,
-        "3 dumps on 2 ranks that the logs name are not here, rank 0 was first; fetch these first: a1.pt, b1.pt");
-    EXPECT_EQ(finding.rank, 0);
+        "3 dumps on 2 ranks that the logs name are not here; fetch these first: a1.pt, b1.pt");
+    EXPECT_FALSE(finding.rank) << "a log takes the lines of several ranks as they come";
     EXPECT_THAT(finding.evidence, SizeIs(2)) << "the first of each rank";
+}
+
+std::string named(int rank, int time)
+{
+    return fmt::format("dion_nan_capture_rank{}_shape1x160x96_pid{}_17952343963{}.pt", rank, 2000 + rank, time);
+}
+
+TEST(MissingDumps, TheTimesInTheirNamesTellWhoWasFirst)
+{
+    const auto finding = cardOf(runWith({},
+                                    {dumped(1, named(1, 15), 10), dumped(0, named(0, 10), 11),
+                                        dumped(0, named(0, 15), 12)}),
+        "missing-dumps");
+    EXPECT_THAT(finding.reason, HasSubstr("rank 0 was first by the times in their names")) << "under a tee";
+    EXPECT_THAT(finding.reason, HasSubstr("fetch these first: " + named(0, 10) + ", " + named(1, 15)));
+    EXPECT_EQ(finding.rank, 0);
+    const auto together =
+        cardOf(runWith({}, {dumped(1, named(1, 10), 10), dumped(0, named(0, 10), 11)}), "missing-dumps");
+    EXPECT_THAT(together.reason, Not(HasSubstr("was first"))) << "in one millisecond";
+    EXPECT_FALSE(together.rank);
+    EXPECT_EQ(cardOf(runWith({}, {dumped(3, "a.pt", 10)}), "missing-dumps").rank, 3);
 }
 
 TEST(MissingDumps, OneLineUnderATeeCountsOnce)
