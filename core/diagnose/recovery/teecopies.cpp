@@ -59,37 +59,94 @@ EventsBySource bySource(const RunData& run)
     return sources;
 }
 
-std::set<std::string_view> logsWithMetrics(const RunData& run)
+using SeriesBySource = std::map<std::string_view, std::vector<const Series*>>;
+
+SeriesBySource seriesBySource(const RunData& run)
 {
-    std::set<std::string_view> sources;
+    SeriesBySource sources;
     for (const auto& series : run.series) {
-        sources.insert(series.source);
+        sources[series.source].push_back(&series);
     }
     return sources;
 }
+
+bool isSamePoint(const Point& a, const Point& b)
+{
+    return a.step == b.step && a.state == b.state && (a.state != PointState::finite || a.value == b.value);
+}
+
+/// Every value of this series, in that one's order.
+bool isWithin(const Series& these, const Series& those)
+{
+    if (these.name != those.name || these.rank != those.rank || these.points.empty()
+        || these.points.size() > those.points.size()) {
+        return false;
+    }
+    auto from = those.points.begin();
+    return std::ranges::all_of(these.points, [&](const Point& point) {
+        from = std::find_if(from, those.points.end(), [&](const Point& other) { return isSamePoint(point, other); });
+        return from != those.points.end() && (++from, true);
+    });
+}
+
+/// Of its metrics, too, nothing is its own: what a launcher splits by ranks and what it joins tell of one run.
+bool areWithin(const std::vector<const Series*>& these, const std::vector<const Series*>& those)
+{
+    return std::ranges::all_of(these, [&](const Series* one) {
+        return std::ranges::any_of(those, [&](const Series* other) { return isWithin(*one, *other); });
+    });
+}
+
+/// Looks for the log that has all of another's lines.
+class Repeats
+{
+public:
+    explicit Repeats(const RunData& run)
+        : m_events(bySource(run))
+        , m_series(seriesBySource(run))
+    {
+        for (const auto& [source, series] : m_series) {
+            if (m_events.contains(source) && m_whole.size() < mostLogs) {
+                m_whole.push_back(source);
+            }
+        }
+    }
+
+    std::set<std::string_view> find() const
+    {
+        std::set<std::string_view> repeating;
+        for (const auto& [source, events] : m_events) {
+            const auto repeats = [&, &own = source](std::string_view other) {
+                return own != other && !repeating.contains(other) && isRepeated(own, other);
+            };
+            if (std::ranges::any_of(m_whole, repeats)) {
+                repeating.insert(source);
+            }
+        }
+        return repeating;
+    }
+
+private:
+    static constexpr std::size_t mostLogs = 64;
+
+    bool isRepeated(std::string_view own, std::string_view other) const
+    {
+        const auto metrics = m_series.find(own);
+        return own.starts_with(folderOf(other)) && !sameButForNumbers(own, other)
+            && isWithin(m_events.at(own), m_events.at(other))
+            && (metrics == m_series.end() || areWithin(metrics->second, m_series.at(other)));
+    }
+
+    EventsBySource m_events;
+    SeriesBySource m_series;
+    std::vector<std::string_view> m_whole; ///< logs with metrics
+};
 
 } // namespace
 
 std::set<std::string_view> repeatingLogs(const RunData& run)
 {
-    constexpr std::size_t mostLogs = 64;
-    const auto sources = bySource(run);
-    const auto withMetrics = logsWithMetrics(run);
-    std::vector<std::string_view> whole;
-    std::ranges::copy_if(
-        withMetrics, std::back_inserter(whole), [&](std::string_view source) { return sources.contains(source); });
-    whole.resize(std::min(whole.size(), mostLogs));
-    std::set<std::string_view> repeating;
-    for (const auto& [source, events] : sources) {
-        const auto repeats = [&, &own = source, &these = events](std::string_view other) {
-            return own.starts_with(folderOf(other)) && !sameButForNumbers(own, other)
-                && isWithin(these, sources.at(other));
-        };
-        if (!withMetrics.contains(source) && std::ranges::any_of(whole, repeats)) {
-            repeating.insert(source);
-        }
-    }
-    return repeating;
+    return Repeats(run).find();
 }
 
 std::vector<const Event*> eventsOnce(const RunData& run)

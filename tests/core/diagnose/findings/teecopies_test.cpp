@@ -85,6 +85,11 @@ TEST(TeeCopies, ALogWithMetricsIsNoStreamOfAnother)
     auto run = withLogs({warning("console.log", 101), warning("other.log", 1)});
     run.series.push_back(seriesOf("loss", 1, {5, 4}, "other.log"));
     EXPECT_THAT(diagnose::repeatingLogs(run), IsEmpty());
+    run.series.back() = seriesOf("loss", 1, {3, 2, 1}, "other.log");
+    EXPECT_THAT(diagnose::repeatingLogs(run), ElementsAre("console.log")) << "all of it is the other's, once";
+    EXPECT_EQ(diagnose::eventsOnce(run).size(), 1U);
+    run.series.back() = seriesOf("loss", 1, {3, 2}, "other.log");
+    EXPECT_THAT(diagnose::repeatingLogs(run), ElementsAre("other.log"));
 }
 
 } // namespace
