@@ -194,13 +194,24 @@ void LifeReader::readPlace()
     }
 }
 
-std::string stateWord(const LossStep& step)
+/// A line of another rank's own names it; that some rank has NaN is all that the watched one's line says.
+std::string elsewhereText(const LossHistory& history, const LossStep& step)
+{
+    const auto rank = step.lane == 0 ? std::nullopt : history.lanes[step.lane].rank;
+    const auto others = std::ranges::count_if(history.badRanks,
+        [&](const std::pair<std::int64_t, int>& one) { return one.first == step.step && one.second != rank; });
+    const auto more = others > 0 ? fmt::format(" and on {} more", others) : std::string();
+    return rank ? fmt::format("loss is not finite on rank {}{}", *rank, more)
+                : std::string("loss is not finite on another rank");
+}
+
+std::string stateWord(const LossHistory& history, const LossStep& step)
 {
     switch (step.sign) {
     case LossSign::zeroed:
         return "loss is 0 beside a gradient norm that is not finite";
     case LossSign::elsewhere:
-        return "loss is not finite on another rank";
+        return elsewhereText(history, step);
     case LossSign::absent:
         return step.badGradient ? "loss is missing beside a gradient norm that is not finite" : "loss is missing";
     default:
@@ -213,13 +224,16 @@ std::string stateWord(const LossStep& step)
 /// A detector's warnings say neither NaN nor Inf, and count attempts before the trainer adds one.
 Sign LifeReader::signOf(const LossStep& step, std::int64_t weights) const
 {
-    const bool warned = m_history.lanes[step.lane].ownDetector;
+    const auto& lane = m_history.lanes[step.lane];
+    const bool warned = lane.ownDetector;
     const auto place = m_life.countsRows ? fmt::format("at row {}", printed(step))
-        : warned                         ? fmt::format("in attempt {}", step.step)
-                                         : fmt::format("at step {}", printed(step));
+        : !warned                        ? fmt::format("at step {}", printed(step))
+        : lane.numbering.text.empty()    ? fmt::format("in attempt {}", step.step)
+        : printed(step) == step.step     ? fmt::format("at step {}", step.step)
+                                         : fmt::format("at step {} (attempt {})", printed(step), step.step);
     const auto* what = warned && step.sign == LossSign::nonFinite ? "loss is not finite" : nullptr;
     return {weights, printed(step),
-        m_history.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(step), place))};
+        m_history.evidence(step, fmt::format("{} {}", what != nullptr ? what : stateWord(m_history, step), place))};
 }
 
 /// A detector names every step that was not finite: a checkpoint of a later step, or the end of training, shows that

@@ -270,7 +270,21 @@ TEST(FailureTimeline, AnotherRankCountsToo)
     const auto timeline = diagnose::failureTimelineOf(run, {});
     ASSERT_FALSE(timeline.none());
     EXPECT_EQ(timeline.failed->first(), 50);
-    EXPECT_THAT(diagnose::failureText(run, timeline), HasSubstr("another rank at step 51"));
+    EXPECT_THAT(diagnose::failureText(run, timeline), HasSubstr("not finite on rank 1 at step 51"));
+}
+
+TEST(FailureTimeline, OfManyRanksTheFirstIsNamedAndTheOthersAreCounted)
+{
+    RunData run;
+    for (int rank = 0; rank < 64; ++rank) {
+        const std::size_t good = rank == 37 || rank == 40 ? 50 : rank == 0 ? 60 : 52;
+        auto series = seriesOf("loss", 1, joined(constant(good, 2.0), constant(100 - good, nan)));
+        series.rank = rank;
+        run.series.push_back(series);
+    }
+    const auto timeline = diagnose::failureTimelineOf(run, {});
+    EXPECT_THAT(diagnose::failureText(run, timeline),
+        HasSubstr("loss is not finite on rank 37 and on 1 more at step 51 (train.log:150)"));
 }
 
 TEST(FailureTimeline, ABadNormThatFiniteLossesFollowPoisonsNothing)
