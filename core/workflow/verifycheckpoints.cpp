@@ -109,7 +109,10 @@ std::optional<CheckpointContents> readContents(const fs::path& place, const JobC
     CheckpointContents unread;
     unread.unread = 1;
     unread.damaged = scan.error().kind == ErrorKind::truncated || scan.error().kind == ErrorKind::corrupt ? 1 : 0;
-    unread.first = sentence(scan.error());
+    // Of its own place the advice tells already.
+    const auto name = fs::path(scan.error().path).lexically_relative(place);
+    unread.first =
+        name.empty() || name == "." ? scan.error().what : fmt::format("{}: {}", name.string(), scan.error().what);
     return unread;
 }
 

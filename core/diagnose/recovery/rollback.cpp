@@ -352,7 +352,8 @@ std::optional<CheckpointContents> contentsAt(const Known& known)
             continue;
         }
         // Of several copies the worst speaks.
-        if (contents.badWeights > 0 || sum->first.empty()) {
+        const bool damaged = contents.damaged > 0 && sum->badWeights == 0;
+        if (contents.badWeights > 0 || damaged || sum->first.empty()) {
             sum->first = contents.first;
         }
         sum->weights = std::min(sum->weights, contents.weights);
@@ -373,7 +374,8 @@ void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& content
     if (contents.badWeights > 0) {
         set(advice, CheckpointStatus::poisoned, "its weights are not finite", {seen(contents.first)});
     } else if (contents.damaged > 0) {
-        set(advice, CheckpointStatus::missing, "it is not complete", {seen(contents.first)});
+        set(advice, CheckpointStatus::missing, fmt::format("it cannot be loaded whole: {}", contents.first),
+            {seen(contents.first)});
     } else if (contents.unread > 0 || contents.weights == 0) {
         const bool none = contents.weights == 0;
         advice.status = advice.status == CheckpointStatus::safe ? CheckpointStatus::unverified : advice.status;

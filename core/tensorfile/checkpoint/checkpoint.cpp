@@ -441,7 +441,9 @@ Result<CheckpointScan> CheckpointReader::read()
     const bool none = m_result.parameters.empty() && m_result.others == 0;
     if (none && m_result.rejected.size() == 1) {
         const auto kind = m_result.damaged > 0 ? ErrorKind::corrupt : ErrorKind::unsupported;
-        return failure(kind, m_result.rejected.front().reason, m_root.string());
+        const auto& only = m_result.rejected.front();
+        const bool within = fs::is_directory(m_root, ignored);
+        return failure(kind, only.reason, (within ? m_root / only.path : m_root).string());
     }
     if (none && m_result.rejected.empty()) {
         return failure(ErrorKind::unsupported,
