@@ -4,6 +4,7 @@
 // P5 to P7: the scale that fp16 needs for its gradients, where it is missing, useless or forgotten.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -170,41 +171,102 @@ Fit fitOf(const std::vector<Change>& changes)
     return {ss > 0 ? sn / ss : 0, ss > 0 && nn > 0 ? sn / std::sqrt(ss * nn) : 0};
 }
 
-/// DeepSpeed prints its scale where a step overflows; that it grew, it does not say.
-std::string whyNoScale(const RunSummary& summary)
+/// Lines of overflows that say the scale, in the order of the log that the gradient norm is from.
+std::vector<const Event*> scaledOverflows(const RunSummary& summary)
 {
-    const auto lines = std::ranges::count_if(
-        summary.events, [](const Event* event) { return event->facts.attemptedScale.has_value(); });
-    return lines == 0 ? whyEmpty(summary, summary.lossScale)
-                      : fmt::format("the loss scale is logged in {} of overflows only; the rule needs it where a "
-                                    "gradient norm is logged",
-                          howMany(lines, "line"));
+    std::vector<const Event*> lines;
+    std::ranges::copy_if(summary.events, std::back_inserter(lines), [&](const Event* event) {
+        return event->facts.attemptedScale.has_value()
+            && (summary.gradNorm.empty() || event->source == summary.gradNorm.source);
+    });
+    std::ranges::stable_sort(lines, {}, &Event::line);
+    return lines;
+}
+
+/// The last finite norm before a line, and the first behind it.
+std::pair<const Point*, const Point*> normsAround(const Trace& norm, std::int64_t line)
+{
+    std::pair<const Point*, const Point*> around;
+    for (const auto& point : norm.points) {
+        if (point.state != PointState::finite || point.value <= 0 || sourceOf(norm, point) != norm.source) {
+            continue;
+        }
+        if (point.line < line && (around.first == nullptr || point.line > around.first->line)) {
+            around.first = &point;
+        } else if (point.line > line && (around.second == nullptr || point.line < around.second->line)) {
+            around.second = &point;
+        }
+    }
+    return around;
+}
+
+/// Where one overflow is told with half the scale of the one before, the scale was that from the first line to the
+/// second. How it grew no line tells, so that other neighbours tell nothing.
+std::vector<Change> changesOfOverflows(const std::vector<const Event*>& lines, const Trace& norm)
+{
+    std::vector<Change> changes;
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+        const double before = *lines[i - 1]->facts.attemptedScale;
+        const double after = *lines[i]->facts.attemptedScale;
+        const auto [first, second] = normsAround(norm, lines[i - 1]->line);
+        const bool between = first != nullptr && second != nullptr && second->line < lines[i]->line
+            && (i < 2 || first->line > lines[i - 2]->line);
+        if (before > 0 && after == before / 2 && between) {
+            changes.push_back({-1, std::log2(second->value) - std::log2(first->value)});
+        }
+    }
+    return changes;
+}
+
+constexpr std::size_t fewestChanges = 3;
+
+std::string followingText(const std::vector<Change>& changes, const Fit& fit)
+{
+    return fmt::format("over {} changes of the loss scale the gradient norm follows it with slope {:.2f} (r {:.2f})",
+        changes.size(), fit.slope, fit.correlation);
+}
+
+bool follows(const Fit& fit)
+{
+    return fit.slope >= 0.8 && fit.slope <= 1.2 && fit.correlation >= 0.9;
+}
+
+CardOutcome clipByOverflows(const RunSummary& summary)
+{
+    const auto lines = scaledOverflows(summary);
+    if (lines.empty()) {
+        return notCheckable(whyEmpty(summary, summary.lossScale));
+    }
+    const auto changes = changesOfOverflows(lines, summary.gradNorm);
+    if (changes.size() < fewestChanges) {
+        return notCheckable(fmt::format("the loss scale is logged in {} of overflows only, which tell of {} beside a "
+                                        "logged gradient norm; the rule needs {}",
+            howMany(std::ssize(lines), "line"), howMany(std::ssize(changes), "halving"), fewestChanges));
+    }
+    const auto fit = fitOf(changes);
+    const auto numbers = followingText(changes, fit) + ", by the lines of overflows";
+    return follows(fit) ? fired(Confidence::medium, numbers, {evidenceOf(*lines.front()), evidenceOf(*lines.back())})
+                        : clear(numbers);
 }
 
 CardOutcome clipBeforeUnscale(const RunSummary& summary)
 {
-    constexpr std::size_t fewest = 3;
     if (summary.lossScale.empty()) {
-        return notCheckable(whyNoScale(summary));
+        return clipByOverflows(summary);
     }
     if (summary.gradNorm.empty()) {
         return notCheckable(whyEmpty(summary, summary.gradNorm));
     }
     const auto changes = changesOf(summary.lossScale, summary.gradNorm);
-    if (changes.size() < fewest) {
+    if (changes.size() < fewestChanges) {
         return notCheckable(fmt::format("the loss scale changes {} beside a logged gradient norm, the rule needs {}",
-            howMany(static_cast<std::int64_t>(changes.size()), "time"), fewest));
+            howMany(std::ssize(changes), "time"), fewestChanges));
     }
     const auto fit = fitOf(changes);
-    const auto numbers = fmt::format("over {} changes of the loss scale the gradient norm follows it with slope {:.2f} "
-                                     "(r {:.2f})",
-        changes.size(), fit.slope, fit.correlation);
-    if (fit.slope < 0.8 || fit.slope > 1.2 || fit.correlation < 0.9) {
-        return clear(numbers);
-    }
-    return fired(Confidence::medium, numbers,
-        {evidenceOf(summary.lossScale, summary.lossScale.points.back()),
-            evidenceOf(summary.gradNorm, summary.gradNorm.points.back())});
+    return !follows(fit) ? clear(followingText(changes, fit))
+                         : fired(Confidence::medium, followingText(changes, fit),
+                             {evidenceOf(summary.lossScale, summary.lossScale.points.back()),
+                                 evidenceOf(summary.gradNorm, summary.gradNorm.points.back())});
 }
 
 } // namespace
@@ -224,8 +286,7 @@ std::vector<Card> lossScaleCards()
             {"bf16 has the range of fp32: the GradScaler costs time and does nothing; leave it out"}, scalerWithBf16},
         {"P7", "The gradient norm follows the loss scale", "warning",
             "slope of log2(grad_norm) on log2(loss_scale) from 0.8 to 1.2, r at least 0.9, over at least 3 changes of "
-            "the "
-            "scale (our proposal)",
+            "the scale, or as many halvings by DeepSpeed's lines of overflows (our proposal)",
             {"what is logged is the norm of scaled gradients; if it is also what is clipped, the limit has no effect",
                 "scaler.unscale_(optimizer) once, then clip, then scaler.step(optimizer)"},
             clipBeforeUnscale},

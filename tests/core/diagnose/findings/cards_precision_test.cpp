@@ -4,6 +4,8 @@
 // P1 to P7, and what they read of configurations and GPUs.
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "core/diagnose/context/settings.h"
 #include "tests/core/diagnose/findings/cardmaker.h"
 
@@ -357,6 +359,43 @@ TEST(P7, TakesThreeChanges)
     const auto overflow = eventOf(EventKind::skippedStep, {},
         "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 32768", 9);
     EXPECT_THAT(cardOf(runWith({}, {overflow}), "P7").reason, HasSubstr("logged in 1 line of overflows only"));
+}
+
+/// A halving every ten steps, told by the line of its overflow alone; the norm follows it by `slope`.
+RunData overflowingNorms(double slope, int halvings, double told = 65536)
+{
+    RunData run;
+    std::vector<double> norms;
+    for (int step = 0; step < 10 * halvings + 5; ++step) {
+        norms.push_back(100 * std::pow(2, -slope * ((step + 5) / 10)));
+    }
+    run.series = {seriesOf("grad_norm", 1, norms)};
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+        run.series.front().points[i].line = 100 + 10 * static_cast<std::int64_t>(i);
+    }
+    for (int halved = 0; halved <= halvings; ++halved) {
+        run.events.push_back(eventOf(EventKind::skippedStep, {},
+            fmt::format("[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {}, reducing to 8",
+                static_cast<int>(told / std::pow(2, halved))),
+            145 + 100 * halved));
+    }
+    return run;
+}
+
+TEST(P7, LinesOfOverflowsTellAFallingScale)
+{
+    const auto finding = cardOf(overflowingNorms(1, 4), "P7");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_THAT(
+        finding.reason, HasSubstr("over 4 changes of the loss scale the gradient norm follows it with slope 1.00"));
+    EXPECT_THAT(finding.reason, HasSubstr("by the lines of overflows"));
+    EXPECT_EQ(stateOf(overflowingNorms(0, 4), "P7"), FindingState::clear);
+    EXPECT_THAT(cardOf(overflowingNorms(1, 2), "P7").reason, HasSubstr("tell of 2 halvings"));
+    auto grown = overflowingNorms(1, 4);
+    for (auto& event : grown.events) {
+        event.facts.attemptedScale = 65536;
+    }
+    EXPECT_THAT(cardOf(grown, "P7").reason, HasSubstr("tell of 0 halvings")) << "it grew between, who knows when";
 }
 
 } // namespace
