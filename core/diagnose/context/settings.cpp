@@ -128,7 +128,9 @@ std::optional<bool> truthOf(const Setting& setting)
 
 std::optional<double> numberOf(const Setting& setting)
 {
-    const auto word = wordOf(setting);
+    // "3e-4" has to keep its sign.
+    auto word = setting.value;
+    std::erase_if(word, [](char c) { return c == '\'' || c == '"' || c == ' '; });
     double number = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
     return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cardevidence.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/model/run.h"
@@ -44,6 +45,22 @@ std::vector<RunAttempt> attemptsOfAll(const std::vector<NamedRun>& runs, Choose 
         }
     }
     return all;
+}
+
+/// Those from the beginning, with the rate that is logged, or else with that of the configuration.
+std::vector<Attempt> withAnyRate(const RunSummary& summary)
+{
+    auto attempts = cards::freshAttempts(summary);
+    const auto* setting = cards::settingNamed(summary.run, {"lr", "learning_rate", "muon_lr"});
+    const auto rate = setting == nullptr ? std::nullopt : cards::numberOf(*setting);
+    if (!attempts.empty() || !rate || *rate <= 0) {
+        return attempts;
+    }
+    attempts = cards::startedAttempts(summary);
+    for (auto& attempt : attempts) {
+        attempt.peakLr = rate;
+    }
+    return attempts;
 }
 
 std::string stepsText(const std::vector<RunAttempt>& attempts)
@@ -104,7 +121,7 @@ CardOutcome sameStep(const std::vector<NamedRun>& runs)
 CardOutcome everyRate(const std::vector<NamedRun>& runs)
 {
     constexpr std::int64_t early = 500;
-    auto attempts = attemptsOfAll(runs, cards::freshAttempts);
+    auto attempts = attemptsOfAll(runs, withAnyRate);
     const auto lasted = std::ranges::find_if(attempts, [](const RunAttempt& one) {
         return one.attempt.firstBad ? *one.attempt.firstBad >= early : one.attempt.loss->lastStep >= early;
     });
@@ -130,7 +147,8 @@ CardOutcome everyRate(const std::vector<NamedRun>& runs)
     }
     return cards::at(
         cards::fired(cards::Confidence::low,
-            fmt::format("every run that logs its learning rate goes bad early, whatever that is: {}", rates), evidence),
+            fmt::format("every run that names its learning rate goes bad early, whatever that is: {}", rates),
+            evidence),
         attempts.front().attempt.firstBad, std::nullopt);
 }
 

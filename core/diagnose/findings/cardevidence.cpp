@@ -269,12 +269,18 @@ std::vector<Attempt> wentBadLater(const RunSummary& summary)
     return attempts;
 }
 
-std::vector<Attempt> freshAttempts(const RunSummary& summary)
+std::vector<Attempt> startedAttempts(const RunSummary& summary)
 {
     auto attempts = attemptsOf(summary);
     const auto interval = std::max<std::int64_t>(intervalOf(summary.loss), 1);
-    std::erase_if(
-        attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval || !attempt.peakLr; });
+    std::erase_if(attempts, [interval](const Attempt& attempt) { return attempt.firstStep > interval; });
+    return attempts;
+}
+
+std::vector<Attempt> freshAttempts(const RunSummary& summary)
+{
+    auto attempts = startedAttempts(summary);
+    std::erase_if(attempts, [](const Attempt& attempt) { return !attempt.peakLr; });
     return attempts;
 }
 

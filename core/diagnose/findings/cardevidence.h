@@ -79,7 +79,9 @@ struct Attempt
 std::vector<Attempt> attemptsOf(const RunSummary& summary);
 /// Those that went bad after they had been good: one that starts bad tells of its checkpoint, not of a batch.
 std::vector<Attempt> wentBadLater(const RunSummary& summary);
-/// Those from the beginning, each with its learning rate.
+/// Those from the beginning.
+std::vector<Attempt> startedAttempts(const RunSummary& summary);
+/// Those from the beginning whose learning rate is logged.
 std::vector<Attempt> freshAttempts(const RunSummary& summary);
 bool sameRate(double a, double b);
 

@@ -46,6 +46,17 @@ TEST(AcrossRuns, TheSameFirstBadStepOfTwoRuns)
     EXPECT_EQ(stateOf(first, "P11"), FindingState::notCheckable) << "one run alone cannot tell";
 }
 
+TEST(AcrossRuns, TheConfigurationTellsARateThatIsNotLogged)
+{
+    auto first = runWith({seriesOf("loss", 1, joined(constant(54, 2), constant(5, nan)))}, {}, {setting("lr", "3e-4")});
+    auto second =
+        runWith({seriesOf("loss", 1, joined(constant(60, 2), constant(5, nan)))}, {}, {setting("lr", "1e-4")});
+    EXPECT_EQ(across("P17", {&first, &second}).state, FindingState::fired);
+    EXPECT_THAT(across("P17", {&first, &second}).reason, HasSubstr("0.0003 at step 55, 0.0001 at step 61"));
+    second.settings = first.settings;
+    EXPECT_EQ(across("P17", {&first, &second}).state, FindingState::notCheckable) << "one rate";
+}
+
 TEST(AcrossRuns, StepsThatDifferAreNotOneBatch)
 {
     const auto first = badFrom(55);
