@@ -57,8 +57,16 @@ constexpr std::array table {
     Words {"not_scanned", R"(\[hipBLASLt CHECK_NUMERICS\].*were NOT scanned)"},
     Words {"instruction_check", "#GPU-FPX|#nixnan: "},
     Words {"overflow_trace", "Detected inf/nan during batch_number=|^first bad value of the forward frames: "},
+    Words {"update_left_out",
+        R"(nan_guard_fallback\]|[Ss]kipping (?:the |this |optimizer |training )*(?:step|update|batch|iteration))"
+        R"(|grad_norm is not finite: )"},
+    Words {"process_killed",
+        R"(oom[-_]kill|Out of memory: Killed process|^Fatal Python error: |\*\*\* Process received signal \*\*\*)"
+        R"(|(?:Segmentation fault|Bus error|Aborted|Floating point exception|Illegal instruction)(?: +\(core dumped\)|$))"
+        R"(|: line \d+: +\d+ (?:Killed|Segmentation fault|Aborted|Bus error)\b|^Killed$)"
+        R"(|^srun: error: \S+ tasks? [\d,-]+: (?:Killed|Out Of Memory|Segmentation fault|Aborted|Bus error))"},
 };
-static_assert(table.size() == static_cast<std::size_t>(Phrase::overflowTrace) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Phrase::processKilled) + 1);
 
 std::vector<Phrase> phrasesIn(re2::StringPiece line)
 {
@@ -149,17 +157,45 @@ std::string siteIn(const EventFacts& facts, re2::StringPiece line, std::string_v
                                              : std::string();
 }
 
-/// The call of a watchdog's line, and the process group that it names.
-std::optional<CollectiveCall> collectiveIn(re2::StringPiece line)
+std::string groupIn(re2::StringPiece line)
+{
+    static const RE2 group(R"(\[(PG [^\]]*\S) +Rank \d+\])", RE2::Latin1);
+    return valueIn<std::string>(line, group).value_or("");
+}
+
+/// The call that a watchdog says did not end.
+std::optional<CollectiveCall> timedOutIn(re2::StringPiece line)
 {
     static const RE2 call(
         R"(Watchdog caught collective operation timeout: \w+\(SeqNum=(\d+), OpType=(\w+))", RE2::Latin1);
-    static const RE2 group(R"(\[(PG [^\]]*\S) +Rank \d+\] +Watchdog caught)", RE2::Latin1);
     CollectiveCall found;
-    if (!RE2::PartialMatch(line, call, &found.sequence, &found.operation)) {
+    return RE2::PartialMatch(line, call, &found.sequence, &found.operation) ? std::optional(std::move(found))
+                                                                            : std::nullopt;
+}
+
+/// What newer versions of torch say of a group's calls, on ranks that waited and on those that did not: "due to a
+/// collective timeout from rank 7 [...] Last enqueued NCCL work: 20589, last completed NCCL work: 20584".
+std::optional<CollectiveCall> workIn(re2::StringPiece line)
+{
+    static const RE2 work(
+        R"((?:Timeout at \w+ work: |collective timeout from ).*[Ll]ast enqueued (?:\w+ )?work: (\d{1,18}), )"
+        R"(last completed (?:\w+ )?work: (\d{1,18}))",
+        RE2::Latin1);
+    std::int64_t begun = 0;
+    std::int64_t ended = 0;
+    if (!RE2::PartialMatch(line, work, &begun, &ended) || begun < ended) {
         return std::nullopt;
     }
-    found.group = valueIn<std::string>(line, group).value_or("");
+    return begun == ended ? CollectiveCall {ended, {}, {}, true} : CollectiveCall {ended + 1, {}, {}, false};
+}
+
+std::optional<CollectiveCall> collectiveIn(re2::StringPiece line)
+{
+    auto found = timedOutIn(line);
+    found = found ? found : workIn(line);
+    if (found) {
+        found->group = groupIn(line);
+    }
     return found;
 }
 

@@ -108,14 +108,17 @@ enum class Phrase : std::uint8_t {
     notScanned, ///< that scanner says which calls it did not look at
     instructionCheck, ///< GPU-FPX or nixnan, which look at every instruction of a kernel
     overflowTrace, ///< Hugging Face's DebugUnderflowOverflow, which looks at what modules take and give
+    updateLeftOut, ///< a guard, or a trainer, left an update out since a value was not finite
+    processKilled, ///< a signal ended a process
 };
 
-/// A collective operation of one rank that did not end. Ranks count those of a process group alike.
+/// The collective operation that one rank is in, or did last. Ranks count those of a process group alike.
 struct CollectiveCall
 {
     std::int64_t sequence = 0;
-    std::string operation {}; ///< "ALLREDUCE"
+    std::string operation {}; ///< "ALLREDUCE"; empty where the line names none
     std::string group {}; ///< as the line names it; empty where it does not
+    bool ended = false; ///< it did, and the rank has begun no later one
 
     bool operator==(const CollectiveCall&) const = default;
 };

@@ -43,11 +43,11 @@ std::map<std::string, CheckpointContents> readCheckpointContents(sqlite3* db)
 }
 
 constexpr const char* insertFacts =
-    "INSERT OR REPLACE INTO event_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "INSERT OR REPLACE INTO event_facts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* factColumns =
     "f.phrases, f.attempted_scale, f.operation, f.guarded, f.pid, f.detector_step, f.detector_other_rank, "
     "f.detector_consecutive, f.detector_total, f.last_good_loss, f.last_good_step, f.site, f.collective_sequence, "
-    "f.collective_operation, f.collective_group";
+    "f.collective_operation, f.collective_group, f.collective_ended";
 
 std::optional<std::string> unlessEmpty(const std::string& text)
 {
@@ -94,7 +94,8 @@ void storeFacts(Statement& insert, std::int64_t event, const EventFacts& facts)
             facts.guarded.empty() ? std::nullopt : std::optional(shapeText(facts.guarded)), facts.pid,
             said(&NanMessage::step), said(&NanMessage::otherRank), said(&NanMessage::consecutive),
             said(&NanMessage::total), detector.lastGoodLoss, detector.lastGoodStep, unlessEmpty(facts.site),
-            called(&CollectiveCall::sequence), called(&CollectiveCall::operation), called(&CollectiveCall::group))
+            called(&CollectiveCall::sequence), called(&CollectiveCall::operation), called(&CollectiveCall::group),
+            called(&CollectiveCall::ended))
         .run();
 }
 
@@ -116,7 +117,7 @@ EventFacts readFacts(const Statement& row, int column)
     }
     facts.site = row.text(column + 11);
     if (const auto sequence = row.optional<std::int64_t>(column + 12)) {
-        facts.collective = {*sequence, row.text(column + 13), row.text(column + 14)};
+        facts.collective = {*sequence, row.text(column + 13), row.text(column + 14), row.integer(column + 15) != 0};
     }
     return facts;
 }

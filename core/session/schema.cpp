@@ -154,8 +154,13 @@ CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT N
   failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL, output_bad INTEGER NOT NULL);
 )sql";
 
+// Whether the collective operation of a line ended.
+constexpr const char* endedCollectives = R"sql(
+ALTER TABLE event_facts ADD COLUMN collective_ended INTEGER;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
-    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes};
+    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

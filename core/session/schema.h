@@ -23,7 +23,7 @@ constexpr std::int64_t replacedLogsVersion = 6;
 
 /// The version since which all that is known of the lines of events is kept. With a new phrase or fact it is the next
 /// one, if need be by a migration of nothing: so the lines that older sessions hold are read again.
-constexpr std::int64_t eventFactsVersion = 9;
+constexpr std::int64_t eventFactsVersion = 13;
 
 /// The first version that keeps what found checkpoints hold.
 constexpr std::int64_t checkpointContentsVersion = 10;

@@ -57,8 +57,9 @@ CardOutcome partedRanks(const RunSummary& summary)
     if (hang.cause != nullptr || hang.parted()) {
         return leaving(hang);
     }
-    return notCheckable(
-        fmt::format("{}, and no line of a rank that did not come: its own log would tell", textOf(hang)));
+    return notCheckable(hang.absent.empty()
+            ? fmt::format("{}, and no line of a rank that did not come: its own log would tell", textOf(hang))
+            : fmt::format("{}: its own log would tell", textOf(hang)));
 }
 
 std::string fetchText(const MissingDumps& dumps)

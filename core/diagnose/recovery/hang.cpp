@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,26 +20,67 @@ namespace nanscope::diagnose {
 
 namespace {
 
-/// The first watchdog's line of each rank: later ones are of operations that waited behind the first.
+/// A line that names the operation tells more than one that counts, and behind the first of a kind stand those of
+/// operations that waited behind the first.
+bool tellsMore(const Event& event, const Event& than)
+{
+    const bool named = !event.facts.collective->operation.empty();
+    const bool other = !than.facts.collective->operation.empty();
+    return named != other ? named : event.source == than.source && event.line < than.line;
+}
+
+/// What each rank was in, or did last.
 std::map<int, const Event*> firstLines(const RunData& run)
 {
     std::map<int, const Event*> lines;
     for (const auto& event : run.events) {
         if (event.facts.collective && event.rank) {
             auto& line = lines[*event.rank];
-            const bool earlier = line == nullptr || (line->source == event.source && event.line < line->line);
-            line = earlier ? &event : line;
+            line = line == nullptr || tellsMore(event, *line) ? &event : line;
         }
     }
     return lines;
 }
 
+bool comparable(const CollectiveCall& a, const CollectiveCall& b)
+{
+    return a.group == b.group || a.group.empty() || b.group.empty();
+}
+
+/// That a rank ended one operation says something where others wait in a later one of the same group.
+void dropUnrelated(std::vector<WaitingRanks>& calls)
+{
+    const auto all = calls;
+    std::erase_if(calls, [&](const WaitingRanks& one) {
+        return one.call.ended && std::ranges::none_of(all, [&](const WaitingRanks& other) {
+            return !other.call.ended && comparable(one.call, other.call) && other.call.sequence > one.call.sequence;
+        });
+    });
+}
+
+/// Where one rank waits in an operation that a line names, others wait in it whose lines only count.
+void nameOperations(std::vector<WaitingRanks>& calls)
+{
+    for (auto& one : calls) {
+        const auto named = std::ranges::find_if(calls, [&](const WaitingRanks& other) {
+            return !one.call.ended && one.call.operation.empty() && other.call.sequence == one.call.sequence
+                && !other.call.operation.empty() && comparable(one.call, other.call);
+        });
+        if (named != calls.end()) {
+            std::ranges::copy(one.ranks, std::back_inserter(named->ranks));
+            std::ranges::sort(named->ranks);
+            one.ranks.clear();
+        }
+    }
+    std::erase_if(calls, [](const WaitingRanks& one) { return one.ranks.empty(); });
+}
+
 std::vector<WaitingRanks> callsOf(const std::map<int, const Event*>& lines)
 {
-    std::map<std::tuple<std::string_view, std::int64_t, std::string_view>, WaitingRanks> calls;
+    std::map<std::tuple<std::string_view, std::int64_t, std::string_view, bool>, WaitingRanks> calls;
     for (const auto& [rank, line] : lines) {
         const auto& call = *line->facts.collective;
-        auto& waiting = calls[{call.group, call.sequence, call.operation}];
+        auto& waiting = calls[{call.group, call.sequence, call.operation, call.ended}];
         waiting.call = call;
         waiting.first = waiting.first == nullptr ? line : waiting.first;
         waiting.ranks.push_back(rank);
@@ -47,6 +89,8 @@ std::vector<WaitingRanks> callsOf(const std::map<int, const Event*>& lines)
     for (auto& [key, waiting] : calls) {
         all.push_back(std::move(waiting));
     }
+    nameOperations(all);
+    dropUnrelated(all);
     std::ranges::stable_sort(all, std::greater<>(), [](const WaitingRanks& one) { return one.ranks.size(); });
     return all;
 }
@@ -82,8 +126,40 @@ const Event* causeOf(const RunData& run, const std::map<int, const Event*>& line
 
 std::string nameOf(const CollectiveCall& call)
 {
-    return call.group.empty() ? fmt::format("{} ({})", call.sequence, call.operation)
-                              : fmt::format("{} ({}) of {}", call.sequence, call.operation, call.group);
+    const auto operation = call.operation.empty() ? std::string() : fmt::format(" ({})", call.operation);
+    const auto group = call.group.empty() ? std::string() : " of " + call.group;
+    return fmt::format("{}{}{}", call.sequence, operation, group);
+}
+
+/// "63 ranks wait in collective 811 (ALLREDUCE)", "rank 17 ended collective 810 and came to no other"
+std::string textOf(const WaitingRanks& one, bool isFirst)
+{
+    const auto* noun = isFirst ? "collective " : "";
+    if (one.call.ended) {
+        return fmt::format("{} ended {}{} and came to no other", ranksText(one.ranks), noun, nameOf(one.call));
+    }
+    const auto* verb = one.ranks.size() == 1 ? " waits" : " wait";
+    return fmt::format("{}{} in {}{}", ranksText(one.ranks), isFirst ? verb : "", noun, nameOf(one.call));
+}
+
+/// Those without a line among ranks that otherwise follow each other. Where many are missing, the others are a group of
+/// their own, or their logs are elsewhere.
+std::vector<int> absentRanks(const std::vector<WaitingRanks>& calls)
+{
+    constexpr std::size_t mostAbsent = 3;
+    constexpr std::size_t timesAsMany = 4;
+    std::set<int> present;
+    for (const auto& one : calls) {
+        present.insert(one.ranks.begin(), one.ranks.end());
+    }
+    std::vector<int> absent;
+    for (int rank = 0; !present.empty() && rank < *present.rbegin() && absent.size() <= mostAbsent; ++rank) {
+        if (!present.contains(rank)) {
+            absent.push_back(rank);
+        }
+    }
+    const bool few = absent.size() <= mostAbsent && present.size() >= timesAsMany * absent.size();
+    return few ? absent : std::vector<int>();
 }
 
 } // namespace
@@ -99,8 +175,11 @@ Hang hangOf(const RunData& run)
     Hang hang;
     const auto lines = firstLines(run);
     hang.calls = callsOf(lines);
-    hang.ranks = lines.size();
-    hang.cause = causeOf(run, lines);
+    for (const auto& one : hang.calls) {
+        hang.ranks += one.call.ended ? 0 : one.ranks.size();
+    }
+    hang.absent = absentRanks(hang.calls);
+    hang.cause = hang.none() ? nullptr : causeOf(run, lines);
     return hang;
 }
 
@@ -116,12 +195,10 @@ std::string textOf(const Hang& hang)
     constexpr std::size_t most = 3;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, hang.calls.size()); ++i) {
-        const auto& one = hang.calls[i];
-        text += i == 0 ? fmt::format("{} {} in collective {}", ranksText(one.ranks),
-                    one.ranks.size() == 1 ? "waits" : "wait", nameOf(one.call))
-                       : fmt::format(", {} in {}", ranksText(one.ranks), nameOf(one.call));
+        text += (i == 0 ? "" : ", ") + textOf(hang.calls[i], i == 0);
     }
-    return hang.calls.size() > most ? fmt::format("{}, and others in {} more", text, hang.calls.size() - most) : text;
+    text += hang.calls.size() > most ? fmt::format(", and others in {} more", hang.calls.size() - most) : "";
+    return hang.absent.empty() ? text : fmt::format("{}, and no line of {}", text, ranksText(hang.absent));
 }
 
 } // namespace nanscope::diagnose

@@ -10,15 +10,15 @@
 
 namespace nanscope::diagnose {
 
-/// Ranks that waited in one call of a collective operation.
+/// Ranks that waited in one call of a collective operation, or that ended it and came to no other.
 struct WaitingRanks
 {
     CollectiveCall call;
     std::vector<int> ranks; ///< ascending
-    const Event* first = nullptr; ///< the watchdog's line of the lowest rank
+    const Event* first = nullptr; ///< the line of the lowest rank
 };
 
-/// Collective operations that did not end, as the watchdogs of the ranks tell: of each rank its first line.
+/// Collective operations that did not end, as the watchdogs of the ranks tell.
 struct Hang
 {
     std::vector<WaitingRanks> calls; ///< most ranks first
@@ -26,6 +26,7 @@ struct Hang
     /// left, and the others waited. Null where the logs have none.
     const Event* cause = nullptr;
     std::size_t ranks = 0; ///< that wait
+    std::vector<int> absent; ///< those of which no line tells, where they are few among many; ascending
 
     bool none() const { return calls.empty(); }
     /// The ranks are not in one call, or in calls of process groups that nothing tells apart.

@@ -30,6 +30,9 @@ std::optional<How> howOf(const Event& event)
     if (event.facts.collective) {
         return How::hung;
     }
+    if (event.says(Phrase::processKilled)) {
+        return How::died;
+    }
     if (event.kind == EventKind::terminated) {
         return How::ended;
     }
@@ -38,10 +41,12 @@ std::optional<How> howOf(const Event& event)
                                                  : std::nullopt;
 }
 
-/// The cause stands before what follows it: other ranks whose collective operations fail, the launcher.
+/// The cause stands before what follows it: other ranks whose collective operations fail, the launcher. A signal may
+/// have come first, or have ended what hung: the earlier line of the two is told.
 int placeOf(const LogEnd& end)
 {
-    const bool follows = end.how == How::hung || end.event->kind == EventKind::collective;
+    const bool follows = end.how == How::hung || end.event->kind == EventKind::collective
+        || (end.how == How::died && end.event->says(Phrase::processKilled));
     return follows ? 1 : end.how == How::ended ? 2 : end.how == How::raised ? 3 : 0;
 }
 

@@ -90,8 +90,8 @@ bool haveTimes(const std::vector<const Event*>& dumps)
 std::optional<int> firstRank(const std::vector<const Event*>& dumps)
 {
     const auto& first = *dumps.front();
-    const bool shared = std::ranges::any_of(dumps,
-        [&](const Event* other) { return other->rank != first.rank && timeOf(other) == timeOf(dumps.front()); });
+    const bool shared = std::ranges::any_of(
+        dumps, [&](const Event* other) { return other->rank != first.rank && timeOf(other) == timeOf(dumps.front()); });
     return shared ? std::nullopt : first.rank;
 }
 

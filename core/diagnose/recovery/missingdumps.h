@@ -20,8 +20,8 @@ struct MissingDumps
     /// of their ranks.
     std::vector<const Event*> missing;
     std::int64_t ranks = 0; ///< of the missing ones
-    /// The rank whose first dump is older than that of every other, by the times in their names. The lines of a log tell
-    /// no order: what writes those of several ranks into one file takes each when it can.
+    /// The rank whose first dump is older than that of every other, by the times in their names. The lines of a log
+    /// tell no order: what writes those of several ranks into one file takes each when it can.
     std::optional<int> first;
 
     bool none() const { return missing.empty(); }

@@ -79,7 +79,8 @@ GuardLines guardLines(const std::vector<const Event*>& events, const SourceFilte
     GuardLines found;
     std::map<std::optional<int>, std::int64_t> ofRanks;
     for (const auto* event : events) {
-        if (event->kind == EventKind::skippedStep && event->says(Phrase::dionGuard) && isLookedAt(event->source)) {
+        if (event->kind == EventKind::skippedStep && event->says(Phrase::updateLeftOut) && isLookedAt(event->source)
+            && !event->says(Phrase::lossScale) && !event->says(Phrase::namesPrinter)) {
             found.first = found.first == nullptr ? event : found.first;
             found.lines = std::max(found.lines, ofRanks[event->rank] += event->copies);
             found.warnings = found.warnings || event->says(Phrase::pythonWarning);
@@ -262,27 +263,45 @@ std::string stepAndPlace(const Event& event, const DetectorSteps& steps)
     return fmt::format(" at step {}{} ({}{})", step, site, attempt, placeOf(event));
 }
 
-/// What trainers and checkers say where no loss shows it.
-std::string Story::reported() const
+/// Lines of trainers and checkers that say that something is not finite.
+struct Reports
 {
     const Event* first = nullptr;
     const Event* last = nullptr;
     std::int64_t lines = 0;
-    for (const auto* event : m_facts.events) {
-        if (event->kind == EventKind::nanLoss && m_isLookedAt(event->source)) {
-            first = first == nullptr ? event : first;
-            last = event;
-            lines += event->copies;
+    bool leftOut = true; ///< every one of them says that its update was
+};
+
+Reports reportsIn(const std::vector<const Event*>& events, const SourceFilter& isLookedAt)
+{
+    Reports found;
+    for (const auto* event : events) {
+        if (event->kind == EventKind::nanLoss && isLookedAt(event->source)) {
+            found.first = found.first == nullptr ? event : found.first;
+            found.last = event;
+            found.lines += event->copies;
+            found.leftOut = found.leftOut && event->says(Phrase::updateLeftOut);
         }
     }
+    return found;
+}
+
+/// What trainers and checkers say where no loss shows it.
+std::string Story::reported() const
+{
+    const auto said = reportsIn(m_facts.events, m_isLookedAt);
     // An exception that says so is how the run ended.
-    if (first == nullptr || (m_end && m_end->event == first && first == last)) {
+    if (said.first == nullptr || (m_end && m_end->event == said.first && said.first == said.last)) {
         return {};
     }
-    const auto more = lines > 1 ? fmt::format(", the first of {}", counted(lines, "such line")) : std::string();
-    const bool wentOn = !m_end && m_facts.metrics.goOnPast(*last);
-    return fmt::format("a value that is not finite is reported{}{}{}", stepAndPlace(*first, m_facts.detector), more,
-        wentOn ? ", and the run went on" : "");
+    const auto more = said.lines > 1 ? fmt::format(", the first of {}", counted(said.lines, "such line")) : "";
+    const bool wentOn = !m_end && m_facts.metrics.goOnPast(*said.last);
+    const auto* then = said.leftOut
+        ? (said.lines > 1 ? ", and their updates were skipped" : ", and its update was skipped")
+        : wentOn ? ", and the run went on"
+                 : "";
+    return fmt::format(
+        "a value that is not finite is reported{}{}{}", stepAndPlace(*said.first, m_facts.detector), more, then);
 }
 
 std::string quietText(const LossCounts& counts)

@@ -316,6 +316,8 @@ constexpr std::array table {
 
     Signature {skippedStep, R"(nan_guard_fallback\].* at step (?P<step>\d+); skipping update)"},
     Signature {skippedStep, R"(nan_guard_fallback\].* skipping update)"},
+    // verl prints this and leaves the update out; the norm is that of all ranks, so each of them prints it.
+    Signature {skippedStep, R"(WARN: rank (?P<rank>\d+) grad_norm is not finite: )"},
 
     Signature {nanLoss, R"(NaN/Inf loss at step (?P<step>\d+))"},
     Signature {nanLoss, R"(NaN/Inf detected on another rank at step (?P<step>\d+))"},
@@ -345,6 +347,12 @@ constexpr std::array table {
     Signature {other, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:were NOT scanned|is inverted))"},
     Signature {nanLoss, R"(checkForNaN.*Assertion .*isnan.* failed)"},
 
+    // Trainers of one's own, in either order of words.
+    Signature {skippedStep,
+        R"((?i:\b(?:nan|inf|non-?finite|not finite)\b.{0,80}\bskipping (?:the |this |optimizer |training )*(?:step|update|batch)\b))"},
+    Signature {skippedStep,
+        R"((?i:\bskipping (?:the |this |optimizer |training )*(?:step|update|batch)\b.{0,80}\b(?:nan|inf|non-?finite|not finite)\b))"},
+
     // Their lines carry the rank that prints, which is rank 0 whoever overflowed.
     Signature {skippedStep, R"(OVERFLOW! Rank \d+ Skipping step)"},
     Signature {skippedStep, R"(dynamic loss scale overflow! Skipping step|Overflow detected\. Skipping step)"},
@@ -368,6 +376,8 @@ constexpr std::array table {
     Signature {collective, R"(Connection (?:closed|reset) by peer)"},
     Signature {
         collective, R"((?:\[(?:PG [^\]]*)?Rank (?P<rank>\d+)\] +)?Watchdog caught collective operation timeout)"},
+    Signature {collective,
+        R"(\[(?:PG [^\]]*)?Rank (?P<rank>\d+)\] .*(?:Timeout at \w+ work: |collective timeout from ).*[Ll]ast enqueued )"},
     Signature {collective, R"(NCCL operations have failed or timed out|taking the entire process down)"},
     Signature {collective, R"(NCCL health check (?:timed out|failed)(?:.* at step (?P<step>\d+))?)"},
     Signature {collective, R"(NCCL error|nccl(?:UnhandledCuda|System|Internal|Remote)Error)"},
@@ -378,6 +388,13 @@ constexpr std::array table {
     Signature {terminated, R"(\bexitcode *: *-?\d+)"},
     Signature {terminated, R"(ChildFailedError|SignalException)"},
     Signature {terminated, R"(slurmstepd: error: .* CANCELLED)"},
+    Signature {terminated, R"(^Fatal Python error: |\*\*\* Process received signal \*\*\*)"},
+    Signature {terminated,
+        R"((?:Segmentation fault|Bus error|Aborted|Floating point exception|Illegal instruction)(?: +\(core dumped\)|$))"},
+    Signature {terminated, R"(: line \d+: +\d+ (?:Killed|Segmentation fault|Aborted|Bus error)\b|^Killed$)"},
+    Signature {
+        terminated, R"(^srun: error: \S+ tasks? [\d,-]+: (?:Killed|Segmentation fault|Aborted|Bus error|Exited))"},
+    Signature {terminated, R"(^srun: error: \S+ tasks? [\d,-]+: Out Of Memory)"},
 
     // KempnerForge, nanochat and dion, OLMo-core, Hugging Face, torchtitan, Megatron, Lightning, Composer, lingua,
     // nanoGPT. torchtitan names the first step it will do, the others the last one done.

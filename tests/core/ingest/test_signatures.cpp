@@ -245,8 +245,34 @@ TEST_F(Signatures, OfARerunOnlyTheSecondOneNamesTheMachine)
             "Got rescheduled on the same GPU. Need to resume again from the same checkpoint (node: n, gpu: 1)"});
 }
 
+TEST_F(Signatures, OfUpdatesThatATrainerLeavesOut)
+{
+    expectKind(EventKind::skippedStep,
+        {"WARNING: found NaN gradients, skipping optimizer step", "grad norm is inf! Skipping update",
+            "Skipping the training step: loss is not finite", "WARN: rank 3 grad_norm is not finite: nan"});
+    EXPECT_EQ(only("WARN: rank 3 grad_norm is not finite: nan").rank, 3);
+    EXPECT_THAT(read("c.log", "skipping step 3, it was done before\ninfo: skipping batch\n").events, IsEmpty());
+    EXPECT_EQ(
+        only("NaN/Inf loss at step 37 (consecutive=1, total=1) - skipping optimizer step").kind, EventKind::nanLoss);
+}
+
+TEST_F(Signatures, OfRanksThatWereNotInTheOperation)
+{
+    const auto event =
+        only("[rank5]:[E709 17:05:38.9 ProcessGroupNCCL.cpp:1746] [PG ID 0 PG GUID 0(default_pg) Rank 1] "
+             "Received a dump signal due to a collective timeout from  rank 0 and we will try our best to "
+             "dump the debug info. Last enqueued NCCL work: 8, last completed NCCL work: 8.This is");
+    EXPECT_EQ(event.kind, EventKind::collective);
+    EXPECT_EQ(event.rank, 5);
+    EXPECT_EQ(event.facts.collective, (CollectiveCall {8, {}, "PG ID 0 PG GUID 0(default_pg)", true}));
+}
+
 TEST_F(Signatures, OfOtherRanksAndOfTheEnd)
 {
+    expectKind(EventKind::terminated,
+        {"Segmentation fault (core dumped)", "[n1:12] *** Process received signal ***", "Fatal Python error: Aborted",
+            "/job/slurm_script: line 20:  4242 Killed                  python train.py",
+            "srun: error: n1: task 3: Out Of Memory", "srun: error: n1: tasks 0-3: Exited with exit code 1"});
     expectKind(EventKind::collective,
         {"Connection reset by peer", "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1)",
             "ncclSystemError: System call failed", "torch.distributed.DistBackendError: NCCL error",

@@ -27,15 +27,16 @@ TEST(EventFacts, OfAnOverflow)
 {
     const auto facts =
         factsIn("[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 65536, reducing to 8");
-    EXPECT_THAT(facts.phrases, ElementsAre(Phrase::lossScale, Phrase::namesPrinter));
+    EXPECT_THAT(facts.phrases, ElementsAre(Phrase::lossScale, Phrase::namesPrinter, Phrase::updateLeftOut));
     EXPECT_EQ(facts.attemptedScale, 65536);
     EXPECT_EQ(factsIn("[deepscale] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 16777216.0, reducing to 8")
                   .attemptedScale,
         16777216);
-    EXPECT_THAT(phrasesIn("[deepspeed] OVERFLOW! Rank 0 Skipping step."), ElementsAre(Phrase::namesPrinter))
+    EXPECT_THAT(phrasesIn("[deepspeed] OVERFLOW! Rank 0 Skipping step."),
+        ElementsAre(Phrase::namesPrinter, Phrase::updateLeftOut))
         << "nothing is scaled there";
     EXPECT_THAT(phrasesIn("Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 8"),
-        ElementsAre(Phrase::lossScale));
+        ElementsAre(Phrase::lossScale, Phrase::updateLeftOut));
     EXPECT_THAT(phrasesIn("Exception: Current loss scale already at minimum - cannot decrease scale anymore."),
         ElementsAre(Phrase::lossScale, Phrase::lossScaleAtMinimum));
 }
@@ -68,11 +69,50 @@ TEST(EventFacts, OfDion)
 {
     const auto guard = factsIn("normuon.py:318: RuntimeWarning: [NorMuon nan_guard_fallback] non-finite Newton-Schulz "
                                "output detected; skipping update for this step on all ranks (shape=(4, 512, 64)).");
-    EXPECT_THAT(guard.phrases, ElementsAre(Phrase::pythonWarning, Phrase::dionGuard));
+    EXPECT_THAT(guard.phrases, ElementsAre(Phrase::pythonWarning, Phrase::dionGuard, Phrase::updateLeftOut));
     EXPECT_THAT(guard.guarded, ElementsAre(4, 512, 64));
     EXPECT_THAT(factsIn("a call of another kind (shape=(4, 512, 64))").guarded, IsEmpty());
     EXPECT_THAT(phrasesIn("RuntimeError: [dion NaN capture] non-finite output on rank 1; dumped to ./x.pt"),
         ElementsAre(Phrase::runtimeError, Phrase::dionCapture));
+}
+
+TEST(EventFacts, OfWhatEndsAProcess)
+{
+    for (const auto* line : {"slurmstepd: error: Detected 1 oom_kill event in StepId=55.0.",
+             "[node12:12345] *** Process received signal ***", "Segmentation fault (core dumped)", "Segmentation fault",
+             "/var/spool/slurmd/job1/slurm_script: line 20:  4242 Killed                  python train.py",
+             "srun: error: node12: task 3: Out Of Memory", "srun: error: node12: tasks 3-5,7: Killed",
+             "Fatal Python error: Segmentation fault", "Killed"}) {
+        EXPECT_THAT(phrasesIn(line), ElementsAre(Phrase::processKilled)) << line;
+    }
+    for (const auto* line : {"a guard against a Segmentation fault in the loader", "Killed 3 stale workers",
+             "srun: error: node12: task 3: Exited with exit code 1", "an alarm of an earlier oomkiller"}) {
+        EXPECT_THAT(phrasesIn(line), IsEmpty()) << line;
+    }
+}
+
+TEST(EventFacts, OfRanksThatWaitAndOfThoseThatDidNotCome)
+{
+    const std::string prefix = "[PG ID 0 PG GUID 0(default_pg) Rank 5] ";
+    const std::string group = "PG ID 0 PG GUID 0(default_pg)";
+    EXPECT_EQ(
+        factsIn(prefix + "Timeout at NCCL work: 811, last enqueued NCCL work: 815, last completed NCCL work: 810.")
+            .collective,
+        (CollectiveCall {811, {}, group, false}));
+    EXPECT_EQ(factsIn(prefix
+                  + "Received a dump signal due to a collective timeout from  rank 7 and we will try our best "
+                    "to dump the debug info. Last enqueued NCCL work: 810, last completed NCCL work: 810.")
+                  .collective,
+        (CollectiveCall {810, {}, group, true}));
+    EXPECT_FALSE(factsIn(prefix
+        + "due to a collective timeout from  rank 7. Last enqueued NCCL work: -1, last completed "
+          "NCCL work: -1.")
+                     .collective)
+        << "the rank did nothing";
+    EXPECT_FALSE(
+        factsIn(prefix + "NCCL Work update periodically: last enqueued NCCL work: 5, last completed NCCL work: 5.")
+            .collective)
+        << "all is well";
 }
 
 TEST(EventFacts, OfATrainersEnd)

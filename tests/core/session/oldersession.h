@@ -32,7 +32,7 @@ CREATE TABLE cells (id INTEGER PRIMARY KEY, capture TEXT NOT NULL, variant TEXT 
 INSERT INTO cells SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device,
   hardware, cuda, threads, flags, native, outcome, seconds, error FROM newer;
 DROP TABLE newer;)sql",
-        "DROP TABLE capture_scenes;"};
+        "DROP TABLE capture_scenes;", "ALTER TABLE event_facts DROP COLUMN collective_ended;"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

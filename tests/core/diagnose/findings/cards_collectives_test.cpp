@@ -72,6 +72,50 @@ TEST(Hang, SixtyFourRanksAreSummedUp)
     EXPECT_THAT(finding.evidence, SizeIs(2));
 }
 
+Event working(int rank, int begun, int ended, std::int64_t line)
+{
+    auto event = eventOf(EventKind::collective, {},
+        fmt::format("[PG 0 Rank {}] Received a dump signal due to a collective timeout from rank 0. Last enqueued NCCL "
+                    "work: {}, last completed NCCL work: {}.",
+            rank, begun, ended),
+        line);
+    event.rank = rank;
+    return event;
+}
+
+TEST(Hang, ARankThatEndedTheOneBeforeDidNotCome)
+{
+    std::vector<Event> events {working(2, 810, 810, 30)};
+    for (const int rank : {0, 1, 3}) {
+        events.push_back(waiting(rank, 811, "ALLREDUCE", 10 + rank, "PG 0"));
+        events.push_back(working(rank, 815, 810, 20 + rank));
+    }
+    const auto finding = cardOf(runWith({}, events), "hang");
+    EXPECT_EQ(finding.state, FindingState::fired);
+    EXPECT_THAT(finding.reason,
+        HasSubstr("3 ranks wait in collective 811 (ALLREDUCE) of PG 0, rank 2 ended 810 of PG 0 and came to no other"));
+    EXPECT_EQ(finding.rank, 2);
+    events.front() = working(2, 815, 810, 30);
+    EXPECT_THAT(cardOf(runWith({}, events), "hang").reason, HasSubstr("4 ranks wait in collective 811 (ALLREDUCE)"))
+        << "its line only counts, and counts alike";
+    EXPECT_EQ(stateOf(runWith({}, {working(0, 8, 8, 10), working(1, 8, 8, 11)}), "hang"), FindingState::clear)
+        << "nobody waits";
+}
+
+TEST(Hang, ARankWithoutALineIsNamedWhereOthersHaveOne)
+{
+    std::vector<Event> events;
+    for (const int rank : {0, 1, 2, 3, 4, 6, 7}) {
+        events.push_back(waiting(rank, 811, "ALLREDUCE", 10 + rank));
+    }
+    EXPECT_THAT(cardOf(runWith({}, events), "hang").reason,
+        HasSubstr("7 ranks wait in collective 811 (ALLREDUCE), and no line of rank 5"));
+    events.resize(3);
+    events.back() = waiting(4, 811, "ALLREDUCE", 14);
+    EXPECT_THAT(cardOf(runWith({}, events), "hang").reason, Not(HasSubstr("no line of rank")))
+        << "a group of their own";
+}
+
 TEST(Hang, TheExceptionIsTheCause)
 {
     const auto finding =
@@ -115,8 +159,7 @@ TEST(MissingDumps, AreCountedAndNamed)
     const auto finding =
         cardOf(runWith({}, {dumped(1, "b1.pt", 12), dumped(0, "a1.pt", 10), dumped(0, "a2.pt", 11)}), "missing-dumps");
     EXPECT_EQ(finding.state, FindingState::fired);
-    EXPECT_EQ(finding.reason,
-        "3 dumps on 2 ranks that the logs name are not here; fetch these first: a1.pt, b1.pt");
+    EXPECT_EQ(finding.reason, "3 dumps on 2 ranks that the logs name are not here; fetch these first: a1.pt, b1.pt");
     EXPECT_FALSE(finding.rank) << "a log takes the lines of several ranks as they come";
     EXPECT_THAT(finding.evidence, SizeIs(2)) << "the first of each rank";
 }
@@ -128,10 +171,9 @@ std::string named(int rank, int time)
 
 TEST(MissingDumps, TheTimesInTheirNamesTellWhoWasFirst)
 {
-    const auto finding = cardOf(runWith({},
-                                    {dumped(1, named(1, 15), 10), dumped(0, named(0, 10), 11),
-                                        dumped(0, named(0, 15), 12)}),
-        "missing-dumps");
+    const auto finding =
+        cardOf(runWith({}, {dumped(1, named(1, 15), 10), dumped(0, named(0, 10), 11), dumped(0, named(0, 15), 12)}),
+            "missing-dumps");
     EXPECT_THAT(finding.reason, HasSubstr("rank 0 was first by the times in their names")) << "under a tee";
     EXPECT_THAT(finding.reason, HasSubstr("fetch these first: " + named(0, 10) + ", " + named(1, 15)));
     EXPECT_EQ(finding.rank, 0);

@@ -152,6 +152,31 @@ TEST(RunStory, ADetectorsStepIsCountedLikeThoseOfItsLog)
     EXPECT_THAT(cardOf(same, "P11").reason, HasSubstr("its first bad step is 38"));
 }
 
+TEST(RunStory, AnUpdateThatWasLeftOutIsNoRunThatWentOn)
+{
+    EXPECT_THAT(text(withDetector("last_good_loss=6.4535 at step 36) - skipping optimizer step (", 37)),
+        HasSubstr("is reported at step 38 (attempt 37, train.log:138), and its update was skipped"));
+    auto skipped = eventOf(EventKind::skippedStep, {}, "found NaN gradients, skipping optimizer step", 105);
+    auto run = runWith({seriesOf("loss", 1, {3, 2, 2})}, {skipped});
+    EXPECT_EQ(text(run), "a guard skipped 1 update (train.log:105); every logged loss is finite");
+    say(run.events.front(), "OVERFLOW! Rank 0 Skipping step. Attempted loss scale: 8, reducing to 4");
+    EXPECT_EQ(text(run), "every logged loss is finite") << "a scaler is no guard";
+}
+
+TEST(RunStory, WhatASignalEndedDied)
+{
+    auto killed =
+        eventOf(EventKind::infrastructure, {}, "slurmstepd: error: Detected 1 oom_kill event in StepId=5", 110);
+    killed.rank.reset();
+    EXPECT_THAT(text(runWith({seriesOf("loss", 1, {3, 2})}, {killed})),
+        HasSubstr("died after step 2: slurmstepd: error: Detected 1 oom_kill event"));
+    auto watchdog = eventOf(EventKind::collective, {},
+        "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=8, OpType=ALLREDUCE, NumelIn=1", 109);
+    const auto aborted = eventOf(EventKind::terminated, {}, "Aborted (core dumped)", 110);
+    EXPECT_THAT(text(runWith({seriesOf("loss", 1, {3, 2})}, {aborted, watchdog})), HasSubstr("hung after step 2"))
+        << "the watchdog ended what hung";
+}
+
 TEST(RunStory, ATrainerThatGivesUpStopped)
 {
     const auto stop = eventOf(EventKind::optimizerStop, {}, "Too many consecutive NaNs - stopping", 110);
