@@ -367,7 +367,8 @@ RunData overflowingNorms(double slope, int halvings, double told = 65536)
     RunData run;
     std::vector<double> norms;
     for (int step = 0; step < 10 * halvings + 5; ++step) {
-        norms.push_back(100 * std::pow(2, -slope * ((step + 5) / 10)));
+        const int before = (step + 5) / 10;
+        norms.push_back(100 * std::pow(2, -slope * before));
     }
     run.series = {seriesOf("grad_norm", 1, norms)};
     for (std::size_t i = 0; i < norms.size(); ++i) {
