@@ -224,7 +224,7 @@ TEST_F(WatchTest, GivesTheCommandItsFactsAndRunsNothingOfAFileName)
     const auto got = m_folder / "got";
     auto watch = watching({"--until", "dump", "--exec",
         "cd '" + m_folder.path().string()
-            + "'; cat >>got; eval \"echo $NANSCOPE_FILE\" >variables; "
+            + "'; cat >>got; eval \"echo $NANSCOPE_FILE\" >>variables; "
               "echo $NANSCOPE_KIND >>variables"});
     watch.event();
     const auto path = drop(hostile);
@@ -232,7 +232,9 @@ TEST_F(WatchTest, GivesTheCommandItsFactsAndRunsNothingOfAFileName)
     EXPECT_EQ(told["file"], path);
     watch.event("end");
     EXPECT_EQ(watch.end(), "ended with status 0");
-    EXPECT_EQ(Json::parse(textOf(got), nullptr, false), told);
+    // The verdict may be there in the same look, and is told to the command, too.
+    const auto lines = textOf(got);
+    EXPECT_EQ(Json::parse(lines.substr(0, lines.find('\n')), nullptr, false), told);
     EXPECT_THAT(textOf(m_folder / "variables"), AllOf(HasSubstr("a__touch trap"), HasSubstr("\ndump\n")));
     EXPECT_FALSE(fs::exists(trap));
 }
