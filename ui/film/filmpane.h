@@ -43,9 +43,9 @@ public:
     void forgetOther();
     const replay::CellRequest& other() const { return m_other; }
 
-    /// The fault that is in the replay, whether or not there is a film of it.
     /// What is said of a planted fault; empty without one.
     QString simulated() const;
+    /// The fault that is in the replay, whether or not there is a film of it.
     void showPlant(const std::optional<replay::PlantedFault>& plant);
 
     /// Keeps the op where the step has it.

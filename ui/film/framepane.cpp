@@ -77,7 +77,6 @@ QString capturedText(const Scan& scan)
     return scan.finite() ? Words::tr("all finite") : Words::tr("%1 not finite").arg(countLabel(scan.nonFinite()));
 }
 
-/// The element of the replayed output at the place where the captured one is first not finite.
 /// Of a matrix too large to be held by its elements, what the tile around one tells.
 QString largestAround(const MatrixPicture& picture, std::int64_t index, std::int64_t cols)
 {
@@ -94,6 +93,7 @@ QString largestAround(const MatrixPicture& picture, std::int64_t index, std::int
         : Words::tr("finite, at most %1, the largest %2").arg(roundNumber(tiles.absmax[tile], 4), around);
 }
 
+/// The element of the replayed output at the place where the captured one is first not finite.
 QString replayedText(const Film& film, const MatrixPicture& captured)
 {
     const Scan& scan = captured.scan;

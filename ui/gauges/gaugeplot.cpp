@@ -49,9 +49,8 @@ QString rowText(const GaugePlot::Row& row)
                      .arg(roundNumber(*row.spectralLimit, 4), roundNumber(*row.slackPercent));
     } else if (row.spectralLimit) {
         const QString limit = roundNumber(*row.spectralLimit, 4);
-        parts << (row.spectralBound
-                ? GaugePlot::tr("limit %1, which a bound beyond it does not prove passed").arg(limit)
-                : GaugePlot::tr("limit %1").arg(limit));
+        parts << (row.spectralBound ? GaugePlot::tr("limit %1 (an upper bound beyond it proves nothing)").arg(limit)
+                                    : GaugePlot::tr("limit %1").arg(limit));
     }
     if (row.absmaxQ) {
         parts << GaugePlot::tr("max |Q| %1").arg(roundNumber(*row.absmaxQ, 4));

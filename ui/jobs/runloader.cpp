@@ -21,9 +21,14 @@ constexpr int timesTheirShowing = 20;
 
 } // namespace
 
+bool LoadedRun::canBeJudged() const
+{
+    return !run->captures.empty() || !run->series.empty() || !run->events.empty();
+}
+
 bool LoadedRun::holdsNothing() const
 {
-    return run->captures.empty() && run->series.empty() && run->events.empty() && run->checkpoints.empty();
+    return !canBeJudged() && run->checkpoints.empty();
 }
 
 std::string LoadedRun::key() const

@@ -49,7 +49,9 @@ struct LoadedRun
     std::shared_ptr<const workflow::RunNews> news; ///< what was seen of it so far
     std::vector<std::string> came; ///< since it was read before: births and first values that are not finite
     bool sessionMadeAnew = false; ///< it was gone when the run was read again, and holds now what the window held
-    /// No capture, no log that tells of a run, no checkpoint.
+    /// There is a capture, or a log that tells of a run.
+    bool canBeJudged() const;
+    /// Nor is there a checkpoint.
     bool holdsNothing() const;
     /// Tells its session from another run's (openSessionOfRun).
     std::string key() const;

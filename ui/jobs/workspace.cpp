@@ -46,11 +46,6 @@ std::shared_ptr<const Diagnosis> withFindings(const Diagnosis& diagnosis, std::v
     return changed;
 }
 
-bool canBeJudged(const RunData& run)
-{
-    return !run.captures.empty() || !run.series.empty() || !run.events.empty();
-}
-
 /// What opening made for a folder that holds nothing.
 void dropEmptySession(const LoadedRun& run)
 {
@@ -1019,7 +1014,7 @@ void Workspace::onUserFilesRead(const workflow::UserFiles& userFiles, workflow::
     m_loaded.kept = std::move(known.kept);
     m_loaded.catalogue = std::move(known.catalogue);
     const bool news = std::exchange(m_loaded.userFiles, userFiles) != userFiles || strict;
-    if (news && canBeJudged(*m_loaded.run)) {
+    if (news && m_loaded.canBeJudged()) {
         judgeAgain();
     }
     Q_EMIT userFilesChanged();

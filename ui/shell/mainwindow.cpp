@@ -358,12 +358,11 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setComparing(bool comparing)
 {
-    const bool changes = m_actions.swapCells->isEnabled() != comparing;
     if (comparing && m_area->isVisible()) {
         m_answerHeight = m_area->answer()->height();
     }
     m_compare->setComparing(comparing);
-    if (!comparing && changes) {
+    if (!comparing) {
         // The middle asks for less only once all that is posted to lay it out again has come.
         QTimer::singleShot(0, m_area,
             [this, height = std::exchange(m_answerHeight, std::nullopt)] { m_area->setAnswerHeight(height); });

@@ -62,9 +62,7 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "points "
             "of a curve but marks in the lane above, beside the captures and events of the run. Look left of the first "
             "mark for what was climbing; turn the wheel or draw a box to zoom (with Shift where zoomed in), drag to "
-            "move, click a mark to go "
-            "to its "
-            "capture, and set A and B to read a difference.")},
+            "move, click a mark to go to its capture, and set A and B to read a difference.")},
     {"verdict",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Whose fault the selected capture is, as far as the data carries: upstream, numerics, implementation, "

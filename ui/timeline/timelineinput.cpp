@@ -235,8 +235,7 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
         {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
         {{},
             tr("zoom at the cursor (over an axis: that axis); move, or zoom to a box while all is shown; zoom to a "
-               "box; "
-               "show all"),
+               "box; show all"),
             tr("wheel; drag; Shift+drag; double click")}};
 }
 

@@ -41,8 +41,10 @@ std::vector<std::string> names(const QStringList& texts)
 /// The number that the verdict rests on, where there is one; else what it was concluded from.
 std::string whatText(const Capture& capture, const CaptureVerdict& verdict)
 {
-    const bool byDamage = verdict.blame == Blame::implementation || verdict.blame == Blame::upstream;
-    const bool byCast = verdict.blame == Blame::numerics && report::castMayDecide(verdict);
+    const auto losesInCast = [](const MemberResult& member) { return member.castLoses && member.castsFirst; };
+    const bool byDamage = verdict.rule == RuleId::noReplayEndsLikeThis || verdict.rule == RuleId::damagedInput;
+    const bool byCast = verdict.blame == Blame::numerics && !verdict.members.empty()
+        && std::ranges::all_of(verdict.members, losesInCast);
     std::string number = byDamage ? report::convictingText(capture, verdict, {})
         : byCast                  ? report::castText(capture.input)
                                   : std::string();

@@ -125,6 +125,13 @@ std::string damagedInputText(const CaptureTensor& input)
         countText(scan.count), indexText(indexIn(input.shape, scan.firstNonFinite)));
 }
 
+bool castMayDecide(const CaptureVerdict& verdict)
+{
+    const auto loses = [](const MemberResult& member) { return member.castLoses && member.castsFirst; };
+    return (verdict.blame == Blame::undecided || verdict.blame == Blame::numerics)
+        && std::any_of(verdict.members.begin(), verdict.members.end(), loses);
+}
+
 } // namespace
 
 std::string magnitudeText(double magnitude)
@@ -158,13 +165,6 @@ std::string castText(const CaptureTensor& input)
     }
     return fmt::format("The input reaches {}; {}. A cast to fp16 before the norm makes Inf of it.",
         magnitudeText(scan.absmax), endText(Precision::fp16));
-}
-
-bool castMayDecide(const CaptureVerdict& verdict)
-{
-    const auto loses = [](const MemberResult& member) { return member.castLoses && member.castsFirst; };
-    return (verdict.blame == Blame::undecided || verdict.blame == Blame::numerics)
-        && std::any_of(verdict.members.begin(), verdict.members.end(), loses);
 }
 
 std::string convictingText(

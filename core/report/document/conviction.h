@@ -23,9 +23,6 @@ std::string overflowText(const Overflow& overflow);
 /// holds the input, or where its values are not all finite.
 std::string castText(const CaptureTensor& input);
 
-/// A function that may have run casts the input to a format that does not hold it.
-bool castMayDecide(const CaptureVerdict& verdict);
-
 /// What convicts: an overflow, a damaged input, an input that a cast loses, or the damage beside what replays of the
 /// same input give. Empty where no number does.
 std::string convictingText(

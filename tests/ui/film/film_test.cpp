@@ -365,6 +365,8 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     const QString text = pane.plot()->accessibleDescription();
     EXPECT_TRUE(text.contains(QStringLiteral("slack at least 110 %"))) << qPrintable(text);
     EXPECT_EQ(text.count(QStringLiteral("slack")), 1) << "a bound of 3 beyond the limit proves nothing";
+    EXPECT_TRUE(text.contains(QStringLiteral("limit 1.05 (an upper bound beyond it proves nothing)")))
+        << qPrintable(text);
     EXPECT_TRUE(
         pane.plot()->legendText().replace(QChar(QChar::Nbsp), u' ').contains(QStringLiteral("largest fp16 65504")))
         << qPrintable(pane.plot()->legendText());

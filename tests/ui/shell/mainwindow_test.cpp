@@ -17,6 +17,8 @@
 #include <QLabel>
 #include <QMimeData>
 #include <QSignalSpy>
+#include <QStatusBar>
+#include <QStatusTipEvent>
 #include <QTabWidget>
 #include <QTableView>
 #include <QTemporaryDir>
@@ -444,6 +446,26 @@ TEST_F(SampleWindow, CancelIsAnsweredWithin200Milliseconds)
     EXPECT_FALSE(window.workspace().sweeping());
     EXPECT_LT(clock.elapsed(), 200);
     EXPECT_TRUE(window.actions().sweep->isEnabled());
+}
+
+TEST_F(SampleWindow, AHoverTextHidesNothingOfWhatRuns)
+{
+    const auto hover = [this] {
+        QStatusTipEvent tip(QStringLiteral("Stop what is running"));
+        QCoreApplication::sendEvent(&window, &tip);
+        return window.statusBar()->currentMessage();
+    };
+    EXPECT_EQ(hover(), QStringLiteral("Stop what is running"));
+    window.actions().sweep->trigger();
+    ASSERT_TRUE(window.workspace().busy());
+    window.statusBar()->clearMessage();
+    EXPECT_EQ(hover(), QString());
+    window.statusBar()->showMessage(QStringLiteral("of the mouse before"));
+    window.actions().cancel->trigger();
+    EXPECT_EQ(window.statusBar()->currentMessage(), QString()) << "it would hide that it was cancelled";
+    const auto labels = window.statusBar()->findChildren<QLabel*>();
+    EXPECT_TRUE(
+        std::ranges::any_of(labels, [](const QLabel* label) { return label->text() == QStringLiteral("Cancelled"); }));
 }
 
 TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)
