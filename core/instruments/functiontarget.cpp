@@ -161,11 +161,26 @@ void addDeaths(int deaths, int lost, int notMade, Burst& burst)
     }
 }
 
+/// As resources/python/nanscope_impl.py reads it.
+std::string fillName(EmptyMemory memory)
+{
+    switch (memory) {
+    case EmptyMemory::asFound:
+        return {};
+    case EmptyMemory::zeros:
+        return "zeros";
+    case EmptyMemory::notANumber:
+        return "nan";
+    }
+    return {};
+}
+
 Json burstRequest(const BurstOptions& options)
 {
     constexpr std::int64_t hold = std::int64_t {256} << 20;
-    return {{"do", "burst"}, {"calls", options.calls}, {"poison", options.poison}, {"fill", options.fill},
-        {"producer", options.producer}, {"streams", options.streams}, {"threads", options.threads}, {"hold", hold}};
+    return {{"do", "burst"}, {"calls", options.calls}, {"poison", options.poison},
+        {"fill", fillName(options.emptyMemory)}, {"producer", options.producer}, {"streams", options.streams},
+        {"threads", options.threads}, {"hold", hold}};
 }
 
 } // namespace

@@ -64,12 +64,15 @@ struct Burst
     std::vector<std::string> complaints; ///< some of them, one sentence each
 };
 
+/// What a function finds in memory that it asks for without initialising it.
+enum class EmptyMemory { asFound, zeros, notANumber };
+
 /// What is made hard for a function while it runs.
 struct BurstOptions
 {
     int calls = 100;
     bool poison = false; ///< blocks full of NaN are left to its allocator before each call
-    bool fill = false; ///< memory that it asks for without initialising it is full of NaN
+    EmptyMemory emptyMemory = EmptyMemory::asFound;
     bool producer = false; ///< the kernel that writes its input is launched directly before
     int streams = 0; ///< so many CUDA streams at once
     int threads = 0; ///< so many threads at once

@@ -305,13 +305,29 @@ def poison(engine, x):
     del blocks
 
 
+def zeroed_memory(torch):
+    """A context in which torch.empty() and its relatives return zeros. torch itself can fill them with NaN only."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Zeroed(TorchDispatchMode):
+        def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+            out = op(*args, **(kwargs or {}))
+            return out.zero_() if op.__name__.startswith(("empty", "new_empty")) else out
+
+    return Zeroed()
+
+
 @contextlib.contextmanager
 def filled_memory(engine, wanted):
-    """torch then fills what torch.empty() returns with NaN."""
-    if not wanted:
+    """What torch.empty() returns is full of "zeros" or "nan"; anything else leaves it as it is found."""
+    torch = getattr(engine, "torch", None)
+    if wanted == "zeros":
+        with zeroed_memory(torch):
+            yield
+        return
+    if wanted != "nan":
         yield
         return
-    torch = engine.torch
     before = torch.are_deterministic_algorithms_enabled()
     torch.use_deterministic_algorithms(True, warn_only=True)
     torch.utils.deterministic.fill_uninitialized_memory = True

@@ -124,9 +124,12 @@ TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
     const auto& filled = answer->legs[2];
     EXPECT_EQ(filled.name, "uninitialised memory filled with NaN");
     EXPECT_EQ(filled.count.nonFinite, 8);
-    EXPECT_GT(filled.count.differ, 0);
     EXPECT_THAT(answer->sentence, HasSubstr("uninitialised memory filled with NaN (8 of 8)"));
-    EXPECT_THAT(answer->sentence, HasSubstr("of 8 in the calm; that is an element that nobody wrote"));
+    const auto& zeroed = answer->legs[3];
+    EXPECT_EQ(zeroed.name, "uninitialised memory filled with zeros");
+    EXPECT_EQ(zeroed.count.nonFinite, 0);
+    EXPECT_THAT(answer->sentence,
+        HasSubstr("against 0 of 8 under uninitialised memory filled with zeros; that is an element that nobody wrote"));
 }
 
 } // namespace
