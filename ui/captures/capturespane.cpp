@@ -53,11 +53,6 @@ public:
             option->font.setBold(role == static_cast<int>(Role::birth));
             option->features |= QStyleOptionViewItem::HasDecoration;
             option->decorationSize = {12, 12};
-            // The mark tells the role too; half a word would tell less than none.
-            if (QFontMetrics(option->font).horizontalAdvance(option->text) + markWidth + padding
-                > option->rect.width()) {
-                option->text.clear();
-            }
         }
     }
 
@@ -196,6 +191,7 @@ void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<co
     m_model->setRun(std::move(run), std::move(diagnosis));
     measureColumns();
     updateNote();
+    showProblem();
     if (m_chosenByUser && m_model->rowOf(before) >= 0) {
         m_selected = before;
         showSelected();
@@ -213,6 +209,7 @@ void CapturesPane::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
 {
     m_model->setVerdicts(std::move(diagnosis));
     measureColumns();
+    showProblem();
 }
 
 void CapturesPane::measureColumns()
@@ -293,12 +290,22 @@ void CapturesPane::filter(const QString& text)
 {
     m_choosing = true;
     m_filter->setText(text);
-    m_problem->setText(m_filter->problem());
-    m_problem->setVisible(!m_filter->problem().isEmpty());
+    showProblem();
     showSelected();
     m_choosing = false;
     updateNote();
     updateActions();
+}
+
+/// What of the filter is not understood, or that nothing matches it.
+void CapturesPane::showProblem()
+{
+    const int all = m_model->rowCount();
+    const bool none = all > 0 && m_filter->rowCount() == 0;
+    const QString nothing =
+        none ? tr("None of %1 matches. Esc in the filter shows all.").arg(captureCount(all)) : QString();
+    m_problem->setText(m_filter->problem().isEmpty() ? nothing : m_filter->problem());
+    m_problem->setVisible(!m_problem->text().isEmpty());
 }
 
 void CapturesPane::showSelected()
@@ -354,6 +361,11 @@ QString CapturesPane::listed() const
         return captureCount(all);
     }
     return tr("%1 of %2 · filter %3").arg(m_filter->rowCount()).arg(captureCount(all), filter);
+}
+
+QString CapturesPane::filterProblem() const
+{
+    return m_problem->isHidden() ? QString() : m_problem->text();
 }
 
 void CapturesPane::onCurrentChanged()

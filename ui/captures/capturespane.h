@@ -38,6 +38,8 @@ public:
     void setFilterText(const QString& text);
     /// "25 captures", "3 of 25 captures · filter role:birth".
     QString listed() const;
+    /// What is wrong with the filter, or that it hides everything; empty otherwise.
+    QString filterProblem() const;
 
     QTableView* view() { return m_view; }
 
@@ -58,6 +60,7 @@ private:
     void buildActions();
     void updateActions();
     void filter(const QString& text);
+    void showProblem();
     void showSelected();
     void measureColumns();
     void fitColumns();

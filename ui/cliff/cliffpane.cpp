@@ -97,7 +97,8 @@ void CliffPane::buildHeader()
     m_mark->setRole(-1);
     m_envelope->setObjectName(QStringLiteral("chip"));
     m_envelope->setText(tr("All roundings"));
-    m_envelope->setToolTip(tr("Replay this setting under every rounding of the envelope, for the bar about the dot"));
+    m_envelope->setToolTip(tr("Kernels add in different orders and so round differently. Replays this setting once for "
+                              "each way of rounding, for the bar about the dot"));
     m_reset->setObjectName(QStringLiteral("chip"));
     m_reset->setText(tr("Reset"));
     m_reset->setToolTip(tr("Scale 1 and the variant's own safety factor"));

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/film/filmpane.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -9,6 +12,7 @@
 #include <QSignalBlocker>
 #include <QSlider>
 #include <QSpinBox>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/film/filmstrip.h"
@@ -45,6 +49,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     , m_batch(new QSpinBox(this))
     , m_batchLabel(new QLabel(tr("matrix"), this))
     , m_simulated(new QLabel(this))
+    , m_offer(new QToolButton(this))
 {
     m_mode->addItem(tr("Values"), static_cast<int>(FilmMode::values));
     m_mode->addItem(tr("Difference to fp64"), static_cast<int>(FilmMode::againstFp64));
@@ -77,6 +82,7 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     m_simulated->setWordWrap(true);
     inner->addWidget(m_simulated);
     inner->addWidget(m_strip, 1);
+    inner->addWidget(m_offer, 0, Qt::AlignHCenter);
     inner->addWidget(m_slider);
     body()->addLayout(inner, 1);
     connect(m_strip, &FilmStrip::currentChanged, this, &FilmPane::onCurrent);
@@ -124,7 +130,25 @@ void FilmPane::setFilm(std::shared_ptr<const Film> film)
     m_batch->setVisible(several);
     m_batchLabel->setVisible(several);
     m_strip->setFilm(std::move(film));
+    showOffer();
     updateNote();
+}
+
+void FilmPane::setPlausible(std::vector<std::string> variants)
+{
+    m_plausible = std::move(variants);
+    updateNote();
+}
+
+void FilmPane::offer(QAction* action)
+{
+    m_offer->setDefaultAction(action);
+    showOffer();
+}
+
+void FilmPane::showOffer()
+{
+    m_offer->setVisible(!m_strip->film() && m_offer->defaultAction());
 }
 
 void FilmPane::onMode()
@@ -287,6 +311,9 @@ void FilmPane::updateNote()
         note += tr(" · the input was not finite");
     } else {
         note += tr(" · finite throughout");
+    }
+    if (m_plausible.size() > 1 && std::ranges::count(m_plausible, film->cell.variant) > 0) {
+        note += tr(" · one of %1 variants that may have run").arg(m_plausible.size());
     }
     setNote(note);
 }

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "ui/film/film.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/picture.h"
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QPushButton;
 class QSlider;
 class QSpinBox;
+class QToolButton;
 
 namespace nanscope {
 
@@ -30,6 +34,11 @@ public:
     void setFilm(std::shared_ptr<const Film> film);
     /// Instead of a film: why there is none.
     void showMessage(const QString& message);
+
+    /// The variants that may have run.
+    void setPlausible(std::vector<std::string> variants);
+    /// What is offered below the message where there is no film.
+    void offer(QAction* action);
 
     /// The film's name where two are shown, or nothing.
     void setLetter(const QString& letter);
@@ -55,6 +64,7 @@ public:
     QSlider* slider() { return m_slider; }
     QComboBox* modeBox() { return m_mode; }
     QPushButton* plantButton() { return m_plant; }
+    QToolButton* offered() { return m_offer; }
 
 Q_SIGNALS:
     void frameChanged(int frame);
@@ -73,6 +83,7 @@ private:
     void onCurrent(int frame);
     void onMode();
     void updateNote();
+    void showOffer();
     void offerOther(const replay::CellRequest& other);
     PictureCaption caption() const;
     static QString endNote(const Scan& difference);
@@ -89,6 +100,8 @@ private:
     int m_lastMode = 0; ///< index in the box
     QLabel* m_batchLabel;
     QLabel* m_simulated; ///< that a fault is planted, in whatever width
+    QToolButton* m_offer;
+    std::vector<std::string> m_plausible;
 };
 
 /// "gns-gram · fp16 · fused · torch 2.11.0", with what the request overrides.

@@ -117,14 +117,14 @@ const Cell* firstToSee(
 std::optional<ReplayChoice> quickReplay(
     const Capture& capture, const CaptureVerdict* judged, const replay::Catalogue& catalogue)
 {
-    const VariantOrder order = variantOrder(judged, catalogue);
-    if (order.identified == 0 || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
+    const bool nameless = !judged || judged->variant.names.empty();
+    if (nameless || !capture.input.scanned() || !capture.input.total().finite() || !isQuick(capture)) {
         return std::nullopt;
     }
     if (auto explains = explainingReplay(judged)) {
         return explains;
     }
-    const auto variant = catalogue.find(order.names.front().toStdString());
+    const auto variant = catalogue.find(judged->variant.names.front());
     return variant ? std::optional(ReplayChoice {std::string((*variant)->name), (*variant)->precision}) : std::nullopt;
 }
 

@@ -48,8 +48,8 @@ std::optional<ReplayChoice> explainingReplay(const CaptureVerdict* judged);
 const Cell* firstToSee(
     const std::vector<const Cell*>& cells, const CaptureVerdict* judged, const replay::Catalogue& catalogue);
 
-/// What to replay without being asked: it explains the verdict or is known to have run, its input is finite, and
-/// replaying it takes no longer than looking for the button.
+/// What to replay without being asked: what explains the verdict, else the first of what may have run. None while
+/// nothing is judged, where the input is not finite, and where replaying takes longer than looking for the button.
 std::optional<ReplayChoice> quickReplay(
     const Capture& capture, const CaptureVerdict* judged, const replay::Catalogue& catalogue);
 

@@ -331,6 +331,7 @@ void Workspace::setRan(const QStringList& ran)
     if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
         keepObserved();
     }
+    Q_EMIT answersChanged();
     judgeAgain();
 }
 
@@ -400,8 +401,19 @@ void Workspace::setObserved(const Observations& observed)
     keepObserved();
 }
 
+void Workspace::takeBack(const Observations& left)
+{
+    m_loaded.observed.answers = left.answers;
+    setObserved(left);
+    Q_EMIT answersTakenBack();
+    if (!showsExplanation()) {
+        showDefaultCell();
+    }
+}
+
 void Workspace::keepObserved()
 {
+    Q_EMIT answersChanged();
     if (m_loaded.session.empty()) {
         return;
     }

@@ -57,6 +57,8 @@ public:
     QStringList ticks() const;
     /// What the owner of the run saw; remembered with the run, and argued with in reports.
     void setObserved(const Observations& observed);
+    /// The same without some of what was said, answers included; the panes show it anew.
+    void takeBack(const Observations& left);
     void select(int capture);
     void showBatch(std::int64_t batch);
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
@@ -161,6 +163,9 @@ Q_SIGNALS:
     /// The verdicts were weighed again.
     void advised(const std::optional<nanscope::Rollback>& rollback);
     void userFilesChanged();
+    /// What the user says ran, or answered or tried, is another, whoever changed it.
+    void answersChanged();
+    void answersTakenBack();
     /// The findings, or what was chosen of them.
     void findingsChanged();
     void userFileRefused(const QString& sentence);

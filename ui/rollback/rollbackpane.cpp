@@ -120,8 +120,21 @@ void RollbackPane::setRollback(
 
 void RollbackPane::setReadable(qsizetype checkpoints)
 {
-    m_verify->setEnabled(checkpoints > 0);
-    m_verify->setToolTip(checkpoints > 0
+    m_readable = checkpoints;
+    showOffer();
+}
+
+void RollbackPane::showOffer()
+{
+    if (m_verifying) {
+        m_verify->setEnabled(true);
+        m_verify->setText(tr("Cancel"));
+        m_verify->setToolTip(tr("Stop reading"));
+        return;
+    }
+    m_verify->setEnabled(m_readable > 0);
+    m_verify->setText(m_readable > 0 ? tr("Verify checkpoints") : tr("Verify checkpoints (none in the folder)"));
+    m_verify->setToolTip(m_readable > 0
             ? tr("Read the tensors of the checkpoints that may be gone back to, newest first, until one is finite")
             : tr("No complete checkpoint lies in the folder of the run, so there is none to read"));
 }
@@ -129,7 +142,7 @@ void RollbackPane::setReadable(qsizetype checkpoints)
 void RollbackPane::showVerifying()
 {
     m_verifying = true;
-    m_verify->setText(tr("Cancel"));
+    showOffer();
     m_progress->setText(tr("Reading checkpoints…"));
     m_progress->show();
 }
@@ -142,7 +155,7 @@ void RollbackPane::showProgress(const QString& checkpoint, qint64 tensors)
 void RollbackPane::showVerified()
 {
     m_verifying = false;
-    m_verify->setText(tr("Verify checkpoints"));
+    showOffer();
     m_progress->hide();
 }
 

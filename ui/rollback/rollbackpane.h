@@ -48,6 +48,7 @@ Q_SIGNALS:
     void cancelAsked();
 
 private:
+    void showOffer();
     QWidget* buildAnswer();
     void buildView();
 
@@ -61,6 +62,7 @@ private:
     QLabel* m_progress;
     QPushButton* m_verify;
     bool m_verifying = false;
+    qsizetype m_readable = 0; ///< checkpoints in the folder
 };
 
 } // namespace nanscope

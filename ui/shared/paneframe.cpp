@@ -3,7 +3,6 @@
 #include "ui/shared/paneframe.h"
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QVBoxLayout>
 
 #include "ui/shared/elidedlabel.h"
@@ -13,7 +12,7 @@ namespace nanscope {
 
 PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     : QFrame(parent)
-    , m_title(new QLabel(title, this))
+    , m_title(new ElidedLabel(this, Qt::ElideMiddle))
     , m_note(new ElidedLabel(this))
     , m_headerBar(new QWidget(this))
     , m_header(new QHBoxLayout(m_headerBar))
@@ -22,7 +21,7 @@ PaneFrame::PaneFrame(const QString& title, QWidget* parent)
     setObjectName(QStringLiteral("pane"));
     setAccessibleName(title);
     m_title->setObjectName(QStringLiteral("paneTitle"));
-    m_title->setTextFormat(Qt::PlainText);
+    m_title->setFullText(title);
     m_note->setObjectName(QStringLiteral("paneNote"));
     m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_header->setContentsMargins(grid(3), grid(2), grid(3), grid(1));
@@ -54,7 +53,7 @@ QWidget* PaneFrame::takeHeader()
 
 void PaneFrame::setTitle(const QString& title)
 {
-    m_title->setText(title);
+    m_title->setFullText(title);
     m_title->setVisible(!title.isEmpty());
     m_note->setAlignment(Qt::AlignVCenter | (title.isEmpty() ? Qt::AlignLeft : Qt::AlignRight));
     if (!title.isEmpty()) {
@@ -73,7 +72,7 @@ void PaneFrame::setNote(const QString& note)
 void PaneFrame::showHeader()
 {
     constexpr int ownWidgets = 2;
-    const bool empty = m_title->text().isEmpty() && note().isEmpty() && m_header->count() == ownWidgets;
+    const bool empty = m_title->fullText().isEmpty() && note().isEmpty() && m_header->count() == ownWidgets;
     m_headerBar->setVisible(!empty);
     layout()->setContentsMargins(1, empty ? grid(2) : 1, 1, 1);
 }

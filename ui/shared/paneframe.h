@@ -5,7 +5,6 @@
 #include <QFrame>
 
 class QHBoxLayout;
-class QLabel;
 class QVBoxLayout;
 
 namespace nanscope {
@@ -33,7 +32,7 @@ public:
 private:
     void showHeader();
 
-    QLabel* m_title;
+    ElidedLabel* m_title;
     ElidedLabel* m_note;
     QWidget* m_headerBar;
     QHBoxLayout* m_header;

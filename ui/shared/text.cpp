@@ -114,12 +114,15 @@ QString blameWord(Blame blame)
     return {};
 }
 
+QString blameTitle(const CaptureVerdict& verdict)
+{
+    const QString title = sentenceCase(blameWord(verdict.blame));
+    return verdict.marginal ? Words::tr("%1, marginal").arg(title) : title;
+}
+
 QString blameHeadline(const CaptureVerdict& verdict)
 {
-    QString headline = sentenceCase(blameWord(verdict.blame));
-    if (verdict.marginal) {
-        headline = Words::tr("%1, marginal").arg(headline);
-    }
+    const QString headline = blameTitle(verdict);
     return verdict.kind.empty() ? headline : Words::tr("%1: %2").arg(headline, qstr(verdict.kind));
 }
 

@@ -43,7 +43,9 @@ QString placeSentence(const Capture& capture, const CaptureVerdict& verdict);
 QString roleWord(Role role);
 QString blameWord(Blame blame);
 
-/// "Implementation: kernel or launch order", "Numerics, marginal".
+/// "Implementation", "Numerics, marginal".
+QString blameTitle(const CaptureVerdict& verdict);
+/// The same with the kind of the fault: "Implementation: kernel or launch order".
 QString blameHeadline(const CaptureVerdict& verdict);
 
 /// "gns-gram or gns-standard (fit 0.5 %, next 9.3 %)".

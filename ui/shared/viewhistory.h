@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -57,6 +58,14 @@ public:
     /// Where to go from here; nothing at the end.
     std::optional<Place> back(const Place& here) { return move(m_back, m_forward, here); }
     std::optional<Place> forward(const Place& here) { return move(m_forward, m_back, here); }
+
+    /// Every view that can be gone to.
+    template <class Change>
+    void change(const Change& each)
+    {
+        std::ranges::for_each(m_back, each);
+        std::ranges::for_each(m_forward, each);
+    }
 
     void forget()
     {

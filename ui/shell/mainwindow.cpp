@@ -29,6 +29,7 @@
 #include "core/platform/platform.h"
 #include "core/workflow/userfiles.h"
 #include "ui/captures/capturespane.h"
+#include "ui/film/filmpane.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportpane.h"
@@ -329,6 +330,7 @@ void MainWindow::linkPanes()
     auto* story = new FindingLinks(panes(), m_workspace, this);
     m_compare = new CompareLinks(panes(), m_workspace, this);
     new ViewSteps(panes(), m_actions.previousView, m_actions.nextView, this);
+    panes().film->offer(m_actions.sweep);
     connect(m_links, &PaneLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(story, &FindingLinks::note, this, [this](const QString& text) { m_status.say(text); });
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
@@ -358,17 +360,12 @@ void MainWindow::setTheme(ThemeChoice choice)
 
 void MainWindow::setComparing(bool comparing)
 {
-    if (comparing && m_area->isVisible()) {
-        m_answerHeight = m_area->answer()->height();
-    }
     m_compare->setComparing(comparing);
     if (!comparing) {
         // The middle asks for less only once all that is posted to lay it out again has come.
-        QTimer::singleShot(0, m_area,
-            [this, height = std::exchange(m_answerHeight, std::nullopt)] { m_area->setAnswerHeight(height); });
+        QTimer::singleShot(0, m_area, &PaneArea::fitAnswer);
     }
     m_actions.swapCells->setEnabled(comparing);
-    m_settings.setState("compare", comparing ? QByteArray("on") : QByteArray());
 }
 
 // What the user said last is not given up without a word; who closes the window once more was told.
@@ -395,6 +392,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
     m_settings.setSaveFolder(saveFolder());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
         m_settings.setState("docks", layout);
+        m_settings.setState(
+            "answer", m_area->answerHeight() ? QByteArray::number(*m_area->answerHeight()) : QByteArray());
     }
     QMainWindow::closeEvent(event);
 }
@@ -506,7 +505,13 @@ void MainWindow::connectStart()
         pin(path, false);
     });
     m_start->setSampleAvailable(!sampleFolder().isEmpty());
-    m_actions.openSample->setEnabled(!sampleFolder().isEmpty());
+    if (sampleFolder().isEmpty()) {
+        m_actions.openSample->setEnabled(false);
+        m_actions.openSample->setText(tr("Open the sample run (not installed)"));
+        m_actions.openSample->setToolTip(
+            tr("The folder “sample” is installed in share/nanscope beside the program, and is not there"));
+        m_actions.openSample->setStatusTip(m_actions.openSample->toolTip());
+    }
 }
 
 void MainWindow::openPath(const QString& path)
@@ -666,7 +671,9 @@ void MainWindow::restoreLayout()
     resize(QSize(1440, 900).boundedTo(screen()->availableSize() - frame));
     restoreGeometry(m_settings.state("geometry"));
     panes().timeline->restoreState(m_settings.state("timeline"));
-    m_actions.compare->setChecked(!m_settings.state("compare").isEmpty());
+    if (const int answer = m_settings.state("answer").toInt(); answer > 0) {
+        m_area->setAnswerHeight(answer);
+    }
 }
 
 void MainWindow::askLayoutName()
@@ -743,6 +750,7 @@ void MainWindow::connectKnown()
     }
     connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
     connect(&m_workspace, &Workspace::userFilesChanged, this, &MainWindow::onUserFilesChanged);
+    connect(&m_workspace, &Workspace::answersChanged, this, &MainWindow::fillKnown);
     connect(&m_workspace, &Workspace::findingsChanged, this,
         [this] { m_settings.setFindingChoices(keyOf(m_workspace.loaded()), m_workspace.loaded().choices); });
     connect(&m_workspace, &Workspace::userFileRefused, this, [this](const QString& sentence) {
@@ -774,8 +782,10 @@ UserContextDialog* MainWindow::showKnown()
             {m_actions.addVariants, m_actions.addParameters, m_actions.addEnvironment, m_actions.addAdvisories}, this);
         m_known->setAttribute(Qt::WA_DeleteOnClose);
         connect(m_known, &UserContextDialog::removeRequested, &m_workspace, &Workspace::removeUserFile);
+        connect(m_known, &UserContextDialog::ranUnwanted, &m_workspace, [this] { m_workspace.setRan({}); });
+        connect(m_known, &UserContextDialog::observedChanged, &m_workspace, &Workspace::takeBack);
     }
-    m_known->setFiles(m_workspace.loaded().userFilesAsRead, namesOf(m_workspace.loaded().kept));
+    fillKnown();
     m_known->setJudging(m_workspace.judging());
     m_known->show();
     m_known->raise();
@@ -797,8 +807,15 @@ void MainWindow::onUserFilesChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     m_settings.setKnown(keyOf(loaded), loaded.userFiles);
     m_status.setKnown(addedText(loaded.userFilesAsRead), addedDetails(loaded.userFilesAsRead));
+    fillKnown();
+}
+
+void MainWindow::fillKnown()
+{
     if (m_known) {
-        m_known->setFiles(loaded.userFilesAsRead, namesOf(m_workspace.loaded().kept));
+        const LoadedRun& loaded = m_workspace.loaded();
+        m_known->setFiles(loaded.userFilesAsRead, namesOf(loaded.kept));
+        m_known->setAnswers(m_workspace.ran(), loaded.observed);
     }
 }
 
@@ -846,8 +863,11 @@ void MainWindow::saveReportAs(const QString& title, const QString& ending, const
         return;
     }
     const QString stem = QFileInfo(qstr(suggestedReportName(*m_workspace.loaded().run))).completeBaseName();
-    const QString path = QFileDialog::getSaveFileName(this, title, stem + ending, kinds);
+    const QString folder = saveFolder();
+    const QString suggested = folder.isEmpty() ? stem + ending : QDir(folder).filePath(stem + ending);
+    const QString path = QFileDialog::getSaveFileName(this, title, suggested, kinds);
     if (!path.isEmpty()) {
+        setSaveFolder(QFileInfo(path).absolutePath());
         exportTo(QFileInfo(path).suffix().isEmpty() ? path + ending : path);
     }
 }

@@ -101,6 +101,7 @@ private:
     void chooseKnown(workflow::UserFileKind kind);
     UserContextOf userContextOf(const workflow::UserFiles& first) const;
     void onUserFilesChanged();
+    void fillKnown();
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
     void fillRecent();
@@ -121,7 +122,6 @@ private:
     QPointer<UserContextDialog> m_known;
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
-    std::optional<int> m_answerHeight; ///< before two cells were compared, which takes room from it
     QLabel* m_drop = nullptr; ///< while something that can be opened is dragged over the window
     QLabel* m_reading = nullptr; ///< while the first run is read
     MessageBar* m_messages = nullptr;

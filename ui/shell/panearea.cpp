@@ -40,7 +40,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr double shareOfAnswer = 0.37; ///< of the height
+constexpr double shareOfAnswer = 0.37; ///< of the height, at least
+constexpr double mostOfAnswer = 0.6;
 
 /// A tab names its pane.
 template <class Pane>
@@ -156,11 +157,37 @@ void PaneArea::buildAnswer()
     setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::TopRightCorner, Qt::TopDockWidgetArea);
     addDockWidget(Qt::TopDockWidgetArea, m_answer);
+    connect(m_panes.verdict, &VerdictPane::heightNeeded, this, &PaneArea::onAnswerNeeds);
 }
 
 void PaneArea::setAnswerHeight(std::optional<int> wanted)
 {
-    resizeDocks({m_answer}, {wanted.value_or(static_cast<int>(height() * shareOfAnswer))}, Qt::Vertical);
+    m_answerHeight = wanted;
+    fitAnswer();
+}
+
+void PaneArea::fitAnswer()
+{
+    if (!m_laidOut || m_put) {
+        return;
+    }
+    const int least = static_cast<int>(height() * shareOfAnswer);
+    const int most = static_cast<int>(height() * mostOfAnswer);
+    const int wanted = m_answerHeight.value_or(std::clamp(m_answerNeeds, least, most));
+    if (m_answer->height() != wanted) {
+        resizeDocks({m_answer}, {wanted}, Qt::Vertical);
+    }
+}
+
+/// It grows with what is selected and does not shrink again: a card that moved with every capture would unsettle.
+void PaneArea::onAnswerNeeds(int height)
+{
+    const int needs = height + m_answer->height() - m_panes.verdict->height();
+    const bool otherLines = std::exchange(m_answerNeedsAt, m_panes.verdict->width()) != m_panes.verdict->width();
+    if (needs > m_answerNeeds || otherLines) {
+        m_answerNeeds = needs;
+        QMetaObject::invokeMethod(this, &PaneArea::fitAnswer, Qt::QueuedConnection);
+    }
 }
 
 void PaneArea::buildDocks()
@@ -267,8 +294,8 @@ void PaneArea::layOut(const QByteArray& saved)
     }
     m_laidOut = true;
     m_docks.reset();
-    setAnswerHeight({});
     m_docks.restore(saved);
+    fitAnswer();
     remember();
     adapt();
 }
@@ -287,14 +314,18 @@ void PaneArea::adapt()
         return;
     }
     if (fits) {
+        setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
         m_docks.restore(std::exchange(m_wide, {}));
         m_docks.setWidths(m_widths);
         remember();
     } else {
         m_wideNeeds = needed;
         m_wide = m_remembered;
+        // Beside a list the answer would be a narrow column, of which a small window shows the headline only.
+        setCorner(Qt::TopLeftCorner, Qt::TopDockWidgetArea);
         m_docks.stack();
     }
+    fitAnswer();
 }
 
 // A small window squeezes its docks, and a larger one would give the room to the middle alone.
@@ -326,12 +357,16 @@ bool PaneArea::event(QEvent* event)
 {
     if (event->type() == QEvent::MouseButtonPress) {
         m_pressed = m_docks.widths();
+        m_pressedHeight = m_answer->height();
     }
     const bool handled = QMainWindow::event(event);
     if (event->type() == QEvent::MouseButtonRelease) {
         // A drag ends here, and so does every click that nobody takes.
         if (m_docks.widths() != m_pressed) {
             takeWidths();
+        }
+        if (!m_put && m_answer->height() != m_pressedHeight) {
+            m_answerHeight = m_answer->height();
         }
         remember();
     }
@@ -346,6 +381,7 @@ void PaneArea::resizeEvent(QResizeEvent* event)
         [this] {
             keepWidths();
             adapt();
+            fitAnswer();
         },
         Qt::QueuedConnection);
 }
@@ -368,7 +404,9 @@ bool PaneArea::applyLayout(const QByteArray& saved)
         return false;
     }
     m_wide.clear();
+    setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     takeWidths();
+    m_answerHeight = m_put ? m_answerHeight : std::optional(m_answer->height());
     m_remembered = saved;
     if (m_put) {
         // Who asks for a layout wants to see it.
@@ -382,6 +420,7 @@ bool PaneArea::applyLayout(const QByteArray& saved)
 void PaneArea::resetLayout()
 {
     m_wide.clear();
+    setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     m_docks.reset();
     setAnswerHeight({});
     takeWidths();
@@ -454,6 +493,7 @@ void PaneArea::putAwayOrBringBack()
         placeTimeline(false);
         showTabsOfCaptures(true);
         m_docks.restore(std::exchange(m_before, {}));
+        fitAnswer();
         remember();
         adapt();
     }

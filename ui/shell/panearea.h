@@ -75,8 +75,11 @@ public:
     const Panes& panes() const { return m_panes; }
     /// The card with what was captured and the verdict on it.
     QDockWidget* answer() const { return m_answer; }
-    /// Nothing: what it has by default.
+    /// As the user dragged it; none while it follows what the answer needs.
+    std::optional<int> answerHeight() const { return m_answerHeight; }
     void setAnswerHeight(std::optional<int> height);
+    /// Gives the answer its height again, where something else took it.
+    void fitAnswer();
     /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
@@ -116,6 +119,7 @@ private:
     void buildAnswer();
     void buildDocks();
     void namePanes();
+    void onAnswerNeeds(int height);
     void adapt();
     void keepWidths();
     void takeWidths();
@@ -133,6 +137,9 @@ private:
     QSplitter* m_timelineTab = nullptr; ///< holds the timeline, but for runs of logs alone
     QSplitter* m_centre = nullptr; ///< the tabs, and in a run of logs alone the timeline below them
     QDockWidget* m_answer = nullptr;
+    std::optional<int> m_answerHeight;
+    int m_answerNeeds = 0; ///< the most of any capture that was selected
+    int m_answerNeedsAt = 0; ///< at this width of the verdict
     Docks m_docks;
     bool m_laidOut = false;
     QByteArray m_wide; ///< while stacked: the layout to go back to
@@ -140,6 +147,7 @@ private:
     QSize m_wideNeeds;
     QList<int> m_widths; ///< of the docks, as they were given
     QList<int> m_pressed; ///< when the mouse was pressed: a drag changes them
+    int m_pressedHeight = 0; ///< of the answer, likewise
     QToolButton* m_bringBack = nullptr;
     bool m_logsOnly = false;
     bool m_put = false; ///< away, while a run has no captures

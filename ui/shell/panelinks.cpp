@@ -233,6 +233,10 @@ void PaneLinks::connectWorkspace()
     connect(&m_workspace, &Workspace::selectionChanged, this, &PaneLinks::onSelectionChanged);
     connect(&m_workspace, &Workspace::stateChanged, this, &PaneLinks::onStateChanged);
     connect(&m_workspace, &Workspace::userFilesChanged, this, &PaneLinks::onSelectionChanged);
+    connect(&m_workspace, &Workspace::answersTakenBack, this, [this] {
+        m_panes.verdict->setObserved(m_workspace.loaded().observed);
+        onVerdictsArrived(true);
+    });
     connect(&m_workspace, &Workspace::picturesChanged, this, &PaneLinks::onPictures);
     connect(&m_workspace, &Workspace::picturesMissing, this, [this](const QString& sentence) {
         onPictures({});
@@ -345,8 +349,9 @@ void PaneLinks::fillVerdict()
     } else if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty()) {
-        const QString work = tr("Every plausible variant is replayed under several roundings: seconds for a small "
-                                "matrix, minutes for a large one.");
+        const QString work =
+            tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
+               "seconds for a small matrix, minutes for a large one.");
         const QString text = m_workspace.judging() ? work : tr("Rescan (F5) judges it. %1").arg(work);
         const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
@@ -356,6 +361,7 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
     m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());
+    m_panes.film->setPlausible(verdict ? verdict->variant.names : std::vector<std::string>());
     m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
     fillDamage();
 }

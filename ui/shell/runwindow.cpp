@@ -13,6 +13,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QIcon>
+#include <QImageWriter>
 #include <QObject>
 #include <QPixmap>
 #include <QString>
@@ -222,6 +223,18 @@ QSize parseSize(const QString& text)
     return parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
 }
 
+/// Before minutes are spent on what cannot be written.
+QString pictureProblem(const QString& file)
+{
+    const QList<QByteArray> formats = QImageWriter::supportedImageFormats();
+    if (file.isEmpty() || formats.contains(QFileInfo(file).suffix().toLower().toLatin1())) {
+        return {};
+    }
+    const QByteArray list = formats.join(", ");
+    return Words::tr("--screenshot cannot write “%1”: the name of a picture ends in one of %2")
+        .arg(file, QString::fromLatin1(list));
+}
+
 Options readOptions(const QCommandLineParser& parser)
 {
     Options options;
@@ -238,6 +251,9 @@ Options readOptions(const QCommandLineParser& parser)
     options.filter = parser.value(QStringLiteral("filter"));
     options.known = readKnownOptions(parser);
     options.error = knownProblem(options.known);
+    if (const QString problem = pictureProblem(options.screenshot); !problem.isEmpty()) {
+        options.error = problem;
+    }
     if (parser.isSet(QStringLiteral("size"))) {
         options.size = parseSize(parser.value(QStringLiteral("size")));
         if (options.size.width() < 200 || options.size.height() < 200) {

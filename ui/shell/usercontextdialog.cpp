@@ -3,6 +3,7 @@
 #include "ui/shell/usercontextdialog.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <QDialogButtonBox>
 #include <QEvent>
@@ -17,12 +18,13 @@
 
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
+#include "ui/verdict/verdictexperiments.h"
 
 namespace nanscope {
 
 namespace {
 
-enum Column { kindColumn, fileColumn, holdsColumn, columnCount };
+enum Column { kindColumn, sourceColumn, holdsColumn, columnCount };
 
 QString holdsText(const workflow::UserFile& file)
 {
@@ -42,17 +44,46 @@ QString keptText(const QStringList& names)
                              : UserContextDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
 }
 
+QString joinedText(const std::vector<std::string>& names)
+{
+    QStringList list;
+    std::ranges::transform(names, std::back_inserter(list), [](const std::string& name) { return qstr(name); });
+    return list.join(QStringLiteral(", "));
+}
+
+QString triedText(const TriedExperiment& tried)
+{
+    const QString seen = seenText(tried.seen);
+    switch (tried.seen) {
+    case Seen::gone:
+        return UserContextDialog::tr("%1: %2 for %3 h").arg(qstr(tried.id), seen, qstr(hoursText(tried.hours)));
+    case Seen::moves:
+        return UserContextDialog::tr("%1: %2, %3 times").arg(qstr(tried.id), seen).arg(tried.times);
+    case Seen::stays:
+    case Seen::oftener:
+        break;
+    }
+    return QStringLiteral("%1: %2").arg(qstr(tried.id), seen);
+}
+
+QString calledText(const CallsAgain& called)
+{
+    const QString counted = UserContextDialog::tr("%1 of %2 calls damaged").arg(called.failed).arg(called.calls);
+    const QString with = called.experiment.empty() ? counted : counted + QStringLiteral(", ") + qstr(called.experiment);
+    return called.sameGpu ? with : UserContextDialog::tr("%1, on another GPU").arg(with);
+}
+
 QTreeWidget* makeTree(QWidget* parent)
 {
     auto* tree = new QTreeWidget(parent);
     tree->setColumnCount(columnCount);
     tree->setHeaderLabels(
-        {UserContextDialog::tr("What"), UserContextDialog::tr("File"), UserContextDialog::tr("Holds")});
+        {UserContextDialog::tr("What"), UserContextDialog::tr("From"), UserContextDialog::tr("Holds")});
     tree->setRootIsDecorated(false);
     tree->setAllColumnsShowFocus(true);
     tree->setTextElideMode(Qt::ElideRight);
     tree->setTabKeyNavigation(false);
-    tree->setAccessibleName(UserContextDialog::tr("Files with what is known of this run"));
+    tree->setAccessibleName(UserContextDialog::tr("What is known of this run beside what it left"));
     tree->header()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     tree->header()->setStretchLastSection(true);
     return tree;
@@ -90,7 +121,7 @@ UserContextDialog::UserContextDialog(const QList<QAction*>& adders, QWidget* par
     menu->addActions(adders);
     m_add->setMenu(menu);
     m_add->setToolTip(tr("Name a file with what you know; the run is judged again"));
-    m_remove->setToolTip(tr("Take the selected file back (Del); the file stays where it is"));
+    m_remove->setToolTip(tr("Take back what is selected (Del); files stay where they are"));
     m_remove->setAutoDefault(false);
     m_add->setAutoDefault(false);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
@@ -118,6 +149,13 @@ void UserContextDialog::setFiles(const std::vector<workflow::UserFile>& files, c
     fill();
 }
 
+void UserContextDialog::setAnswers(const QStringList& ran, const Observations& observed)
+{
+    m_ran = ran;
+    m_observed = observed;
+    fill();
+}
+
 void UserContextDialog::setJudging(bool judging)
 {
     m_judging = judging;
@@ -134,14 +172,10 @@ void UserContextDialog::fill()
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
     m_tree->clear();
-    for (const workflow::UserFile& file : m_files) {
-        addRow({kindWord(file.kind), fileText(file), holdsText(file)}, qstr(file.path), !file.problem);
-    }
-    if (!m_kept.isEmpty()) {
-        addRow({kindWord(workflow::UserFileKind::variants), tr("Kept with the run"), keptText(m_kept)},
-            tr("The session keeps them beside the cells that were swept with them"), true);
-    }
-    for (const int column : {kindColumn, fileColumn}) {
+    m_rows.clear();
+    addFiles();
+    addAnswers();
+    for (const int column : {kindColumn, sourceColumn}) {
         m_tree->resizeColumnToContents(column);
         m_tree->setColumnWidth(column, std::min(m_tree->columnWidth(column) + grid(4), grid(60)));
     }
@@ -151,11 +185,69 @@ void UserContextDialog::fill()
     showMessage();
 }
 
-void UserContextDialog::addRow(const QStringList& texts, const QString& fileTip, bool inForce)
+void UserContextDialog::addFiles()
 {
+    for (const workflow::UserFile& file : m_files) {
+        TakeBack takeBack;
+        if (!file.always) {
+            takeBack = [this, kind = file.kind, path = exactText(file.path)] { Q_EMIT removeRequested(kind, path); };
+        }
+        addRow({kindWord(file.kind), fileText(file), holdsText(file)}, qstr(file.path), takeBack, !file.problem);
+    }
+    if (!m_kept.isEmpty()) {
+        addRow({kindWord(workflow::UserFileKind::variants), tr("Kept with the run"), keptText(m_kept)},
+            tr("The session keeps them beside the cells that were swept with them"), {});
+    }
+}
+
+template <class Entry>
+void UserContextDialog::addObserved(const QStringList& texts, std::vector<Entry> Observations::*list, std::size_t at)
+{
+    addRow(texts, texts[sourceColumn], [this, list, at] {
+        Observations left = m_observed;
+        (left.*list).erase((left.*list).begin() + static_cast<std::ptrdiff_t>(at));
+        Q_EMIT observedChanged(left);
+    });
+}
+
+void UserContextDialog::addAnswers()
+{
+    const QString you = tr("Your answer");
+    if (!m_ran.isEmpty()) {
+        addRow({tr("What ran"), you, m_ran.join(QStringLiteral(", "))}, tr("Of every capture of this run"),
+            [this] { Q_EMIT ranUnwanted(); });
+    }
+    for (std::size_t i = 0; i < m_observed.answers.size(); ++i) {
+        const KeptAnswer& answer = m_observed.answers[i];
+        addObserved({tr("May have run"), qstr(answer.capture), joinedText(answer.ticks)}, &Observations::answers, i);
+    }
+    for (std::size_t i = 0; i < m_observed.tried.size(); ++i) {
+        addObserved({tr("Experiment"), you, triedText(m_observed.tried[i])}, &Observations::tried, i);
+    }
+    for (std::size_t i = 0; i < m_observed.called.size(); ++i) {
+        const CallsAgain& called = m_observed.called[i];
+        if (!called.atTheScene) {
+            addObserved({tr("Called again"), qstr(called.capture), calledText(called)}, &Observations::called, i);
+        }
+    }
+    if (m_observed.rate) {
+        const QString rate =
+            tr("%1 in %2 h").arg(m_observed.rate->failures).arg(qstr(hoursText(m_observed.rate->hours)));
+        addRow({tr("Failures"), you, rate}, you, [this] {
+            Observations left = m_observed;
+            left.rate.reset();
+            Q_EMIT observedChanged(left);
+        });
+    }
+}
+
+void UserContextDialog::addRow(
+    const QStringList& texts, const QString& sourceTip, const TakeBack& takeBack, bool inForce)
+{
+    m_rows.push_back(takeBack);
     auto* item = new QTreeWidgetItem(m_tree, texts);
     item->setToolTip(kindColumn, item->text(kindColumn));
-    item->setToolTip(fileColumn, plainTip(fileTip));
+    item->setToolTip(sourceColumn, plainTip(sourceTip));
     item->setToolTip(holdsColumn, plainTip(item->text(holdsColumn)));
     if (!inForce) {
         item->setForeground(holdsColumn, theme().warning);
@@ -169,7 +261,7 @@ QString UserContextDialog::standText() const
     }
     return m_tree->topLevelItemCount() == 0
         ? tr("Nothing beside what the run left. Variants of your own, names of parameters, what `nanscope env --json` "
-             "wrote and advisories can be added.")
+             "wrote and advisories can be added; answers that you give beside a verdict are listed here, too.")
         : tr("The verdicts of this run hold with these; they are remembered with it.");
 }
 
@@ -186,22 +278,21 @@ QString UserContextDialog::message() const
     return m_message->text();
 }
 
-const workflow::UserFile* UserContextDialog::current() const
+UserContextDialog::TakeBack UserContextDialog::current() const
 {
     const int row = m_tree->indexOfTopLevelItem(m_tree->currentItem());
-    return row >= 0 && row < static_cast<int>(m_files.size()) ? &m_files[static_cast<std::size_t>(row)] : nullptr;
+    return row >= 0 && row < static_cast<int>(m_rows.size()) ? m_rows[static_cast<std::size_t>(row)] : TakeBack();
 }
 
 void UserContextDialog::updateButtons()
 {
-    const workflow::UserFile* file = current();
-    m_remove->setEnabled(file && !file->always);
+    m_remove->setEnabled(current() != nullptr);
 }
 
 void UserContextDialog::remove()
 {
-    if (const workflow::UserFile* file = current(); file && !file->always) {
-        Q_EMIT removeRequested(file->kind, exactText(file->path));
+    if (const TakeBack takeBack = current()) {
+        takeBack();
     }
 }
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include <QDialog>
 
+#include "core/model/experiment.h"
 #include "core/workflow/userfiles.h"
 
 class QAction;
@@ -18,8 +20,8 @@ namespace nanscope {
 /// "Parameter names".
 QString kindWord(workflow::UserFileKind kind);
 
-/// The files in which the user says what they know of the run: what each holds or why it is not in force, to add to
-/// and to take back.
+/// What the user says of the run: files, with what each holds or why it is not in force, and the answers that were
+/// given in the verdict pane. Each can be taken back; files can be added.
 class UserContextDialog : public QDialog
 {
     Q_OBJECT
@@ -30,6 +32,8 @@ public:
 
     /// `kept`: names of the variants that came with the run's session, which nobody can take back.
     void setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept = {});
+    /// What is said to have run, of the whole run, and what was answered and tried.
+    void setAnswers(const QStringList& ran, const Observations& observed);
     /// While the run is judged with them.
     void setJudging(bool judging);
     void showProblem(const QString& sentence);
@@ -40,21 +44,35 @@ public:
 
 Q_SIGNALS:
     void removeRequested(nanscope::workflow::UserFileKind kind, const QString& path);
+    /// Nothing is said any more of what ran.
+    void ranUnwanted();
+    /// The observations without the one that was taken back.
+    void observedChanged(const nanscope::Observations& left);
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
+    using TakeBack = std::function<void()>; ///< empty: it stays
+
     void fill();
-    void addRow(const QStringList& texts, const QString& fileTip, bool inForce);
+    void addFiles();
+    void addAnswers();
+    void addRow(const QStringList& texts, const QString& sourceTip, const TakeBack& takeBack, bool inForce = true);
+    /// A row for an entry of one of the lists in the observations.
+    template <class Entry>
+    void addObserved(const QStringList& texts, std::vector<Entry> Observations::*list, std::size_t at);
     QString standText() const;
     void showMessage();
     void remove();
     void updateButtons();
-    const workflow::UserFile* current() const;
+    TakeBack current() const;
 
     std::vector<workflow::UserFile> m_files;
     QStringList m_kept;
+    QStringList m_ran;
+    Observations m_observed;
+    std::vector<TakeBack> m_rows;
     QTreeWidget* m_tree;
     QLabel* m_message;
     QPushButton* m_add;

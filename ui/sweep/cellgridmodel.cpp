@@ -23,7 +23,9 @@ QString nonFiniteLine(const NonFinite& where)
 QString slackLine(const Cell& cell)
 {
     const auto slack = slackPercent(cell);
-    return slack ? CellGridModel::tr("slack to the divergence limit: %1 %").arg(roundNumber(*slack)) : QString();
+    return slack
+        ? CellGridModel::tr("slack to the divergence limit in the tightest step: %1 %").arg(roundNumber(*slack))
+        : QString();
 }
 
 QString distanceLine(const std::vector<Gauge>& gauges)

@@ -52,7 +52,6 @@ bool TimelineInput::onCanvas(QEvent* event)
         return false;
     case QEvent::MouseButtonDblClick:
         m_drag.reset();
-        m_plot.setValueRange(std::nullopt);
         m_plot.view()->showAll();
         return true;
     case QEvent::Wheel:
@@ -137,8 +136,8 @@ void TimelineInput::wheel(const QWheelEvent& event)
     if (m_plot.isOverValueAxis(event.position()) && !m_plot.logarithmic()) {
         const Interval values = m_plot.valueRange();
         const double center = m_plot.valueOfPixel(event.position().y());
-        m_plot.setValueRange(
-            Interval {center - (center - values.low) * factor, center + (values.high - center) * factor});
+        m_plot.view()->zoomValues(&m_plot,
+            {center - (center - values.low) * factor, center + (values.high - center) * factor}, Gesture::wheel);
         return;
     }
     if (event.angleDelta().y() != 0) {
@@ -185,7 +184,6 @@ bool TimelineInput::navigate(int key, Qt::KeyboardModifiers modifiers)
         return true;
     case Qt::Key_Home:
     case Qt::Key_0:
-        m_plot.setValueRange(std::nullopt);
         m_plot.view()->showAll();
         return true;
     default:

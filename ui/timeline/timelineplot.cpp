@@ -95,6 +95,7 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     m_input = new TimelineInput(*this, *m_plot);
     setMinimumSize(200, 64);
     connect(m_view, &TimelineView::stepsChanged, this, &TimelinePlot::redraw);
+    connect(m_view, &TimelineView::valuesChanged, this, &TimelinePlot::redraw);
     connect(m_view, &TimelineView::cursorChanged, this, &TimelinePlot::updateMarkers);
     connect(m_view, &TimelineView::markersChanged, this, &TimelinePlot::updateMarkers);
     restyle();
@@ -105,6 +106,7 @@ TimelinePlot::~TimelinePlot()
     if (m_view) {
         m_view->disconnect(this);
         m_view->setExtent(this, std::nullopt);
+        m_view->forgetValues(this);
     }
 }
 
@@ -156,9 +158,9 @@ std::size_t TimelinePlot::hiddenLines() const
 
 void TimelinePlot::setTraces(std::vector<TimelineTrace> traces)
 {
+    m_view->forgetValues(this);
     m_traces = std::move(traces);
     m_exact.clear();
-    m_fixedValues.reset();
     rebuildGraphs();
     updateExtent();
 }
@@ -187,15 +189,9 @@ void TimelinePlot::setLook(const TimelineLook& look)
     if (m_look == look) {
         return;
     }
+    m_view->forgetValues(this);
     m_look = look;
-    m_fixedValues.reset();
     rebuildGraphs();
-}
-
-void TimelinePlot::setValueRange(std::optional<Interval> values)
-{
-    m_fixedValues = values ? std::optional(drawable(*values)) : std::nullopt;
-    redraw();
 }
 
 void TimelinePlot::updateExtent()
@@ -407,8 +403,8 @@ void TimelinePlot::updateScale()
         positive = united(positive, positiveRange(trace.buckets, stepRange()));
     }
     m_scale = chooseScale(finite, positive, m_look.scale);
-    if (m_fixedValues && (!m_scale.logarithmic || m_fixedValues->low > 0)) {
-        m_scale.values = *m_fixedValues;
+    if (const auto narrowed = m_view->values(this); narrowed && (!m_scale.logarithmic || narrowed->low > 0)) {
+        m_scale.values = drawable(*narrowed);
     }
     applyScale(m_main->axis(QCPAxis::atLeft), m_scale);
 }

@@ -64,8 +64,6 @@ public:
     Interval valueRange() const { return m_scale.values; }
     bool logarithmic() const { return m_scale.logarithmic; }
     bool drawsBand() const;
-    /// Nothing follows the curves again.
-    void setValueRange(std::optional<Interval> values);
 
     /// As drawn.
     const std::vector<NonFiniteMark>& marks() const { return m_marks; }
@@ -150,7 +148,6 @@ private:
     std::vector<StepSamples> m_exact;
     TimelineLook m_look;
     ValueScale m_scale;
-    std::optional<Interval> m_fixedValues;
 };
 
 } // namespace nanscope

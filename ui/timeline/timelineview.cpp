@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace nanscope {
 
@@ -33,7 +34,7 @@ void TimelineView::setExtent(const QObject* plot, std::optional<Interval> steps)
         m_extents.erase(plot);
     }
     if (all) {
-        go(whole());
+        goTo(whole());
     }
 }
 
@@ -47,27 +48,61 @@ Interval TimelineView::clamped(Interval steps) const
     return span == all.high - all.low ? all : Interval {low, low + span};
 }
 
-void TimelineView::go(Interval steps)
+void TimelineView::go(const Place& place)
 {
-    if (!(steps == m_steps) && std::isfinite(steps.low) && steps.high > steps.low) {
-        m_steps = steps;
+    const bool otherValues = std::exchange(m_values, place.values) != place.values;
+    if (!(place.steps == m_steps) && std::isfinite(place.steps.low) && place.steps.high > place.steps.low) {
+        m_steps = place.steps;
         Q_EMIT stepsChanged();
+    }
+    if (otherValues) {
+        Q_EMIT valuesChanged();
+    }
+}
+
+void TimelineView::leaveFor(const Place& next, Gesture gesture)
+{
+    m_history.leave(here(), next, gesture);
+    if (!(next == here())) {
+        go(next);
+        Q_EMIT historyChanged();
     }
 }
 
 void TimelineView::show(Interval steps)
 {
-    go(steps);
+    goTo(steps);
 }
 
 void TimelineView::zoomTo(Interval steps, Gesture gesture)
 {
-    const Interval next = clamped(steps);
-    m_history.leave(m_steps, next, gesture);
-    if (!(next == m_steps)) {
-        go(next);
-        Q_EMIT historyChanged();
-    }
+    leaveFor({clamped(steps), m_values}, gesture);
+}
+
+void TimelineView::showAll()
+{
+    leaveFor({whole(), {}}, Gesture::fresh);
+}
+
+std::optional<Interval> TimelineView::values(const QObject* plot) const
+{
+    const auto found = m_values.find(plot);
+    return found == m_values.end() ? std::nullopt : std::optional(found->second);
+}
+
+void TimelineView::zoomValues(const QObject* plot, Interval values, Gesture gesture)
+{
+    Place next = here();
+    next.values[plot] = values;
+    leaveFor(next, gesture);
+}
+
+void TimelineView::forgetValues(const QObject* plot)
+{
+    m_history.change([plot](Place& place) { place.values.erase(plot); });
+    Place next = here();
+    next.values.erase(plot);
+    go(next);
 }
 
 void TimelineView::zoomBy(double factor, double center, Gesture gesture)
@@ -82,16 +117,16 @@ void TimelineView::panBy(double steps, Gesture gesture)
 
 void TimelineView::undo()
 {
-    if (const auto steps = m_history.back(m_steps)) {
-        go(*steps);
+    if (const auto place = m_history.back(here())) {
+        go(*place);
         Q_EMIT historyChanged();
     }
 }
 
 void TimelineView::redo()
 {
-    if (const auto steps = m_history.forward(m_steps)) {
-        go(*steps);
+    if (const auto place = m_history.forward(here())) {
+        go(*place);
         Q_EMIT historyChanged();
     }
 }
@@ -123,7 +158,7 @@ void TimelineView::reveal(double step)
     if (step < m_steps.low || step > m_steps.high) {
         const double margin = 0.1 * span;
         const double low = step < m_steps.low ? step - margin : step + margin - span;
-        go(clamped({low, low + span}));
+        goTo(clamped({low, low + span}));
     }
 }
 

@@ -13,8 +13,8 @@
 
 namespace nanscope {
 
-/// What linked timelines share: the steps they show and how they got there, the cursor, and the two marked steps.
-/// A plot that is added later finds it all here.
+/// What linked timelines share: the steps they show, the values that single ones were narrowed to, how they got there,
+/// the cursor, and the two marked steps. A plot that is added later finds it all here.
 class TimelineView : public QObject
 {
     Q_OBJECT
@@ -38,7 +38,14 @@ public:
     void zoomTo(Interval steps, Gesture gesture);
     void zoomBy(double factor, double center, Gesture gesture);
     void panBy(double steps, Gesture gesture);
-    void showAll() { zoomTo(whole(), Gesture::fresh); }
+    /// All steps, and no plot narrowed to some values.
+    void showAll();
+
+    /// The values one plot was narrowed to; none: those of its curves.
+    std::optional<Interval> values(const QObject* plot) const;
+    void zoomValues(const QObject* plot, Interval values, Gesture gesture);
+    /// In the history, too: the plot has other curves now, or goes away.
+    void forgetValues(const QObject* plot);
 
     bool canUndo() const { return m_history.canGoBack(); }
     bool canRedo() const { return m_history.canGoForward(); }
@@ -59,18 +66,33 @@ public:
 
 Q_SIGNALS:
     void stepsChanged();
+    void valuesChanged();
     void cursorChanged();
     void markersChanged();
     /// What undo and redo lead to.
     void historyChanged();
 
 private:
+    using Values = std::map<const QObject*, Interval>;
+
+    /// What undo leads back to.
+    struct Place
+    {
+        Interval steps;
+        Values values;
+        bool operator==(const Place&) const = default;
+    };
+
     Interval clamped(Interval steps) const;
-    void go(Interval steps);
+    Place here() const { return {m_steps, m_values}; }
+    void leaveFor(const Place& next, Gesture gesture);
+    void go(const Place& place);
+    void goTo(Interval steps) { go({steps, m_values}); }
 
     Interval m_steps {0, 1};
+    Values m_values;
     std::map<const QObject*, Interval> m_extents;
-    ViewHistory<Interval> m_history;
+    ViewHistory<Place> m_history;
     std::optional<double> m_hover;
     std::optional<double> m_cursor;
     std::array<std::optional<double>, 2> m_markers;

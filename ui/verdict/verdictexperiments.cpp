@@ -26,21 +26,6 @@ namespace nanscope {
 
 namespace {
 
-QString seenText(Seen seen)
-{
-    switch (seen) {
-    case Seen::gone:
-        return ExperimentRow::tr("Stayed away");
-    case Seen::stays:
-        return ExperimentRow::tr("Came again");
-    case Seen::moves:
-        return ExperimentRow::tr("Moved with the card");
-    case Seen::oftener:
-        return ExperimentRow::tr("Came more often");
-    }
-    return {};
-}
-
 QLabel* wrappedLabel(QWidget* parent)
 {
     auto* label = new QLabel(parent);
@@ -73,6 +58,21 @@ std::optional<TriedExperiment> triedOf(const Observations& observed, const std::
 }
 
 } // namespace
+
+QString seenText(Seen seen)
+{
+    switch (seen) {
+    case Seen::gone:
+        return ExperimentRow::tr("Stayed away");
+    case Seen::stays:
+        return ExperimentRow::tr("Came again");
+    case Seen::moves:
+        return ExperimentRow::tr("Moved with the card");
+    case Seen::oftener:
+        return ExperimentRow::tr("Came more often");
+    }
+    return {};
+}
 
 ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
     : QWidget(parent)

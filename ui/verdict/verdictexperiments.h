@@ -25,6 +25,9 @@ namespace nanscope {
 class VerdictBox;
 class VerdictCalls;
 
+/// "Stayed away".
+QString seenText(Seen seen);
+
 /// One experiment: a tick for "tried", what to do and what it means, and, once ticked, how it ended. What has no
 /// outcome to tell has no tick.
 class ExperimentRow : public QWidget

@@ -64,6 +64,7 @@ VerdictPane::VerdictPane(QWidget* parent)
     m_chips = new VerdictChips(this);
     m_experiments = new VerdictExperiments(this);
     m_list = new EvidenceList(this);
+    m_kind = makeWrappedLabel(this, "summary");
     m_place = makeWrappedLabel(this, "muted");
     m_now = new VerdictNow(this);
     auto* frame = new QVBoxLayout(this);
@@ -74,6 +75,7 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->setSpacing(grid(1) + 2);
     layout->addWidget(m_place);
     layout->addWidget(buildHeader());
+    layout->addWidget(m_kind);
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
     layout->addWidget(m_chips);
@@ -216,7 +218,9 @@ void VerdictPane::showShown()
 {
     const CaptureVerdict& verdict = *m_verdict;
     m_mark->setRole(static_cast<int>(verdict.role));
-    m_headline->setText(blameHeadline(verdict));
+    m_headline->setText(blameTitle(verdict));
+    m_kind->setText(sentenceCase(qstr(verdict.kind)));
+    m_kind->setHidden(verdict.kind.empty());
     const bool follows = verdict.role == Role::downstream;
     m_place->setText(placeText(verdict));
     m_place->setToolTip(plainTip(identificationSentence(verdict.variant)));
@@ -249,6 +253,7 @@ void VerdictPane::showMessage(const QString& headline, const QString& text)
     m_verdict.reset();
     m_mark->setRole(-1);
     m_headline->setText(headline);
+    m_kind->hide();
     m_place->hide();
     m_now->setVerdict(nullptr);
     m_now->hide();
@@ -314,6 +319,8 @@ void VerdictPane::fitList()
     if (m_parts->leastHeight() > height()) {
         m_ticks->setMostRows(1);
     }
+    const auto heightOf = [](const QWidget* list) { return list->isHidden() ? 0 : list->height(); };
+    Q_EMIT heightNeeded(m_parts->leastHeight() - heightOf(m_list) - heightOf(m_experiments));
 }
 
 QSize VerdictPane::minimumSizeHint() const
@@ -338,7 +345,7 @@ QString VerdictPane::place() const
 
 QString VerdictPane::headline() const
 {
-    return m_headline->text();
+    return m_verdict ? blameHeadline(*m_verdict) : m_headline->text();
 }
 
 QString VerdictPane::listText() const

@@ -76,6 +76,7 @@ public:
     PartsScroll* parts() { return m_parts; }
     QSize minimumSizeHint() const override;
 
+    /// With the kind of the fault, where there is one.
     QString headline() const;
     QString listText() const;
     QString place() const;
@@ -85,6 +86,8 @@ public:
     VerdictExperiments* experiments() { return m_experiments; }
 
 Q_SIGNALS:
+    /// So high the answer does not scroll while no list is open, in pixels.
+    void heightNeeded(int height);
     void causeRequested();
     void nowCopied(const QString& text);
     /// These ran, says the user, and some of them must be replayed first.
@@ -113,6 +116,7 @@ private:
     PartsScroll* m_parts;
     MarkLabel* m_mark = nullptr;
     QLabel* m_headline = nullptr;
+    QLabel* m_kind = nullptr; ///< of the fault, below the headline
     QLabel* m_place = nullptr;
     QLabel* m_summary = nullptr;
     VerdictNow* m_now = nullptr;

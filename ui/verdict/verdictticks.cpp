@@ -43,7 +43,7 @@ QString memberText(const MemberResult& member)
             ? VerdictTicks::tr("%1 of %2 replays stay finite").arg(member.finite).arg(member.roundings)
             : VerdictTicks::tr("Forecast to stay finite, as %1 did when replayed").arg(qstr(member.forecastBy))};
     if (member.slackPercent) {
-        parts << VerdictTicks::tr("slack %1 %").arg(roundNumber(*member.slackPercent, 2));
+        parts << VerdictTicks::tr("slack %1 % in the tightest step").arg(roundNumber(*member.slackPercent, 2));
     }
     parts << VerdictTicks::tr("headroom %1 binades").arg(roundNumber(member.headroomBinades, 2));
     if (!member.firstBad.empty()) {

@@ -114,6 +114,34 @@ TEST_F(LinkedPlots, WheelZoomsAtTheMouseAndOverTheValuesThem)
     EXPECT_EQ(plot.valueRange(), values);
 }
 
+TEST_F(LinkedPlots, AZoomOfValuesIsUndoneByItself)
+{
+    const Interval values = plot.valueRange();
+    view.zoomTo({2, 6}, Gesture::fresh);
+    const Interval narrowed {0.25 * values.high, 0.5 * values.high};
+    view.zoomValues(&plot, narrowed, Gesture::fresh);
+    EXPECT_EQ(plot.valueRange(), narrowed);
+    view.undo();
+    EXPECT_NE(plot.valueRange(), narrowed);
+    EXPECT_EQ(view.steps(), (Interval {2, 6}));
+    view.redo();
+    EXPECT_EQ(plot.valueRange(), narrowed);
+    view.showAll();
+    EXPECT_EQ(plot.valueRange(), values);
+    view.undo();
+    EXPECT_EQ(plot.valueRange(), narrowed);
+    EXPECT_EQ(view.steps(), (Interval {2, 6}));
+}
+
+TEST_F(LinkedPlots, OtherCurvesShowTheirOwnValues)
+{
+    view.zoomValues(&plot, {1.5, 1.6}, Gesture::fresh);
+    plot.setTraces({trace(0, {100, 200, 300})});
+    EXPECT_GT(plot.valueRange().high, 250);
+    view.undo();
+    EXPECT_GT(plot.valueRange().high, 250) << "the values were those of the curves before";
+}
+
 TEST_F(LinkedPlots, APlotAddedLaterHasTheStepsAndTheCursor)
 {
     view.zoomTo({2, 6}, Gesture::fresh);
