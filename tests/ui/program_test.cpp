@@ -72,6 +72,10 @@ TEST(Program, WrongOptionsAreWrongUsage)
 {
     EXPECT_EQ(run(gui, {QStringLiteral("--theme"), QStringLiteral("pink")}).status, 2);
     EXPECT_EQ(run(gui, {QStringLiteral("--size"), QStringLiteral("huge")}).status, 2);
+    const Ran picture = run(gui, {QStringLiteral("--screenshot"), QStringLiteral("window.docx")});
+    EXPECT_EQ(picture.status, 2);
+    EXPECT_TRUE(picture.err.contains(QStringLiteral("window.docx"))) << picture.err.toStdString();
+    EXPECT_TRUE(picture.err.contains(QStringLiteral("png"))) << picture.err.toStdString();
 }
 
 TEST(Program, AFileThatCannotBeUsedIsOneSentence)

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <QAction>
 #include <QComboBox>
 #include <QFile>
 #include <QImage>
@@ -12,6 +13,7 @@
 #include <QSlider>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 #include <gtest/gtest.h>
 
@@ -334,6 +336,36 @@ TEST(FilmPaneTest, SliderAndStripStayTogether)
     pane.showMessage(QStringLiteral("none"));
     EXPECT_FALSE(pane.slider()->isEnabled());
     EXPECT_EQ(pane.strip()->current(), -1);
+}
+
+TEST(FilmPaneTest, WithoutAFilmTheSweepIsOffered)
+{
+    HeatView view;
+    FilmPane pane(&view);
+    EXPECT_TRUE(pane.offered()->isHidden()) << "nothing to offer";
+    QAction sweep(QStringLiteral("Sweep"));
+    QSignalSpy asked(&sweep, &QAction::triggered);
+    pane.offer(&sweep);
+    EXPECT_FALSE(pane.offered()->isHidden());
+    pane.offered()->click();
+    EXPECT_EQ(asked.size(), 1);
+    pane.setFilm(film());
+    EXPECT_TRUE(pane.offered()->isHidden());
+}
+
+TEST(FilmPaneTest, SaysThatOthersMayHaveRunAsWell)
+{
+    HeatView view;
+    FilmPane pane(&view);
+    const auto shown = film();
+    pane.setFilm(shown);
+    pane.setPlausible({shown->cell.variant});
+    EXPECT_FALSE(pane.note().contains(QStringLiteral("may have run"))) << pane.note().toStdString();
+    pane.setPlausible({shown->cell.variant, "another"});
+    EXPECT_TRUE(pane.note().endsWith(QStringLiteral("one of 2 variants that may have run")))
+        << pane.note().toStdString();
+    pane.setPlausible({"another", "a third"});
+    EXPECT_FALSE(pane.note().contains(QStringLiteral("may have run"))) << "what is shown is none of them";
 }
 
 TEST(FramePaneTest, SaysWhatIsInTheFrameAndUnderTheCursor)

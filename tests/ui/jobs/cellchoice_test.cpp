@@ -109,6 +109,27 @@ TEST(FirstToSee, OfAnotherVerdictIsWhatRanInItsOwnFormat)
     EXPECT_FALSE(explainingReplay(&verdict)) << "no replay of it went wrong";
 }
 
+TEST(FirstToSee, UndecidedTheFirstOfWhatMayHaveRunIsReplayed)
+{
+    std::vector<std::string> all;
+    for (const replay::Variant* variant : replay::Catalogue().all()) {
+        all.emplace_back(variant->name);
+    }
+    const auto open = identifiedAs(all);
+    Capture capture;
+    capture.input.shape = {1, 96, 160};
+    capture.input.batches.resize(1);
+    const auto quick = quickReplay(capture, &open, {});
+    ASSERT_TRUE(quick);
+    EXPECT_EQ(quick->variant, all.front());
+    EXPECT_EQ(quick->precision, replay::builtInVariant(all.front())->precision);
+    const auto unknown = identifiedAs({});
+    EXPECT_FALSE(quickReplay(capture, &unknown, {})) << "nothing is known to have been possible";
+    EXPECT_FALSE(quickReplay(capture, nullptr, {})) << "nothing is judged yet";
+    capture.input.batches[0].nan = 1;
+    EXPECT_FALSE(quickReplay(capture, &open, {})) << "the input was not finite";
+}
+
 TEST(WorthSweeping, WhatHasCellsStaysInSight)
 {
     const VariantOrder order = variantOrder(nullptr, {});

@@ -12,6 +12,7 @@
 #include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QSettings>
 #include <QTableView>
 #include <QToolButton>
@@ -22,6 +23,7 @@
 #include "ui/film/filmpane.h"
 #include "ui/findings/findingspane.h"
 #include "ui/report/reportpane.h"
+#include "ui/shared/partsscroll.h"
 #include "ui/shell/layoutdialog.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
@@ -177,8 +179,54 @@ TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
     options.filter = QStringLiteral("role:birth");
     openSample(options);
     EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("2 of 10 captures · filter role:birth"));
+    EXPECT_EQ(window->panes().captures->filterProblem(), QString());
+    window->panes().captures->setFilterText(QStringLiteral("rank:7"));
+    EXPECT_EQ(window->panes().captures->filterProblem(),
+        QStringLiteral("None of 10 captures matches. Esc in the filter shows all."));
     window->panes().captures->setFilterText({});
     EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("10 captures"));
+    EXPECT_EQ(window->panes().captures->filterProblem(), QString());
+}
+
+TEST_F(Layouts, ALongNameOfTheRunWidensNoDock)
+{
+    openSample();
+    const int width = dock("captures")->width();
+    const std::string name(120, 'n');
+    std::filesystem::copy(folder / "sample", folder / name, std::filesystem::copy_options::recursive);
+    ASSERT_TRUE(open(folder / name));
+    QApplication::processEvents();
+    EXPECT_EQ(dock("captures")->width(), width);
+}
+
+TEST_F(Layouts, TheAnswerIsAsHighAsItNeedsUnlessItsEdgeWasDragged)
+{
+    openSample();
+    window->resize(1280, 800);
+    const auto wholeAnswer = [this] {
+        const PartsScroll* parts = window->panes().verdict->parts();
+        return parts->leastHeight() <= parts->viewport()->height();
+    };
+    EXPECT_TRUE(waitUntil(wholeAnswer)) << area()->answer()->height() << " of " << area()->height();
+    EXPECT_FALSE(area()->answerHeight());
+    area()->setAnswerHeight(200);
+    ASSERT_TRUE(waitUntil([this] { return area()->answer()->height() == 200; }));
+    window->panes().captures->selectCapture(window->workspace().selected() == 0 ? 1 : 0);
+    QApplication::processEvents();
+    EXPECT_EQ(area()->answer()->height(), 200) << "the user's height stays";
+    window->actions().resetLayout->trigger();
+    EXPECT_TRUE(waitUntil(wholeAnswer));
+}
+
+TEST_F(Layouts, InASmallWindowTheAnswerSpansItsWholeWidth)
+{
+    openSample();
+    window->resize(820, 600);
+    ASSERT_TRUE(waitUntil([this] { return area()->isStacked(); }));
+    EXPECT_TRUE(waitUntil([this] { return area()->answer()->width() > area()->width() * 9 / 10; }));
+    window->resize(1440, 900);
+    ASSERT_TRUE(waitUntil([this] { return !area()->isStacked(); }));
+    EXPECT_TRUE(waitUntil([this] { return area()->answer()->width() < area()->width() * 9 / 10; }));
 }
 
 TEST_F(Layouts, AFilterThatShowsNothingIsNoRunWithoutCaptures)

@@ -284,6 +284,44 @@ TEST_F(UserContextWindow, TheDialogListsTakesBackAndSaysWhatIsWrong)
     EXPECT_TRUE(dialog->removeButton()->isEnabled());
 }
 
+TEST_F(UserContextWindow, AnswersAreListedAndTakenBack)
+{
+    start();
+    ASSERT_TRUE(open(copySample()));
+    UserContextDialog* dialog = window->showKnown();
+    EXPECT_EQ(dialog->tree()->topLevelItemCount(), 0);
+    window->workspace().setRan({QStringLiteral("keller-jordan")});
+    ASSERT_TRUE(settle());
+    ASSERT_EQ(dialog->tree()->topLevelItemCount(), 1);
+    EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(0), QStringLiteral("What ran"));
+    EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(2), QStringLiteral("keller-jordan"));
+    Observations observed;
+    observed.tried = {{"kernels-off", Seen::gone, 12}};
+    observed.rate = FailureRate {3, 40};
+    window->workspace().setObserved(observed);
+    window->workspace().setTicks({QStringLiteral("keller-jordan")});
+    ASSERT_EQ(dialog->tree()->topLevelItemCount(), 4);
+    EXPECT_EQ(dialog->tree()->topLevelItem(1)->text(1), qstr(window->workspace().capture()->file));
+    EXPECT_EQ(dialog->tree()->topLevelItem(2)->text(2), QStringLiteral("kernels-off: Stayed away for 12 h"));
+    EXPECT_EQ(dialog->tree()->topLevelItem(3)->text(2), QStringLiteral("3 in 40 h"));
+    const auto takeBack = [dialog](int row) {
+        dialog->tree()->setCurrentItem(dialog->tree()->topLevelItem(row));
+        dialog->removeButton()->click();
+    };
+    takeBack(2);
+    EXPECT_TRUE(run().observed.tried.empty());
+    EXPECT_TRUE(run().observed.rate);
+    takeBack(1);
+    EXPECT_EQ(window->workspace().ticks(), QStringList());
+    takeBack(1);
+    EXPECT_FALSE(run().observed.rate);
+    takeBack(0);
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(window->workspace().ran(), QStringList());
+    EXPECT_EQ(dialog->tree()->topLevelItemCount(), 0);
+    EXPECT_FALSE(dialog->removeButton()->isEnabled());
+}
+
 TEST_F(UserContextWindow, CommandsToCopyRepeatTheVariants)
 {
     start();
