@@ -20,6 +20,7 @@
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/elidedlabel.h"
+#include "ui/shared/partsscroll.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -285,8 +286,13 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     inner->setSpacing(grid(1));
     inner->addLayout(maps, 1);
     inner->addLayout(scales);
-    inner->addWidget(new ClassLegend(this));
-    inner->addLayout(buildFacts());
+    // In a low window they scroll: the frame keeps its room, and so does what lies above the pane.
+    auto* facts = new PartsScroll(this);
+    facts->setMinimumHeight(grid(14));
+    facts->parts()->setContentsMargins(0, 0, 0, 0);
+    facts->parts()->addWidget(new ClassLegend(this));
+    facts->parts()->addLayout(buildFacts());
+    inner->addWidget(facts);
     body()->addLayout(inner, 1);
     connect(m_view, &HeatView::cursorChanged, this, &FramePane::updateReadout);
     setComparing(false);

@@ -12,8 +12,10 @@
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QSplitter>
+#include <QStyle>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTimer>
 #include <QToolButton>
 
 #include "core/model/verdict.h"
@@ -171,18 +173,26 @@ void PaneArea::fitAnswer()
     if (!m_laidOut || m_put) {
         return;
     }
-    const int least = static_cast<int>(height() * shareOfAnswer);
-    const int most = static_cast<int>(height() * mostOfAnswer);
-    const int wanted = m_answerHeight.value_or(std::clamp(m_answerNeeds, least, most));
-    if (m_answer->height() != wanted) {
+    const int usual = static_cast<int>(height() * shareOfAnswer);
+    // Asked for more than there is, QMainWindow gives less than it could.
+    const int possible = height() - m_centre->minimumSizeHint().height()
+        - style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, this);
+    const int most = std::min(static_cast<int>(height() * mostOfAnswer), possible);
+    const int wanted = std::min(m_answerHeight.value_or(std::max(m_answerNeeds, usual)), most);
+    if (wanted > 0 && m_answer->height() != wanted) {
         resizeDocks({m_answer}, {wanted}, Qt::Vertical);
+        // Else it is a few pixels off until something else lays the docks out again.
+        layout()->invalidate();
+        layout()->activate();
     }
 }
 
 /// It grows with what is selected and does not shrink again: a card that moved with every capture would unsettle.
 void PaneArea::onAnswerNeeds(int height)
 {
-    const int needs = height + m_answer->height() - m_panes.verdict->height();
+    constexpr int borders = 2;
+    const QMargins around = m_answer->widget()->layout()->contentsMargins();
+    const int needs = height + around.top() + around.bottom() + borders;
     const bool otherLines = std::exchange(m_answerNeedsAt, m_panes.verdict->width()) != m_panes.verdict->width();
     if (needs > m_answerNeeds || otherLines) {
         m_answerNeeds = needs;
@@ -325,7 +335,8 @@ void PaneArea::adapt()
         setCorner(Qt::TopLeftCorner, Qt::TopDockWidgetArea);
         m_docks.stack();
     }
-    fitAnswer();
+    // Docks that were taken and added have their least sizes only once all that is posted to lay them out has come.
+    QTimer::singleShot(0, this, &PaneArea::fitAnswer);
 }
 
 // A small window squeezes its docks, and a larger one would give the room to the middle alone.

@@ -64,7 +64,7 @@ VerdictPane::VerdictPane(QWidget* parent)
     m_chips = new VerdictChips(this);
     m_experiments = new VerdictExperiments(this);
     m_list = new EvidenceList(this);
-    m_kind = makeWrappedLabel(this, "summary");
+    m_kind = makeWrappedLabel(this, "kind");
     m_place = makeWrappedLabel(this, "muted");
     m_now = new VerdictNow(this);
     auto* frame = new QVBoxLayout(this);

@@ -269,7 +269,7 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
     request.processes = 2;
     const auto answer = instruments::storm(measurement, target->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
-    ASSERT_EQ(answer->legs.size(), 9);
+    ASSERT_EQ(answer->legs.size(), 10);
     EXPECT_EQ(answer->legs[0].count.calls, 10);
     EXPECT_EQ(answer->legs[1].skipped, "this Python has no torch");
     EXPECT_EQ(answer->legs[4].skipped, "on a CPU every op has ended when it returns");

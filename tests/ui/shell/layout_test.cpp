@@ -4,6 +4,7 @@
 // How the panes lie: under names, floating, and reached by a key.
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <QAction>
 #include <QDockWidget>
@@ -275,7 +276,8 @@ TEST_F(Layouts, AnswerStaysInSightAndTheTabsInTheirPlaceWhateverIsShown)
         window->resize(size);
         ASSERT_TRUE(waitUntil([&] { return area()->isStacked() == (size.width() == 800); }));
         const QWidget* tabs = area()->centralWidget();
-        QCoreApplication::sendPostedEvents();
+        // The docks settle in several turns of the event loop.
+        ASSERT_TRUE(waitUntil([tabs, last = -1]() mutable { return std::exchange(last, tabs->y()) == tabs->y(); }));
         const int height = tabs->y();
         for (const NamedPane& pane : area()->named()) {
             area()->goTo(pane.name);

@@ -302,8 +302,8 @@ TEST_F(UserContextWindow, AnswersAreListedAndTakenBack)
     window->workspace().setTicks({QStringLiteral("keller-jordan")});
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 4);
     EXPECT_EQ(dialog->tree()->topLevelItem(1)->text(1), qstr(window->workspace().capture()->file));
-    EXPECT_EQ(dialog->tree()->topLevelItem(2)->text(2), QStringLiteral("kernels-off: Stayed away for 12 h"));
-    EXPECT_EQ(dialog->tree()->topLevelItem(3)->text(2), QStringLiteral("3 in 40 h"));
+    EXPECT_EQ(dialog->tree()->topLevelItem(2)->text(2), QStringLiteral("kernels-off: Stayed away for 12.0 h"));
+    EXPECT_EQ(dialog->tree()->topLevelItem(3)->text(2), QStringLiteral("3 in 40.0 h"));
     const auto takeBack = [dialog](int row) {
         dialog->tree()->setCurrentItem(dialog->tree()->topLevelItem(row));
         dialog->removeButton()->click();
