@@ -146,6 +146,13 @@ KNOWN = (
         "deepspeedai/DeepSpeed: before or after PR 8533, which the version does not tell",
     ),
     (
+        "kempnerforge.training.optimizer",
+        "_newton_schulz",
+        None,
+        {},
+        "KempnerInstitute/KempnerForge 5666d0d: Jordan's steps in fp32, X Xᵀ of tall matrices, too",
+    ),
+    (
         "emerging_optimizers.orthogonalized_optimizers.muon_utils",
         "newton_schulz",
         None,
@@ -331,6 +338,7 @@ class _Process:
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
         self.stepping = None  # optimizer whose step() runs
         self.optimizers = []
+        self.steps = 0  # that an optimizer took
         self.totals = {}  # device: a number that calls inside CUDA graphs add to
         self.graphs = set()  # devices on which such calls were recorded
         self.unwatched = collections.Counter()  # by reason
@@ -2525,12 +2533,14 @@ def _before_step(optimizer, *_):
 
 
 def _steps_taken(optimizer):
-    """How many steps it took before this process: by its state, which counts them in some optimizers, else 0 where it has
-    none. None, not known, where the state of a run that goes on has no count."""
+    """How many steps it took before this process: by its state, which counts them in some optimizers, or by its groups,
+    where dion's count, which have their state from the beginning; else 0 where it has no state. None, not known, where
+    the state of a run that goes on has no count."""
     states = list(optimizer.state.values())
-    counts = [_number(state["step"]) for state in states if isinstance(state, dict) and "step" in state]
-    if counts and None not in counts:
-        return int(max(counts))
+    for counting in (states, optimizer.param_groups):
+        counts = [_number(each["step"]) for each in counting if isinstance(each, dict) and "step" in each]
+        if counts and None not in counts:
+            return int(max(counts))
     return None if states else 0
 
 
@@ -2548,6 +2558,7 @@ def _after_step(optimizer, *_):
 
 def _count_step(optimizer):
     process = _process
+    process.steps += 1
     next_one = process.taken.get(optimizer)
     if next_one is not None:
         process.taken[optimizer] = next_one + 1
@@ -2571,8 +2582,8 @@ def watch(optimizer, model=None, step=None):
     step   the number of the step that comes next, where a run goes on from a checkpoint
 
     The optimizer's state is what inputs are rebuilt from, and its weights, gradients and moments are looked at after a
-    failure. Returns the optimizer. Steps are counted from `step`, else from the number in the optimizer's state (Adam's), else from
-    0; of a loaded state without a number none is written. end_step() and begin_step() know better.
+    failure. Returns the optimizer. Steps are counted from `step`, else from the number in the optimizer's state (Adam's) or groups
+    (dion's), else from 0; of a loaded state without a number none is written. end_step() and begin_step() know better.
     """
     for name, parameter in model.named_parameters() if model is not None else ():
         _names[id(parameter)] = (weakref.ref(parameter), name)
@@ -2698,9 +2709,21 @@ def _narrower():
     return [f"the next run can look closer with {window}"]
 
 
+def _nothing_watched():
+    """Who switched it on and gets no capture would take the run for a healthy one."""
+    return (
+        f"no call was seen in {_process.steps} optimizer steps: no function that is watched ran, or it ran as a part of "
+        "something compiled, which TORCH_COMPILE_DISABLE=1 runs as it is written; wrap() and patched() watch others"
+    )
+
+
 def _at_exit():
     """Reads what nobody asked for, and says what was not looked at; silent where there is nothing to say."""
-    if _process.calls == 0 or _process.pid != os.getpid():
+    if _process.pid != os.getpid():
+        return
+    if _process.calls == 0:
+        if _on and _process.steps:
+            _say(f"{_tag()} {_nothing_watched()}")
         return
     if _on and _process.pending:
         _guarded(_end_step, None, None)

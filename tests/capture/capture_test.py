@@ -938,6 +938,18 @@ class Kept(Case):
         self.assertEqual(self.keeps(lambda X: X * many[1])[0], "not known")
 
 
+class CountsInItsGroups(torch.optim.Optimizer):
+    """As dion's: the count is in the groups, and the state is there before the first step."""
+
+    def __init__(self, parameters, lr):
+        super().__init__(parameters, {"lr": lr, "step": 0})
+        for parameter in self.param_groups[0]["params"]:
+            self.state[parameter]["momentum"] = torch.zeros_like(parameter)
+
+    def step(self, closure=None):
+        self.param_groups[0]["step"] += 1
+
+
 class Steps(Case):
     def step(self):
         """Of the only capture, which is removed."""
@@ -992,6 +1004,7 @@ class Steps(Case):
         self.assertIsNone(resumed(torch.optim.SGD, momentum=0.9), "its state has no number")
         self.assertEqual(resumed(torch.optim.SGD, told=17, momentum=0.9), 18)
         self.assertEqual(resumed(torch.optim.AdamW), 3, "its state counts")
+        self.assertEqual(resumed(CountsInItsGroups), 3, "its groups count")
 
     def test_who_ends_steps_may_say_which_is_first(self):
         for said, expected in ((None, None), (40, 40)):
@@ -1196,6 +1209,22 @@ class Sampling(Case):
             with contextlib.redirect_stderr(io.StringIO()) as text:
                 capture._at_exit()
             self.assertEqual("not looked at" in text.getvalue(), said)
+
+    def test_a_run_without_a_watched_call_is_no_healthy_one(self):
+        for watched, said in ((False, ""), (True, "no call was seen in 2 optimizer steps")):
+            self.forget()
+            self.on()
+            model = Net()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            if watched:
+                capture.watch(optimizer)
+            for _ in range(2):
+                model(draw(3, 12)).sum().backward()
+                optimizer.step()
+            with contextlib.redirect_stderr(io.StringIO()) as text:
+                capture._at_exit()
+            self.assertIn(said, text.getvalue())
+            self.assertEqual(bool(text.getvalue()), watched)
 
     def test_what_is_unread_at_exit_is_read(self):
         self.on("observe")
