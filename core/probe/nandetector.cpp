@@ -100,6 +100,14 @@ NanCheck NanDetector::checkLoss(double loss, std::int64_t step, bool anyOtherRan
     return {false, m_options.action == NanAction::raise, textOf(said, m_options.action)};
 }
 
+Result<NanCheck> NanDetector::checkLoss(RankGroup& ranks, double loss, std::int64_t step)
+{
+    const bool finite = std::isfinite(loss);
+    return ranks.sum(nanFlag(finite)).map([&](float flags) {
+        return checkLoss(loss, step, finite && anyRankFlagged(flags));
+    });
+}
+
 NanCheck NanDetector::checkGradients(std::span<const GradientState> gradients, std::int64_t step) const
 {
     auto next = gradients.begin();
@@ -114,6 +122,20 @@ NanCheck NanDetector::checkGradients(const std::function<std::optional<GradientS
         }
     }
     return {};
+}
+
+Result<NanCheck> NanDetector::checkGradients(
+    RankGroup& ranks, std::span<const GradientState> gradients, std::int64_t step) const
+{
+    const auto own = checkGradients(gradients, step);
+    return ranks.sum(nanFlag(own.good)).map([&](float flags) {
+        if (!own.good || !anyRankFlagged(flags)) {
+            return own;
+        }
+        // Nothing was counted, so the line has no counts; the words are those that are read.
+        return NanCheck {false, m_options.action == NanAction::raise,
+            fmt::format("NaN/Inf detected on another rank at step {}", step)};
+    });
 }
 
 } // namespace nanscope::probe

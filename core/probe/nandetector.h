@@ -10,9 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/model/run.h"
+#include "core/probe/rankgroup.h"
 
 namespace nanscope::probe {
 
@@ -74,15 +76,24 @@ public:
     /// update that the others make.
     NanCheck checkLoss(double loss, std::int64_t step, bool anyOtherRank = false);
 
+    /// The same with the loss of every rank, so that all count alike and none goes on alone. A collective of one float:
+    /// every rank calls it at every step. Fails where the group does, and has counted nothing then.
+    Result<NanCheck> checkLoss(RankGroup& ranks, double loss, std::int64_t step);
+
     /// Stops at the first gradient that is not finite. Counts nothing: it is the loss that is counted.
     NanCheck checkGradients(std::span<const GradientState> gradients, std::int64_t step) const;
     /// The same where telling costs something: `next` is asked until it has no more, or one is not finite.
     NanCheck checkGradients(const std::function<std::optional<GradientState>()>& next, std::int64_t step) const;
+    /// The same of every rank: a rank whose gradients are finite says that another's are not. A collective.
+    Result<NanCheck> checkGradients(
+        RankGroup& ranks, std::span<const GradientState> gradients, std::int64_t step) const;
 
     /// True once so many steps in a row were not finite that going back is better than going on.
     bool shouldRollback() const { return m_state.consecutive >= m_options.maxConsecutive; }
 
     void reset() { m_state = {}; }
+    /// Goes on with what state() said when a checkpoint was written.
+    void restore(NanState state) { m_state = std::move(state); }
 
     const NanState& state() const { return m_state; }
     const NanDetectorOptions& options() const { return m_options; }

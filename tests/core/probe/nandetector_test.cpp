@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "core/probe/nandetector.h"
+#include "tests/core/probe/fakeranks.h"
 
 namespace nanscope {
 namespace {
@@ -157,6 +158,60 @@ TEST(NanDetector, GradientsMayBeAskedForOneByOne)
     EXPECT_TRUE(check.raise);
     EXPECT_EQ(asked, 3) << "nothing is asked for behind the first bad one";
     EXPECT_TRUE(detector.checkGradients([] { return std::optional<probe::GradientState>(); }, 4).good);
+}
+
+TEST(NanDetector, CountsAnotherRanksNanLikeItsOwn)
+{
+    test::FakeRanks ranks;
+    probe::NanDetector detector({.maxConsecutive = 2});
+    EXPECT_TRUE(detector.checkLoss(ranks, 2.5, 1)->good);
+    ranks.otherIsBad = true;
+    const auto check = detector.checkLoss(ranks, 2.5, 2);
+    ASSERT_TRUE(check);
+    EXPECT_FALSE(check->good);
+    EXPECT_EQ(check->message, "NaN/Inf detected on another rank at step 2 (consecutive=1, total=1)");
+    EXPECT_EQ(detector.checkLoss(ranks, nan, 3)->message,
+        "NaN/Inf loss at step 3 (consecutive=2, total=2, last_good_loss=2.5000 at step 1)")
+        << "its own NaN comes first";
+    EXPECT_TRUE(detector.shouldRollback());
+}
+
+TEST(NanDetector, CountsNothingWhereTheGroupFails)
+{
+    test::FakeRanks ranks;
+    ranks.broken = Error {ErrorKind::internal, "no word of rank 1", {}};
+    probe::NanDetector detector;
+    ASSERT_FALSE(detector.checkLoss(ranks, nan, 1));
+    EXPECT_EQ(detector.checkLoss(ranks, nan, 1).error().what, "no word of rank 1");
+    EXPECT_EQ(detector.state().total, 0);
+}
+
+TEST(NanDetector, AgreesOnGradientsAndNamesItsOwn)
+{
+    test::FakeRanks ranks;
+    const probe::NanDetector detector({.action = probe::NanAction::raise});
+    const probe::GradientState finite[] = {{"embed.weight", true}};
+    const probe::GradientState bad[] = {{"embed.weight", true}, {"head", false}};
+    EXPECT_TRUE(detector.checkGradients(ranks, finite, 4)->good);
+    EXPECT_EQ(detector.checkGradients(ranks, bad, 4)->message, "NaN/Inf gradient in head at step 4");
+    ranks.otherIsBad = true;
+    const auto check = detector.checkGradients(ranks, finite, 5);
+    EXPECT_EQ(check->message, "NaN/Inf detected on another rank at step 5");
+    EXPECT_TRUE(check->raise);
+    EXPECT_EQ(ranks.exchanges, 3);
+}
+
+TEST(NanDetector, GoesOnFromACheckpoint)
+{
+    probe::NanDetector before({.maxConsecutive = 2});
+    before.checkLoss(2, 10);
+    before.checkLoss(nan, 11);
+    probe::NanDetector after({.maxConsecutive = 2});
+    after.restore(before.state());
+    after.checkLoss(nan, 12);
+    EXPECT_TRUE(after.shouldRollback());
+    EXPECT_EQ(after.state().lastGoodStep, 10);
+    EXPECT_THAT(after.state().nanSteps, ElementsAre(11, 12));
 }
 
 TEST(NanFlag, IsSummedOverTheRanks)
