@@ -4,6 +4,9 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include <unistd.h>
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <limits>
+#include <string>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -204,6 +204,27 @@ TEST(Guard, ARankThatWasKilledIsNamedByAllOthers)
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(60));
 }
 
+/// Whether the store knows who is missing, or has gone with its rank, is told in either case.
+TEST(Guard, ARankThatTakesTheStoreWithItIsNotWaitedForEither)
+{
+    const auto answers = inProcesses(
+        2,
+        [](const Membership& member) -> std::string {
+            C10dRanks ranks(member.group, member.options());
+            TensorGuard guard(ranks);
+            guard(at::ones({2})).value();
+            if (member.rank == 0) {
+                ::raise(SIGKILL);
+            }
+            const auto answer = guard(at::ones({2}));
+            return answer ? "agreed with a dead rank" : answer.error().what;
+        },
+        Limits {std::chrono::seconds(20), std::chrono::seconds(3), true});
+    EXPECT_EQ(answers[0], std::nullopt);
+    EXPECT_THAT(
+        answers[1], Optional(HasSubstr("; the store does not answer either: the rank that keeps it may have ended")));
+}
+
 TEST(Guard, RanksAtDifferentStepsAreTold)
 {
     const auto answers = inProcesses(2, [](const Membership& member) {

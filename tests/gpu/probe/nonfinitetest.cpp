@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <limits>
+#include <string>
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>

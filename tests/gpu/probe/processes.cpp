@@ -5,19 +5,23 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <ATen/Parallel.h>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 #define USE_C10D_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
@@ -51,6 +55,45 @@ private:
     std::filesystem::path m_path;
 };
 
+/// A port of this machine that is kept for rank 0 from before the ranks are made.
+class Listener
+{
+public:
+    Listener()
+    {
+        sockaddr_in address {};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        auto* plain = reinterpret_cast<sockaddr*>(&address);
+        if (::bind(m_socket, plain, size) != 0 || ::listen(m_socket, SOMAXCONN) != 0
+            || ::getsockname(m_socket, plain, &size) != 0) {
+            std::abort();
+        }
+        m_port = ntohs(address.sin_port);
+    }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    ~Listener() { ::close(m_socket); }
+
+    c10::intrusive_ptr<c10d::Store> store(int rank, int size) const
+    {
+        c10d::TCPStoreOptions options;
+        options.port = m_port;
+        options.isServer = rank == 0;
+        options.numWorkers = static_cast<std::size_t>(size);
+        options.masterListenFd = rank == 0 ? std::optional(m_socket) : std::nullopt;
+        if (rank != 0) {
+            ::close(m_socket); // or connections would go on after the end of rank 0
+        }
+        return c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+    }
+
+private:
+    int m_socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    std::uint16_t m_port = 0;
+};
+
 c10::intrusive_ptr<c10d::Backend> glooGroup(
     const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, std::chrono::milliseconds timeout)
 {
@@ -59,12 +102,14 @@ c10::intrusive_ptr<c10d::Backend> glooGroup(
     return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, std::move(options));
 }
 
-std::string worked(int rank, int size, const std::string& folder,
+using MakeStore = std::function<c10::intrusive_ptr<c10d::Store>(int rank)>;
+
+std::string worked(int rank, int size, const MakeStore& makeStore,
     const std::function<std::string(const Membership&)>& work, const Limits& limits)
 {
     try {
         at::set_num_threads(1);
-        const auto store = c10::make_intrusive<c10d::FileStore>(folder + "/store", size);
+        const auto store = makeStore(rank);
         const auto meeting = c10::make_intrusive<c10d::PrefixStore>("all", store);
         // Outlives the work, as a trainer's group does: a connection that closes is noticed, a rank that is busy is
         // not.
@@ -87,6 +132,7 @@ public:
         if (::pipe(ends.data()) != 0) {
             std::abort();
         }
+        std::fflush(nullptr); // or the rank would say again what waits to be written
         m_pid = ::fork();
         if (m_pid == 0) {
             ::close(ends[0]);
@@ -162,10 +208,17 @@ std::vector<std::optional<std::string>> inProcesses(
     int ranks, const std::function<std::string(const Membership&)>& work, const Limits& limits)
 {
     const TemporaryFolder folder;
+    const Listener listener;
+    const MakeStore makeStore = [&](int rank) -> c10::intrusive_ptr<c10d::Store> {
+        if (limits.rankZeroKeepsTheStore) {
+            return listener.store(rank, ranks);
+        }
+        return c10::make_intrusive<c10d::FileStore>(folder.path() + "/store", ranks);
+    };
     std::vector<std::unique_ptr<RankProcess>> processes;
     for (int rank = 0; rank < ranks; ++rank) {
         processes.push_back(
-            std::make_unique<RankProcess>([&] { return worked(rank, ranks, folder.path(), work, limits); }));
+            std::make_unique<RankProcess>([&] { return worked(rank, ranks, makeStore, work, limits); }));
     }
     std::vector<std::optional<std::string>> answers;
     const auto until = Clock::now() + longest;

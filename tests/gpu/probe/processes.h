@@ -18,6 +18,7 @@ struct Limits
 {
     std::chrono::milliseconds timeout = std::chrono::seconds(60); ///< of an exchange
     std::chrono::milliseconds patience = std::chrono::seconds(3);
+    bool rankZeroKeepsTheStore = false; ///< over TCP, as torchrun has it; else a file has it
 };
 
 /// The group of torch that a rank is in, as a trainer has it.
