@@ -120,7 +120,7 @@ private:
 /// the dump sees both.
 Result<bool> publishAs(const HiddenFiles& hidden, const std::string& stem)
 {
-    const auto named = platform::giveNewName(hidden.sidecar(), stem + ".json");
+    auto named = platform::giveNewName(hidden.sidecar(), stem + ".json");
     if (!named || !*named) {
         return named;
     }

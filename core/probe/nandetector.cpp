@@ -127,7 +127,7 @@ NanCheck NanDetector::checkGradients(const std::function<std::optional<GradientS
 Result<NanCheck> NanDetector::checkGradients(
     RankGroup& ranks, std::span<const GradientState> gradients, std::int64_t step) const
 {
-    const auto own = checkGradients(gradients, step);
+    auto own = checkGradients(gradients, step);
     return ranks.sum(nanFlag(own.good)).map([&](float flags) {
         if (!own.good || !anyRankFlagged(flags)) {
             return own;
