@@ -46,6 +46,9 @@ CaptureVerdict firstLook(const tensorfile::CaptureFile& file, const replay::Cata
     alone.captures = {file.capture};
     auto verdicts = diagnose::triage(alone);
     auto verdict = verdicts.empty() ? CaptureVerdict {} : std::move(verdicts.front());
+    if (!file.capture.hasTensors()) {
+        return verdict;
+    }
     const auto shown = static_cast<std::size_t>(report::shownBatch(file.capture));
     if (auto patterns = diagnose::damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.facts.damage = std::move((*patterns)[shown]);
@@ -72,7 +75,7 @@ Result<int> Explain::run(Terminal& terminal)
     if (std::filesystem::is_directory(m_path, ignored)) {
         return failure(ErrorKind::format, "explain takes one capture; nanscope diagnose takes a folder", m_path);
     }
-    const auto file = tensorfile::readCapture(m_path, {}, terminal.job());
+    const auto file = tensorfile::readCaptureOrCounts(m_path, {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

@@ -766,7 +766,7 @@ Result<int> Inspect::run(Terminal& terminal)
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const
 {
-    const auto file = tensorfile::readCapture(m_paths.front(), {}, terminal.job());
+    const auto file = tensorfile::readCaptureOrCounts(m_paths.front(), {}, terminal.job());
     if (!file) {
         return tl::make_unexpected(file.error());
     }

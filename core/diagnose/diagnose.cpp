@@ -102,7 +102,7 @@ Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
 {
     const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
-    return judged && capture.part.empty() && capture.output && capture.output->scanned();
+    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
 }
 
 bool isBirth(const CaptureVerdict& verdict)
@@ -218,7 +218,7 @@ void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std
 Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
     Result<void> judged;
-    if (!capture.overwritten) {
+    if (capture.hasTensors() && !capture.overwritten) {
         judged = readAndJudge(verdict, capture, bench, done);
     } else if (needsReplay(verdict, capture)) {
         verdict.summary = "could not be judged: its file was written over after its import";

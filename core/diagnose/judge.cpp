@@ -208,7 +208,7 @@ public:
         showDamage(verdict, *patterns);
         m_arrived(verdict);
         m_besides = verdict.facts.besides;
-        addSidecarNotes(*file, stored);
+        compareWithAnswers(stored);
         const auto memory = platform::physicalMemory() / 2;
         if (auto affordable = checkJudgingCost(file->input.matrices(), m_catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
@@ -729,11 +729,9 @@ private:
         return {};
     }
 
-    void addSidecarNotes(const tensorfile::CaptureFile& file, const Capture& stored)
+    /// What the sidecar says ran, beside the catalogue and the user's word.
+    void compareWithAnswers(const Capture& stored)
     {
-        for (const auto& note : file.sidecarNotes) {
-            m_besides.push_back({note, "sidecar"});
-        }
         const auto ran = stored.variant ? parseRan(*stored.variant, m_catalogue) : Result<Member>();
         if (!ran) {
             m_besides.push_back({fmt::format("it names {} as what ran, which is not known here ({})", *stored.variant,

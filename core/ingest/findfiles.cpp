@@ -23,6 +23,7 @@
 #include "core/ingest/text/consoletext.h"
 #include "core/model/run.h"
 #include "core/platform/platform.h"
+#include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope::ingest {
@@ -436,8 +437,9 @@ private:
     std::vector<Folder> m_links;
 };
 
-/// x.json beside x.pt tells the variant and step of that capture and is read with it.
-void dropSidecars(std::vector<FoundFile>& files)
+/// x.json beside x.pt tells the variant and step of that capture and is read with it; one that is alone may be a
+/// capture of which only the counts were written.
+void sortSidecars(std::vector<FoundFile>& files)
 {
     std::set<std::string> stems;
     for (const auto& file : files) {
@@ -448,6 +450,11 @@ void dropSidecars(std::vector<FoundFile>& files)
     std::erase_if(files, [&](const FoundFile& file) {
         return file.relative.ends_with(".json") && stems.contains(file.relative.substr(0, file.relative.size() - 5));
     });
+    for (auto& file : files) {
+        if (tensorfile::looksLikeSidecar(file.path)) {
+            file.kind = FoundFile::Kind::tensor;
+        }
+    }
 }
 
 fs::path withoutTrailingSlash(const fs::path& path)
@@ -462,7 +469,8 @@ FoundFiles singleFile(const fs::path& path)
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
     found.root = path.parent_path().string();
-    const auto kind = tensorfile::looksLikeTensorFile(path) ? FoundFile::Kind::tensor : FoundFile::Kind::log;
+    const bool tensors = tensorfile::looksLikeTensorFile(path) || tensorfile::looksLikeSidecar(path);
+    const auto kind = tensors ? FoundFile::Kind::tensor : FoundFile::Kind::log;
     found.files.push_back({path, notReplaced(found.name), kind, fs::file_size(path, error)});
     // Its console is not read twice where it lies beside: then it belongs to the file.
     const auto console = isWandbName(found.name) ? wandbConsoleBeside(path) : fs::path();
@@ -507,7 +515,7 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     if (auto walked = Walk(found, job).run(path); !walked) {
         return tl::make_unexpected(walked.error());
     }
-    dropSidecars(found.files);
+    sortSidecars(found.files);
     std::sort(found.checkpoints.begin(), found.checkpoints.end(),
         [](const Checkpoint& a, const Checkpoint& b) { return std::tie(a.step, a.path) < std::tie(b.step, b.path); });
     std::sort(found.files.begin(), found.files.end(),

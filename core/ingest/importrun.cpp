@@ -173,6 +173,10 @@ bool liesInCheckpoint(const FoundFile& file, const std::vector<Checkpoint>& foun
 /// nothing but objects we refuse to rebuild is, unless trainers write such files: "training_args.bin".
 bool isOtherTensorFile(const FoundFile& file, const std::vector<Checkpoint>& checkpoints)
 {
+    // Its dump was left behind, or is being written: the sidecar has its name first.
+    if (tensorfile::looksLikeSidecar(file.path)) {
+        return true;
+    }
     const auto opened = tensorfile::openTensorFile(file.path);
     return opened && (opened->opaque.empty() || holdsTensor(opened->root) || liesInCheckpoint(file, checkpoints));
 }
@@ -235,7 +239,8 @@ private:
             known = m_destination.known.contains(headers.identity);
             return known;
         };
-        auto capture = guarded([&] { return tensorfile::readCapture(file.path, isKnown, quiet); }, file.path.string());
+        auto capture =
+            guarded([&] { return tensorfile::readCaptureOrCounts(file.path, isKnown, quiet); }, file.path.string());
         const auto isOther = [&] {
             return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
                 && isOtherTensorFile(file, m_found.checkpoints);
@@ -477,7 +482,7 @@ public:
         if (isNew || place->second == path) {
             return std::nullopt;
         }
-        if (!tensorfile::openCapture({place->second.string(), capture.identity})) {
+        if (!tensorfile::isThere({place->second.string(), capture.identity})) {
             place->second = path;
             return std::nullopt;
         }
@@ -523,7 +528,7 @@ bool holdsSomeOf(
     });
     return log || std::any_of(run.captures.begin(), run.captures.end(), [&](const Capture& capture) {
         const auto relative = fs::path(capture.path).lexically_relative(root);
-        return tensorfile::openCapture({(folder / relative).string(), capture.identity}).has_value();
+        return tensorfile::isThere({(folder / relative).string(), capture.identity});
     });
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/jsonanswer.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
+#include "core/json/scenefields.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
@@ -195,16 +196,6 @@ void fields(Visit& visit, Of<CallsAgain> auto& called)
     visit("same_gpu", called.sameGpu);
     visit("experiment", called.experiment);
     visit("at_the_scene", called.atTheScene);
-}
-
-template <class Visit>
-void fields(Visit& visit, Of<Scene> auto& scene)
-{
-    visit("function", scene.function);
-    visit("called_again", scene.calledAgain);
-    visit("failed_again", scene.failedAgain);
-    visit("input_overwritten", scene.inputOverwritten);
-    visit("output_bad", scene.outputBad);
 }
 
 template <class Visit>

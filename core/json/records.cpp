@@ -11,6 +11,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/json/jsonfields.h"
+#include "core/json/scenefields.h"
 #include "core/model/words.h"
 
 namespace nanscope {
@@ -45,13 +46,6 @@ Json tensorJson(const CaptureTensor& tensor)
     return result;
 }
 
-Json sceneJson(const Scene& scene)
-{
-    return {{"function", orNull(scene.function)}, {"called_again", scene.calledAgain},
-        {"failed_again", scene.failedAgain}, {"input_overwritten", scene.inputOverwritten},
-        {"output_bad", scene.outputBad}};
-}
-
 } // namespace
 
 Json toJson(const Scan& scan, const Shape& shape)
@@ -72,7 +66,7 @@ Json toJson(const Capture& capture)
         {"timestamp_from_name", capture.timestampFromName}, {"variant", written(capture.variant)},
         {"nothing_else", capture.nothingElse}, {"step", written(capture.step)}, {"id", capture.id},
         {"identity", capture.identity}, {"part", orNull(capture.part)},
-        {"scene", capture.scene == Scene {} ? Json(nullptr) : sceneJson(capture.scene)}};
+        {"scene", capture.scene == Scene {} ? Json(nullptr) : written(capture.scene)}};
 }
 
 Json toJson(const Series& series, const std::string& run)

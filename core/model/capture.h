@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,51 @@ struct CaptureTensor
     Scan total() const;
 };
 
+/// What a function takes from elsewhere than its arguments. With any of it nothing follows from the call made again,
+/// nor from the word that nothing else ran.
+enum class OwnState {
+    none, ///< or nobody says
+    otherValues, ///< it keeps values, which were others when it was called again
+    notKnown, ///< whether it does could not be told
+    random, ///< it draws random numbers
+};
+inline constexpr OwnState lastOwnState = OwnState::random;
+std::string_view name(OwnState state);
+
+/// Why a helper wrote down what it counted of the tensors, and not the tensors.
+enum class Withheld {
+    nothing, ///< they were written
+    byPrivacy,
+    byLimit, ///< of size, disk or memory
+    inputLost, ///< it was gone before it could be kept
+};
+inline constexpr Withheld lastWithheld = Withheld::inputLost;
+std::string_view name(Withheld reason);
+
+/// Why nothing was taken from a sidecar.
+enum class SidecarProblem { none, tooLong, notJson };
+inline constexpr SidecarProblem lastSidecarProblem = SidecarProblem::notJson;
+std::string_view name(SidecarProblem problem);
+
+/// A matrix of the output that is, by its checksum, one of an earlier call's.
+struct StaleOutput
+{
+    std::int64_t matrix = 0;
+    std::int64_t call = 0; ///< of the same process, counted from 0
+    bool operator==(const StaleOutput&) const = default;
+};
+
+/// Of the first matrix of an input that was not written.
+struct SingularValues
+{
+    double least = 0;
+    double median = 0;
+    double largest = 0;
+    bool operator==(const SingularValues&) const = default;
+};
+
 /// What was seen at the call and the tensors do not hold, from the sidecar of a capture helper.
+/// core/model/scenewords.h has it as sentences.
 struct Scene
 {
     std::string function; ///< what was called, "dion.megabatch:newton_schulz_func"; empty where it is not said
@@ -40,6 +85,18 @@ struct Scene
     std::int64_t failedAgain = 0; ///< how often its output was not finite then
     bool inputOverwritten = false; ///< the input held other bits after the call than before
     bool outputBad = false; ///< the output was not finite, whether or not it could be kept
+    std::string sourceHash {}; ///< of the function's source: where two differ, other code ran
+    OwnState state = OwnState::none;
+    std::string notCalledAgain {}; ///< why it was not, or less often than asked for, in the helper's words
+    std::string exception {}; ///< that the call ended with
+    std::optional<StaleOutput> stale {}; ///< the first there is
+    std::string control {}; ///< file of a healthy call of the same kind
+    bool rotated = false; ///< the tensors were turned at random to hide them: which value was bad is lost
+    Withheld withheld = Withheld::nothing;
+    std::string withheldBecause {}; ///< in the helper's words; empty where the reason says it all
+    std::optional<SingularValues> singular {};
+    std::optional<double> otherEpsilon {}; ///< what the sidecar says where the dump, which counts, says another
+    SidecarProblem problem = SidecarProblem::none;
 
     bool operator==(const Scene&) const = default;
 };
@@ -64,6 +121,12 @@ struct Capture
     std::optional<std::int64_t> step; ///< update index, from a sidecar
     Scene scene {};
     std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
+
+    /// Else its file is the sidecar: the scans count what they can, and there is nothing to replay.
+    bool hasTensors() const { return scene.withheld == Withheld::nothing; }
+    /// Whether a replay may be held against its values: a random rotation that is rounded to the format again leaves
+    /// neither the place nor the size of any of them, nor the faint directions of the input.
+    bool holdsTheCall() const { return hasTensors() && !scene.rotated; }
 };
 
 /// Matrices are the last two dimensions; everything before them is batch. A 1-D tensor is one row. A shape without

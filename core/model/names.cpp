@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/model/capture.h"
 #include "core/model/cell.h"
 #include "core/model/experiment.h"
 #include "core/model/run.h"
@@ -33,6 +34,9 @@ constexpr std::array<Names, 7> blameNames {
 constexpr std::array<Names, 13> damageShapeNames {"none", "whole element", "single element", "rows", "columns",
     "rectangle", "strided rectangle", "blocks", "diagonal", "lower triangle", "upper triangle", "mirrored pair",
     "scattered"};
+constexpr std::array<Names, 4> ownStateNames {"none", "other values", "not known", "random"};
+constexpr std::array<Names, 4> withheldNames {"nothing", "privacy", "limit", "input lost"};
+constexpr std::array<Names, 3> sidecarProblemNames {"none", "too long", "not json"};
 constexpr std::array<Names, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
 constexpr std::array<Names, 53> ruleNames {"unjudged", "no-output", "input-may-be-result", "damaged-input",
     "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process", "duplicate-on-another-rank",
@@ -106,6 +110,21 @@ std::optional<OpName> parseOpName(std::string_view name)
 std::string_view name(DamageShape shape)
 {
     return at(damageShapeNames, shape);
+}
+
+std::string_view name(OwnState state)
+{
+    return at(ownStateNames, state);
+}
+
+std::string_view name(Withheld reason)
+{
+    return at(withheldNames, reason);
+}
+
+std::string_view name(SidecarProblem problem)
+{
+    return at(sidecarProblemNames, problem);
 }
 
 std::string_view name(Leftover leftover)

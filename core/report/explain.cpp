@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/report/document/conviction.h"
@@ -156,12 +157,18 @@ std::string sideText(const CaptureTensor& tensor)
     const auto share = 100.0 * static_cast<double>(scan.nonFinite()) / static_cast<double>(scan.count);
     const auto rest = scan.nonFinite() == scan.count ? std::string("no finite value")
                                                      : "the rest at most " + magnitudeText(scan.absmax);
-    return fmt::format("{} of {} elements ({:.3g} %), first at {}, {}", classesText(scan), countText(scan.count), share,
-        indexText(indexIn(tensor.shape, scan.firstNonFinite)), rest);
+    const auto first = scan.firstNonFinite < 0
+        ? std::string()
+        : fmt::format("first at {}, ", indexText(indexIn(tensor.shape, scan.firstNonFinite)));
+    return fmt::format(
+        "{} of {} elements ({:.3g} %), {}{}", classesText(scan), countText(scan.count), share, first, rest);
 }
 
 std::string outputText(const Capture& capture, const CaptureVerdict& verdict)
 {
+    if (!capture.output && !capture.scene.exception.empty()) {
+        return "there is none: the call raised " + printable(capture.scene.exception);
+    }
     if (!capture.output) {
         return capture.scene.outputBad ? "was not finite, and gone before it could be kept"
                                        : "not in the file: a bare tensor or a partial dump";
@@ -191,6 +198,14 @@ Reading withoutOutput(const CaptureTensor& input)
 
 Reading readingOf(const Capture& capture)
 {
+    if (!capture.hasTensors()) {
+        return {"what its helper counted and saw at the call",
+            fmt::format("which values, and anything a replay would tell: {}", printable(withheldText(capture.scene)))};
+    }
+    if (capture.scene.rotated && capture.input.total().finite()) {
+        return {"that it broke in this call, if its output is not finite, and what its singular values are",
+            "where the damage lay, its bits and the largest values: the tensors were turned by random rotations"};
+    }
     if (!capture.part.empty()) {
         return {"what this rank's part holds",
             "anything of the call: it was given the whole, whose other parts may be "
@@ -279,7 +294,21 @@ std::string sceneText(const Capture& capture)
             fmt::format("Made again at the scene on the same bits, {} of {} failed{}. ", countText(scene.failedAgain),
                 counted(scene.calledAgain, "call"), twoEnds ? ": no function of its input does that" : "");
     }
+    if (!scene.notCalledAgain.empty()) {
+        text += fmt::format("{}: {}. ", scene.calledAgain > 0 ? "Not made again more often" : "It was not made again",
+            printable(scene.notCalledAgain));
+    }
     text += scene.inputOverwritten ? "Afterwards the input held other bits. " : "";
+    if (!scene.control.empty()) {
+        text += fmt::format("A healthy call of its kind is in {}. ", printable(scene.control));
+    }
+    if (scene.singular) {
+        text += fmt::format("Singular values of the first input from {} to {}, half of them above {}. ",
+            numberText(scene.singular->least), numberText(scene.singular->largest), numberText(scene.singular->median));
+    }
+    for (const auto& note : notesOf(scene)) {
+        text += asSentence(printable(note)) + " ";
+    }
     return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
@@ -287,6 +316,9 @@ std::string nextText(const Capture& capture, const CaptureVerdict& verdict, cons
 {
     if (!verdict.next.empty()) {
         return lineOf(verdict.next.front());
+    }
+    if (!capture.hasTensors()) {
+        return "run it again: " + whatKeepsMore(capture.scene);
     }
     if (!capture.part.empty()) {
         return "nanscope inspect FOLDER --stitch -o whole.pt, then nanscope diagnose whole.pt" + words;

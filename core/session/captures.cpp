@@ -3,8 +3,11 @@
 #include "core/session/captures.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "core/model/capturenames.h"
 #include "core/session/cells.h"
@@ -51,6 +54,73 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
     return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
 }
 
+constexpr const char* sceneColumns =
+    "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
+    "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
+    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem";
+
+/// The value that is called so; the first where none is, as in a session that was changed by hand.
+template <class Enum>
+Enum named(const std::string& text, Enum last)
+{
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+        if (text == name(static_cast<Enum>(i))) {
+            return static_cast<Enum>(i);
+        }
+    }
+    return {};
+}
+
+/// What a session of before version 14 holds, and one that was not imported since.
+void readCalls(const Statement& row, Scene& scene)
+{
+    scene.function = row.text(1);
+    scene.calledAgain = row.integer(2);
+    scene.failedAgain = row.integer(3);
+    scene.inputOverwritten = row.integer(4) != 0;
+    scene.outputBad = row.integer(5) != 0;
+}
+
+/// `row` has the columns of sceneColumns.
+Scene readScene(const Statement& row)
+{
+    Scene scene;
+    readCalls(row, scene);
+    scene.sourceHash = row.text(6);
+    scene.state = named(row.text(7), lastOwnState);
+    scene.notCalledAgain = row.text(8);
+    scene.exception = row.text(9);
+    if (!row.isNull(10) && !row.isNull(11)) {
+        scene.stale = StaleOutput {row.integer(10), row.integer(11)};
+    }
+    scene.control = row.text(12);
+    scene.rotated = row.integer(13) != 0;
+    scene.withheld = named(row.text(14), lastWithheld);
+    scene.withheldBecause = row.text(15);
+    if (!row.isNull(16) && !row.isNull(17) && !row.isNull(18)) {
+        scene.singular = SingularValues {row.real(16), row.real(17), row.real(18)};
+    }
+    scene.otherEpsilon = row.optional<double>(19);
+    scene.problem = named(row.text(20), lastSidecarProblem);
+    return scene;
+}
+
+template <class Part, class Value>
+std::optional<Value> of(const std::optional<Part>& whole, Value Part::*member)
+{
+    return whole ? std::optional((*whole).*member) : std::nullopt;
+}
+
+void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
+{
+    insert.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten, scene.outputBad,
+        scene.sourceHash, name(scene.state), scene.notCalledAgain, scene.exception,
+        of(scene.stale, &StaleOutput::matrix), of(scene.stale, &StaleOutput::call), scene.control, scene.rotated,
+        name(scene.withheld), scene.withheldBecause, of(scene.singular, &SingularValues::least),
+        of(scene.singular, &SingularValues::median), of(scene.singular, &SingularValues::largest), scene.otherEpsilon,
+        name(scene.problem));
+}
+
 /// What only a sidecar says, in tables of its own: most captures have none.
 class SaidBeside
 {
@@ -59,7 +129,10 @@ public:
         : m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
-        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?, ?, ?, ?, ?)")
+        , m_insertScene(db,
+              fmt::format("INSERT INTO capture_scenes ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                          "?, ?, ?, ?, ?, ?)",
+                  sceneColumns))
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -69,10 +142,9 @@ public:
             m_insertWord.bind(id).run();
         }
         m_dropScene.bind(id).run();
-        if (const auto& scene = c.scene; scene != Scene {}) {
-            m_insertScene
-                .bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten, scene.outputBad)
-                .run();
+        if (c.scene != Scene {}) {
+            bindScene(m_insertScene, id, c.scene);
+            m_insertScene.run();
         }
     }
 
@@ -194,7 +266,7 @@ void attachScans(sqlite3* db, std::vector<Capture>& captures)
 /// Calls `take` with the captures that `sql` gives a row, whose first column is the capture's id, in their order. A
 /// session that is only read keeps the version it was written with.
 template <class Take>
-void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, const char* sql, Take take)
+void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, std::string_view sql, Take take)
 {
     if (pragmaValue(db, "user_version") < sinceVersion) {
         return;
@@ -210,23 +282,26 @@ void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersi
     }
 }
 
+Scene storedScene(sqlite3* db, std::int64_t id)
+{
+    Statement find(db, fmt::format("SELECT {} FROM capture_scenes WHERE capture_id = ?", sceneColumns));
+    return find.bind(id).step() ? readScene(find) : Scene {};
+}
+
 } // namespace
 
 void storeSidecar(sqlite3* db, const Capture& c)
 {
     Statement find(db,
-        "SELECT c.id, c.variant, c.step, c.epsilon, w.capture_id IS NOT NULL, coalesce(s.function, ''), "
-        "coalesce(s.called_again, 0), coalesce(s.failed_again, 0), coalesce(s.input_overwritten, 0), "
-        "coalesce(s.output_bad, 0) FROM captures c "
-        "LEFT JOIN captures_of_nothing_else w ON w.capture_id = c.id LEFT JOIN capture_scenes s ON s.capture_id = c.id "
-        "WHERE c.identity = ?");
+        "SELECT c.id, c.variant, c.step, c.epsilon, w.capture_id IS NOT NULL FROM captures c "
+        "LEFT JOIN captures_of_nothing_else w ON w.capture_id = c.id WHERE c.identity = ?");
     if (!find.bind(c.identity).step()) {
         return;
     }
     const auto id = find.integer(0);
-    const Scene scene {find.text(5), find.integer(6), find.integer(7), find.integer(8) != 0, find.integer(9) != 0};
     const bool same = find.optional<std::string>(1) == c.variant && find.optional<std::int64_t>(2) == c.step
-        && find.optional<double>(3) == c.epsilon && (find.integer(4) != 0) == c.nothingElse && scene == c.scene;
+        && find.optional<double>(3) == c.epsilon && (find.integer(4) != 0) == c.nothingElse
+        && storedScene(db, id) == c.scene;
     find.reset();
     if (same) {
         return;
@@ -396,12 +471,16 @@ std::vector<Capture> readCaptures(sqlite3* db)
         [](Capture& c, const Statement& row) { c.file = row.text(1); });
     attach(db, captures, nothingElseVersion, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
-    attach(db, captures, scenesVersion,
-        "SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad FROM capture_scenes "
-        "ORDER BY capture_id",
-        [](Capture& c, const Statement& row) {
-            c.scene = {row.text(1), row.integer(2), row.integer(3), row.integer(4) != 0, row.integer(5) != 0};
-        });
+    if (pragmaValue(db, "user_version") >= wholeScenesVersion) {
+        attach(db, captures, wholeScenesVersion,
+            fmt::format("SELECT {} FROM capture_scenes ORDER BY capture_id", sceneColumns),
+            [](Capture& c, const Statement& row) { c.scene = readScene(row); });
+    } else {
+        attach(db, captures, scenesVersion,
+            "SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad "
+            "FROM capture_scenes ORDER BY capture_id",
+            [](Capture& c, const Statement& row) { readCalls(row, c.scene); });
+    }
     return captures;
 }
 

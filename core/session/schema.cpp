@@ -159,8 +159,27 @@ constexpr const char* endedCollectives = R"sql(
 ALTER TABLE event_facts ADD COLUMN collective_ended INTEGER;
 )sql";
 
+// The rest of what a Scene holds; NULL for what an older Nanscope did not take.
+constexpr const char* wholeScenes = R"sql(
+ALTER TABLE capture_scenes ADD COLUMN source_hash TEXT;
+ALTER TABLE capture_scenes ADD COLUMN state TEXT;
+ALTER TABLE capture_scenes ADD COLUMN not_called_again TEXT;
+ALTER TABLE capture_scenes ADD COLUMN exception TEXT;
+ALTER TABLE capture_scenes ADD COLUMN stale_matrix INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN stale_call INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN control TEXT;
+ALTER TABLE capture_scenes ADD COLUMN rotated INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN withheld TEXT;
+ALTER TABLE capture_scenes ADD COLUMN withheld_because TEXT;
+ALTER TABLE capture_scenes ADD COLUMN singular_least REAL;
+ALTER TABLE capture_scenes ADD COLUMN singular_median REAL;
+ALTER TABLE capture_scenes ADD COLUMN singular_largest REAL;
+ALTER TABLE capture_scenes ADD COLUMN sidecar_epsilon REAL;
+ALTER TABLE capture_scenes ADD COLUMN sidecar_problem TEXT;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
-    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives};
+    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

@@ -15,12 +15,6 @@ namespace nanscope::workflow {
 
 namespace {
 
-std::string sidecarText(const Capture& capture)
-{
-    return fmt::format("{} {} {} {} {} {}", capture.variant.value_or(""), capture.step.value_or(-1),
-        capture.nothingElse, capture.scene.function, capture.scene.calledAgain, capture.scene.failedAgain);
-}
-
 std::string keyOf(const Series& series)
 {
     return fmt::format("{} {} {}", series.rank.value_or(-1), series.segment, series.name);
@@ -128,7 +122,7 @@ void RunNews::forgetReplaced(const RunData& run)
 void RunNews::lookAtCaptures(const RunData& run, Found& found)
 {
     for (const auto& capture : run.captures) {
-        auto said = sidecarText(capture);
+        Said said {capture.variant, capture.step, capture.nothingElse, capture.scene};
         const auto [known, isNew] = m_captures.try_emplace(capture.identity, said);
         if (isNew) {
             found.dumps.push_back(&capture);

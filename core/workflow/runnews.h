@@ -58,12 +58,22 @@ private:
         bool told = false;
     };
 
+    /// What only a sidecar says of a capture.
+    struct Said
+    {
+        std::optional<std::string> variant;
+        std::optional<std::int64_t> step;
+        bool nothingElse = false;
+        Scene scene;
+        bool operator==(const Said&) const = default;
+    };
+
     void forgetReplaced(const RunData& run);
     void lookAtCaptures(const RunData& run, Found& found);
     void lookAtSeries(const Series& series, const PointsOf& pointsOf, Found& found);
     void lookAtWords(const RunData& run, Found& found);
 
-    std::map<std::string, std::string> m_captures; ///< what their sidecars say, by identity
+    std::map<std::string, Said> m_captures; ///< by identity
     std::map<std::string, std::map<std::string, Seen>> m_series; ///< by log, then by name, rank and segment
     std::set<std::string> m_words; ///< logs whose words were told
     std::set<std::string> m_replaced;

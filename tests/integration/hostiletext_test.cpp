@@ -104,6 +104,18 @@ protected:
         makeSession();
     }
 
+    /// A capture without tensors, as somebody wrote it who knows its keys.
+    void writeHelpersFiles() const
+    {
+        const std::string bad = "h\x1b[2J\u202e\nForged e";
+        const nlohmann::json tensor {{"dtype", "torch.float32"}, {"shape", {4, 6}}, {"missing", bad}};
+        writeText(m_run + "/dion_nan_capture_rank0_shape4x6_pid1_1795234396390.json",
+            nlohmann::json {{"schema", "nanscope.sidecar/1"}, {"reason", "a non-finite output"}, {"exception", bad},
+                {"retries_skipped", bad}, {"controls", {bad}}, {"function", {{"module", bad}, {"qualname", bad}}},
+                {"input", tensor}, {"output", tensor}}
+                .dump());
+    }
+
     void makeRun() const
     {
         const nanscope::Shape shape {4, 6};
@@ -120,6 +132,7 @@ protected:
         writeCapture(m_run + "/good" + hostile + ".pt");
         writeText(m_run + "/good" + hostile + ".json",
             nlohmann::json {{"variant", "h\x1b[2J\u202e"}, {"precision", "\u2066p"}, {"step", 1}}.dump());
+        writeHelpersFiles();
         writeText(m_run + "/bad" + hostile + ".pt", hostile);
         writeArchive(m_run + "/opaque.pt", "c" + hostile.substr(0, hostile.find('\n')) + "\nname\n.");
         writeText(m_run + "/console" + hostile + ".log",

@@ -8,6 +8,8 @@
 
 #include <QSet>
 
+#include "core/base/text.h"
+#include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 #include "ui/shared/roles.h"
 #include "ui/shared/text.h"
@@ -233,6 +235,9 @@ QString CaptureModel::toolTip(const Row& row, int column) const
             .arg(headerData(column, Qt::Horizontal, Qt::DisplayRole).toString(), text(row, column), qstr(capture.file));
     if (!capture.part.empty()) {
         tip += QLatin1Char('\n') + qstr(capture.part);
+    }
+    if (!capture.hasTensors()) {
+        tip += QLatin1Char('\n') + qstr(asSentence(withheldText(capture.scene)));
     }
     if (row.verdict) {
         tip += QStringLiteral("\n%1\n%2").arg(placeSentence(capture, *row.verdict), qstr(row.verdict->summary));

@@ -49,7 +49,8 @@ struct Replicas
 /// divided among the ranks. Of other optimizers a single matrix tells nothing.
 bool everyRankComputesIt(const Capture& capture)
 {
-    return capture.timestampFromName && capture.part.empty() && capture.input.shape.size() == 2;
+    return capture.timestampFromName && capture.holdsTheCall() && capture.part.empty()
+        && capture.input.shape.size() == 2;
 }
 
 bool knowsItsStep(const CaptureVerdict& verdict)

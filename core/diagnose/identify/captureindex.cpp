@@ -65,6 +65,12 @@ bool writtenBefore(const Capture& a, const Capture& b)
     return *a.timestampMs < *b.timestampMs;
 }
 
+/// Both sidecars have a hash of what was called, and it is not the same.
+bool otherCode(const Scene& a, const Scene& b)
+{
+    return !a.sourceHash.empty() && !b.sourceHash.empty() && a.sourceHash != b.sourceHash;
+}
+
 } // namespace
 
 bool sameInputCounts(const Capture& a, const Capture& b)
@@ -93,7 +99,8 @@ std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional
 
 bool isControlOf(const Capture& healthy, const Capture& damaged)
 {
-    if (!healthy.output || !damaged.output || !healthy.part.empty() || healthy.path == damaged.path) {
+    if (!healthy.output || !damaged.output || !healthy.holdsTheCall() || !healthy.part.empty()
+        || healthy.path == damaged.path || otherCode(healthy.scene, damaged.scene)) {
         return false;
     }
     const bool alike = healthy.input.shape == damaged.input.shape && healthy.input.dtype == damaged.input.dtype
@@ -111,6 +118,9 @@ CaptureIndex::CaptureIndex(const RunData& run)
 {
     for (const auto& capture : run.captures) {
         m_byName.try_emplace(std::pair(capture.file, capture.id), &capture);
+        if (!capture.holdsTheCall()) {
+            continue;
+        }
         addClean(capture);
         if (const auto process = processOf(capture); !process.empty() && capture.timestampFromName) {
             m_byProcess[process + " " + shapeText(capture.input.shape)].push_back(&capture);

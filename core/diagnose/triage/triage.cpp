@@ -11,6 +11,7 @@
 
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/verdict/experiments.h"
+#include "core/model/scenewords.h"
 
 namespace nanscope::diagnose {
 
@@ -48,8 +49,16 @@ InputState inputState(const Capture& capture)
 
 bool bornHere(const Capture& capture)
 {
+    if (!capture.hasTensors() && !capture.input.scanned()) {
+        return false;
+    }
+    // Of what has no tensors only some matrices are counted: the one that was bad may be among the others.
+    if ((!capture.output || !capture.hasTensors()) && capture.scene.outputBad
+        && inputState(capture) == InputState::finite) {
+        return true;
+    }
     if (!capture.output) {
-        return capture.scene.outputBad && inputState(capture) == InputState::finite;
+        return false;
     }
     for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
         if (capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
@@ -92,15 +101,17 @@ std::string upstreamSummary(const Capture& capture)
     const auto total = capture.input.total();
     const auto shape = matrixShape(capture.input.shape);
     const auto first = total.firstNonFinite;
+    constexpr auto notTheIteration = "the gradient or the momentum brought them, not the iteration";
     if (first < 0) {
-        return "the input was not scanned";
+        return total.finite() ? "the input was not scanned"
+                              : fmt::format("{} of the {} input values that were counted were already non-finite: {}",
+                                  total.nonFinite(), total.count, notTheIteration);
     }
     const auto within = first % shape.elements();
     const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
-    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: the gradient or "
-                       "the momentum brought them, not the iteration",
+    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: {}",
         total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
-        capture.part.empty() ? "" : " of this rank's part");
+        capture.part.empty() ? "" : " of this rank's part", notTheIteration);
 }
 
 void argueUpstream(CaptureVerdict& v, const Scan& input)
@@ -283,6 +294,33 @@ void judgePart(Entry& entry)
             entry.capture->part);
 }
 
+/// What the helper saw when it made the call again; false where that does not tell.
+bool judgeByRetries(CaptureVerdict& v, const Scene& scene, const char* lost)
+{
+    v.facts.scene = scene;
+    v.facts.calledAgain = callsAtTheScene(v.capture, v.facts);
+    const auto& again = v.facts.calledAgain;
+    if (std::ranges::none_of(again, cameOutFinite)) {
+        return false;
+    }
+    v.rule = RuleId::calledAgainFinite;
+    v.blame = Blame::nondeterministic;
+    v.kind = "the same input, another output";
+    v.question.clear();
+    v.summary = fmt::format("the output was not finite, which the sidecar says; made again, {}, so no function of its "
+                            "input did it. {}",
+        callsText(again.front()), lost);
+    v.speaksFor.push_back({callsText(again.front()) + ": the same bits end in two ways", "retries"});
+    return true;
+}
+
+void noteScene(CaptureVerdict& v, const Scene& scene)
+{
+    for (const auto& note : notesOf(scene)) {
+        v.notTestable.push_back({note, "sidecar"});
+    }
+}
+
 /// A helper saw that the output was not finite, and could not keep it: the birth is known, and what was called again.
 void judgeWithoutOutput(Entry& entry)
 {
@@ -295,45 +333,107 @@ void judgeWithoutOutput(Entry& entry)
         "the input was finite and the output was not, which the sidecar says: it was gone when the step ended, and "
         "without it no replay is held against it";
     v.question = "does it come again with NANSCOPE_CAPTURE_KEEP=1, which holds the outputs of a step until it ends?";
-    v.facts.scene = entry.capture->scene;
-    v.facts.calledAgain = callsAtTheScene(v.capture, v.facts);
-    const auto& again = v.facts.calledAgain;
-    if (std::ranges::any_of(again, cameOutFinite)) {
-        v.rule = RuleId::calledAgainFinite;
-        v.blame = Blame::nondeterministic;
-        v.kind = "the same input, another output";
-        v.question.clear();
-        v.summary = fmt::format("the output was not finite, which the sidecar says; made again, {}, so no function of "
-                                "its input did it. The output itself was gone when the step ended",
-            callsText(again.front()));
-        v.speaksFor.push_back({callsText(again.front()) + ": the same bits end in two ways", "retries"});
+    judgeByRetries(v, entry.capture->scene, "The output itself was gone when the step ended");
+}
+
+/// Counts tell where it began and nothing of which values: no replay can be held against them.
+void judgeCounted(Entry& entry)
+{
+    auto& v = entry.verdict;
+    const auto& scene = entry.capture->scene;
+    v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
+    v.kind = "counts alone";
+    v.blame = Blame::undecided;
+    v.summary =
+        fmt::format("by counts alone, what went in was finite and what came out was not; {}, so there is nothing "
+                    "to replay",
+            withheldText(scene));
+    v.question = fmt::format("does it come again with its tensors? {}", whatKeepsMore(scene));
+    judgeByRetries(v, scene, "There are no tensors to hold a replay against");
+    noteScene(v, scene);
+}
+
+/// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.
+void judgeUncounted(Entry& entry, const Reaching& causes, const Reaching& upstream)
+{
+    auto& v = entry.verdict;
+    const auto& scene = entry.capture->scene;
+    if (!scene.outputBad) {
+        v.role = Role::healthy;
+        v.kind = "no input";
+        v.summary = scene.exception.empty() ? withheldText(scene) : "the call raised " + scene.exception;
+        noteScene(v, scene);
+        return;
     }
+    const auto* cause = causes.firstFor(entry);
+    const auto* earlier = cause != nullptr ? cause : upstream.firstFor(entry);
+    v.blame = Blame::undecided;
+    v.kind = "no input";
+    v.role = earlier != nullptr ? Role::downstream : Role::birth;
+    v.causedBy = earlier != nullptr ? earlier->verdict.capture : std::string();
+    v.summary = fmt::format("the output was not finite; {}, so whether it was finite is not known{}",
+        withheldText(scene), earlier != nullptr ? ", and an earlier damaged capture can have reached it" : "");
+    v.question = fmt::format("does it come again with its input? {}", whatKeepsMore(scene));
+    noteScene(v, scene);
+}
+
+/// A rotation mixes every value with the others: one NaN becomes a matrix of them, a single large value many small
+/// ones.
+void judgeTurned(Entry& entry)
+{
+    auto& v = entry.verdict;
+    v.role = Role::birth;
+    v.kind = "turned tensors";
+    v.blame = Blame::undecided;
+    v.summary = "what went in was finite and what came out was not; the tensors were turned at random to hide them, so "
+                "where the damage lay and which values were largest is lost";
+    v.question = "does it come again with NANSCOPE_CAPTURE_PRIVACY=none, on a run whose matrices may be kept?";
+    judgeByRetries(v, entry.capture->scene, "Where the damage lay is lost with the rotation");
+    noteScene(v, entry.capture->scene);
+}
+
+void judgeHealthy(Entry& entry)
+{
+    auto& v = entry.verdict;
+    v.role = Role::healthy;
+    const auto& capture = *entry.capture;
+    if (capture.output) {
+        v.summary =
+            capture.holdsTheCall() ? "finite in and out" : "finite in and out, and no replay is held against it";
+        noteScene(v, capture.scene);
+        return;
+    }
+    v.rule = RuleId::noOutput;
+    v.kind = "no output";
+    v.summary = capture.scene.exception.empty()
+        ? "an input alone: there is no output to judge"
+        : fmt::format("the call raised {}: there is no output to judge", capture.scene.exception);
 }
 
 void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
 {
-    auto& v = entry.verdict;
-    const bool whole = entry.capture->part.empty();
-    if (!whole && bornHere(*entry.capture) && inputState(*entry.capture) == InputState::finite) {
+    const auto& capture = *entry.capture;
+    if (!capture.hasTensors() && !capture.input.scanned()) {
+        judgeUncounted(entry, causes, upstream);
+        return;
+    }
+    const bool whole = capture.part.empty();
+    const bool born = bornHere(capture);
+    if (!whole && born && inputState(capture) == InputState::finite) {
         judgePart(entry);
-        return;
-    }
-    if (whole && bornHere(*entry.capture) && !entry.capture->output) {
+    } else if (whole && born && !capture.hasTensors()) {
+        judgeCounted(entry);
+    } else if (whole && born && !capture.output) {
         judgeWithoutOutput(entry);
-        return;
+    } else if (whole && born && capture.scene.rotated) {
+        judgeTurned(entry);
+    } else if (whole && born) {
+        entry.verdict.role = damagedOnZero(capture) ? Role::padding : Role::birth;
+    } else if (inputState(capture) == InputState::finite) {
+        judgeHealthy(entry);
+    } else {
+        judgeDamagedInput(entry, causes, upstream);
     }
-    if (whole && bornHere(*entry.capture)) {
-        v.role = damagedOnZero(*entry.capture) ? Role::padding : Role::birth;
-        return;
-    }
-    if (inputState(*entry.capture) == InputState::finite) {
-        v.role = Role::healthy;
-        v.summary = entry.capture->output ? "finite in and out" : "an input alone: there is no output to judge";
-        v.rule = entry.capture->output ? RuleId::unjudged : RuleId::noOutput;
-        v.kind = entry.capture->output ? "" : "no output";
-        return;
-    }
-    judgeDamagedInput(entry, causes, upstream);
 }
 
 int rolePlace(Role role)

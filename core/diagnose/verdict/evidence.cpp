@@ -16,6 +16,7 @@
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 
 namespace nanscope::diagnose::verdict {
@@ -525,6 +526,9 @@ void addUntestable(CaptureVerdict& v)
 void addScene(CaptureVerdict& v)
 {
     const auto& scene = v.facts.scene;
+    for (const auto& note : notesOf(scene)) {
+        v.notTestable.push_back({note, "sidecar"});
+    }
     if (scene.inputOverwritten) {
         v.notTestable.push_back({"who wrote into the input during the call: it held other bits afterwards, as it does "
                                  "where a function works in place",

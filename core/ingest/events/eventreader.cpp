@@ -470,7 +470,7 @@ std::optional<std::int64_t> numberIn(const LogLine& line, std::size_t pattern, c
 }
 
 /// The wrapper, and our helper, name the dump by a path of the machine it ran on; the file's own name is what is found
-/// again. Where the helper had no tensors to write, it names a sidecar, which is no dump.
+/// again. Where the helper wrote no tensors, that is the sidecar.
 void readCapture(std::string_view text, Event& event)
 {
     static const RE2 pattern(R"((?:output|in Newton-Schulz) on rank (\d+), .*dumped to (.+)$)", RE2::Latin1);
@@ -480,9 +480,7 @@ void readCapture(std::string_view text, Event& event)
         return;
     }
     const auto file = trimmed({path.data(), path.size()});
-    if (!file.ends_with(".json")) {
-        event.capture = readable(file.substr(file.find_last_of("/\\") + 1), 1000);
-    }
+    event.capture = readable(file.substr(file.find_last_of("/\\") + 1), 1000);
     if (const auto number = parseInteger({rank.data(), rank.size()}); number && *number <= largestRank) {
         event.rank = static_cast<int>(*number);
     }

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/model/scenewords.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/document/sections.h"
@@ -177,7 +178,7 @@ std::string toldCapture(const ReportInput& input)
 /// The command for one that there can be: of a part there is none, and of NaN no synthetic twin.
 Blocks byBundle(const Capture& capture, const std::string& report)
 {
-    if (!capture.part.empty()) {
+    if (!capture.part.empty() || !capture.hasTensors()) {
         return {};
     }
     const bool finite = std::ranges::all_of(capture.input.batches, [](const Scan& scan) { return scan.finite(); });
@@ -300,6 +301,13 @@ Blocks reproduce(const ReportFacts& facts)
 {
     if (facts.capture == nullptr) {
         return {};
+    }
+    if (!facts.capture->hasTensors()) {
+        const auto& scene = facts.capture->scene;
+        return {Paragraph {own("Nothing can be replayed: ") + foreign(withheldText(scene))
+            + own(". To have more of the "
+                  "next one: "
+                + whatKeepsMore(scene) + ".")}};
     }
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
     const auto run = platform::shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);

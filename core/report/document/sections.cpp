@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/model/scenewords.h"
 #include "core/model/words.h"
 #include "core/report/document/console.h"
 #include "core/report/document/conviction.h"
@@ -297,6 +298,14 @@ Blocks call(const ReportFacts& facts)
         known.add(own("layer: ") + foreign(facts.verdict->layer));
     }
     known.add(own("variant: ") + foreign(variantText(facts.verdict->variant)));
+    if (const auto& scene = capture.scene; !scene.function.empty()) {
+        known.add(own("function: ") + foreign(scene.function)
+            + own(scene.sourceHash.empty() ? "" : ", source " + scene.sourceHash));
+    }
+    if (!capture.hasTensors()) {
+        known.add(
+            own("not replayable: ") + foreign(withheldText(capture.scene)) + own("; " + whatKeepsMore(capture.scene)));
+    }
     if (capture.epsilon) {
         known.add(own("epsilon " + numberText(*capture.epsilon)));
     }

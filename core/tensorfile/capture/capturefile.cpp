@@ -15,10 +15,9 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <simdjson.h>
 
-#include "core/base/text.h"
+#include "core/model/scenewords.h"
+#include "core/tensorfile/capture/sidecar.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"
@@ -105,193 +104,6 @@ bool isWrapped(const PickleValue& root, const CaptureFile& file)
     const auto expected = "torch." + std::string(torchName(capture.input.dtype));
     return capture.timestampFromName && file.output && rank != nullptr && root.find("epsilon") != nullptr
         && typeName != nullptr && *typeName == expected && numbersIn(root.find("shape")) == capture.input.shape;
-}
-
-std::string_view wordIn(const simdjson::simdjson_result<simdjson::dom::element>& value)
-{
-    std::string_view text;
-    return value.get(text) == simdjson::SUCCESS ? text : std::string_view();
-}
-
-bool isTrue(const simdjson::simdjson_result<simdjson::dom::element>& value)
-{
-    bool is = false;
-    return value.get(is) == simdjson::SUCCESS && is;
-}
-
-/// What a function takes besides its arguments; empty where it takes nothing, and where nothing is said.
-std::string_view stateOf(const simdjson::dom::object& object)
-{
-    if (isTrue(object["call"]["random"])) {
-        return "the function draws random numbers";
-    }
-    const auto keeps = wordIn(object["call"]["keeps"]);
-    if (keeps.empty() || keeps == "the same") {
-        return "";
-    }
-    return keeps == "other values" ? "the function keeps values, which were others when it was called again"
-                                   : "it could not be told whether the function keeps values from call to call";
-}
-
-/// The calls that the helper made again as they ran. Where the function was given other tensors, too, or that is not
-/// said, the first call may have changed them, and nothing follows from another end.
-void takeRetries(const simdjson::dom::object& object, CaptureFile& file)
-{
-    std::int64_t otherTensors = 0;
-    simdjson::dom::array retries;
-    const bool alone = object["call"]["other_tensors"].get(otherTensors) == simdjson::SUCCESS && otherTensors == 0;
-    if (!alone || object["retries"].get(retries) != simdjson::SUCCESS || retries.size() == 0) {
-        return;
-    }
-    if (!stateOf(object).empty()) {
-        return;
-    }
-    auto& scene = file.capture.scene;
-    for (const auto retry : retries) {
-        std::string_view how;
-        bool finite = false;
-        if (retry["how"].get(how) == simdjson::SUCCESS && (how == "same" || how == "stream")
-            && retry["finite"].get(finite) == simdjson::SUCCESS) {
-            ++scene.calledAgain;
-            scene.failedAgain += finite ? 0 : 1;
-        }
-    }
-}
-
-/// What a capture helper saw at the call (docs/capture.md).
-void takeScene(const simdjson::dom::object& object, CaptureFile& file)
-{
-    auto& scene = file.capture.scene;
-    std::string_view module;
-    std::string_view name;
-    if (object["function"]["module"].get(module) == simdjson::SUCCESS
-        && object["function"]["qualname"].get(name) == simdjson::SUCCESS) {
-        scene.function = fmt::format("{}:{}", module, name);
-    }
-    takeRetries(object, file);
-    std::string_view before;
-    std::string_view after;
-    scene.inputOverwritten = object["input"]["checksum_before"].get(before) == simdjson::SUCCESS
-        && object["input"]["checksum_after"].get(after) == simdjson::SUCCESS && before != after;
-    scene.outputBad = wordIn(object["reason"]) == "a non-finite output";
-    if (const auto error = wordIn(object["exception"]); !error.empty()) {
-        file.sidecarNotes.push_back(fmt::format("the call raised {}: there is no output", clipped(error, 300)));
-    }
-}
-
-/// The whole output, or matrices of it, that the helper knew from an earlier call by their checksums.
-void noteStale(const simdjson::dom::object& object, CaptureFile& file)
-{
-    simdjson::dom::array places;
-    if (object["stale"].get(places) != simdjson::SUCCESS) {
-        return;
-    }
-    for (const auto place : places) {
-        std::int64_t matrix = 0;
-        std::int64_t call = 0;
-        if (place["matrix"].get(matrix) == simdjson::SUCCESS && place["call"].get(call) == simdjson::SUCCESS) {
-            file.sidecarNotes.push_back(
-                fmt::format("by its checksum, matrix {} of the output is that of call {} of this process, bit for bit",
-                    matrix, call));
-            return;
-        }
-    }
-}
-
-/// Numbers of a function's own may have done what its input did not, and the word that nothing else ran is not about
-/// them.
-void takeState(const simdjson::dom::object& object, CaptureFile& file)
-{
-    if (const auto state = stateOf(object); !state.empty()) {
-        file.hasState = true;
-        file.capture.nothingElse = false;
-        file.sidecarNotes.push_back(
-            fmt::format("{}: neither what came of that nor the word that nothing else ran is counted", state));
-    }
-}
-
-/// Of a DTensor the helper writes what the rank held, as a plain tensor: "Shard(0)" says that this is no whole.
-void takePart(const simdjson::dom::object& object, CaptureFile& file)
-{
-    simdjson::dom::array placements;
-    simdjson::dom::array sizes;
-    if (!file.capture.part.empty() || object["part"]["placements"].get(placements) != simdjson::SUCCESS
-        || object["part"]["mesh"]["shape"].get(sizes) != simdjson::SUCCESS || sizes.size() != placements.size()) {
-        return;
-    }
-    constexpr std::size_t longest = 64; // of a placement in torch; what is longer is no word of the helper
-    bool whole = true;
-    std::vector<std::string> words;
-    for (std::size_t i = 0; i < placements.size(); ++i) {
-        std::int64_t size = 0;
-        const auto word = wordIn(placements.at(i));
-        if (word.size() > longest) {
-            return;
-        }
-        whole = whole && (word == "Replicate" || (sizes.at(i).get(size) == simdjson::SUCCESS && size == 1));
-        words.emplace_back(word);
-    }
-    if (!whole) {
-        file.capture.part = fmt::format("a part of a DTensor, {}", fmt::join(words, ", "));
-    }
-}
-
-/// Takes what the dump does not say itself.
-void takeSidecar(const simdjson::dom::object& object, CaptureFile& file)
-{
-    auto& capture = file.capture;
-    std::string_view variant;
-    if (object["variant"].get(variant) == simdjson::SUCCESS) {
-        capture.variant = std::string(variant);
-    }
-    std::string_view precision;
-    if (capture.variant && object["precision"].get(precision) == simdjson::SUCCESS) {
-        *capture.variant += ":" + std::string(precision);
-    }
-    bool nothingElse = false;
-    if (object["nothing_else"].get(nothingElse) == simdjson::SUCCESS) {
-        capture.nothingElse = nothingElse;
-    }
-    takeScene(object, file);
-    takeState(object, file);
-    noteStale(object, file);
-    takePart(object, file);
-    std::int64_t step = 0;
-    if (object["step"].get(step) == simdjson::SUCCESS) {
-        capture.step = step;
-    }
-    double epsilon = 0;
-    if (object["epsilon"].get(epsilon) != simdjson::SUCCESS) {
-        return;
-    }
-    if (capture.epsilon && *capture.epsilon != epsilon) {
-        file.sidecarNotes.push_back(
-            fmt::format("it says epsilon {:g}, and the dump {:g}, which counts", epsilon, *capture.epsilon));
-    }
-    capture.epsilon = capture.epsilon.value_or(epsilon);
-}
-
-/// A sidecar only adds what it can; a bad one is said and left out.
-void readSidecar(const std::filesystem::path& path, CaptureFile& capture)
-{
-    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
-    const auto file = platform::FileReader::open(std::filesystem::path(path).replace_extension(".json"));
-    if (!file) {
-        return;
-    }
-    if (file->size() > largest) {
-        capture.sidecarNotes.emplace_back("it is larger than 1 MiB and was not read");
-        return;
-    }
-    simdjson::padded_string text(file->size());
-    simdjson::dom::parser parser;
-    simdjson::dom::object object;
-    if (!file->readAt(0, std::as_writable_bytes(std::span(text.data(), text.size())))
-        || parser.parse(text).get(object) != simdjson::SUCCESS) {
-        capture.sidecarNotes.emplace_back("it is no JSON object, and nothing was taken from it");
-        return;
-    }
-    takeSidecar(object, capture);
 }
 
 template <std::size_t count>
@@ -392,8 +204,8 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
-    readSidecar(path, result);
-    result.wrapped = !result.hasState && isWrapped(file.root, result);
+    readSidecar(path, capture);
+    result.wrapped = capture.scene.state == OwnState::none && isWrapped(file.root, result);
     if (auto whole = requireElements(result); !whole) {
         return tl::make_unexpected(whole.error());
     }
@@ -513,6 +325,24 @@ Result<void> scanOpened(
     return {};
 }
 
+Result<Capture> sidecarCapture(const std::filesystem::path& path)
+{
+    return readLoneSidecar(path).map([&](Capture capture) {
+        readName(path.stem().string(), capture);
+        return capture;
+    });
+}
+
+Result<CaptureFile> refuseSidecar(const std::filesystem::path& path)
+{
+    const auto capture = sidecarCapture(path);
+    return capture ? failure(ErrorKind::unsupported,
+               fmt::format(
+                   "There is nothing to replay: {}; {}", withheldText(capture->scene), whatKeepsMore(capture->scene)),
+               path.string())
+                   : tl::make_unexpected(capture.error());
+}
+
 /// Opens the file once: the identity is that of what `opened` holds, whatever lies under the path by now.
 Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const platform::FileReader>& opened)
 {
@@ -522,6 +352,9 @@ Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const p
             "opened; import the folder that holds the capture");
     }
     const std::filesystem::path path(wanted.path);
+    if (looksLikeSidecar(path)) {
+        return refuseSidecar(path);
+    }
     auto file = openTensorFile(path, opened)
                     .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
                     .map_error([&](Error error) { return withPath(std::move(error), path); });
@@ -547,6 +380,20 @@ std::optional<DumpName> parseDumpName(std::string_view stem)
         return std::nullopt;
     }
     return DumpName {parseNumber<int>(*rank), parseNumber<int>(*pid), parseNumber<std::int64_t>(rest)};
+}
+
+bool looksLikeSidecar(const std::filesystem::path& path)
+{
+    return path.extension() == ".json" && parseDumpName(path.stem().string());
+}
+
+bool isThere(const CaptureRef& wanted)
+{
+    if (!looksLikeSidecar(wanted.path)) {
+        return openCapture(wanted).has_value();
+    }
+    const auto capture = sidecarCapture(wanted.path);
+    return capture && (wanted.identity.empty() || capture->identity == wanted.identity);
 }
 
 Result<CaptureFile> openCapture(const CaptureRef& wanted)
@@ -592,6 +439,22 @@ Result<CaptureFile> readCapture(
         return file;
     }
     return scanOpened(*file, opened, job).map([&] { return std::move(*file); });
+}
+
+Result<CaptureFile> readCaptureOrCounts(
+    const std::filesystem::path& path, const std::function<bool(const Capture&)>& known, const JobContext& job)
+{
+    if (!looksLikeSidecar(path)) {
+        return readCapture(path, known, job);
+    }
+    return sidecarCapture(path).map([&](Capture capture) {
+        if (known) {
+            known(capture);
+        }
+        CaptureFile file;
+        file.capture = std::move(capture);
+        return file;
+    });
 }
 
 } // namespace nanscope::tensorfile

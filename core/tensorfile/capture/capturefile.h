@@ -29,12 +29,6 @@ struct CaptureFile
     /// As dion's wrapper writes it: the input was cloned before the call, and what was called takes nothing besides it
     /// and epsilon.
     bool wrapped = false;
-
-    /// By the sidecar, what was called keeps values of its own, or draws random numbers.
-    bool hasState = false;
-
-    /// Sentences about a file beside it that cannot be read, or that the dump contradicts and outweighs.
-    std::vector<std::string> sidecarNotes {};
 };
 
 /// What dion's wrapper, and our helper, write into the name of a dump.
@@ -49,11 +43,14 @@ struct DumpName
 /// none for another name.
 std::optional<DumpName> parseDumpName(std::string_view stem);
 
+/// A sidecar by its name. One that says why its helper wrote no tensors is a capture of its own.
+bool looksLikeSidecar(const std::filesystem::path& path);
+
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
 /// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of
 /// the same name beside it (x.pt -> x.json) may give "variant", "step" and, where the dump has none,
-/// "epsilon". Refused where the file is not the capture that `wanted` names, or where its tensors hold no elements and
-/// are no part of a DTensor.
+/// "epsilon". Refused where the file is not the capture that `wanted` names, where its tensors hold no elements and are
+/// no part of a DTensor, and where it is the sidecar of a capture without tensors: nothing can be replayed then.
 Result<CaptureFile> openCapture(const CaptureRef& wanted);
 
 /// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
@@ -65,8 +62,16 @@ Result<void> scanCapture(CaptureFile& file, const JobContext& job = {});
 /// there are more than `limit`.
 Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit);
 
+/// Whether the capture still lies there, with or without tensors.
+bool isThere(const CaptureRef& wanted);
+
 /// Both with one opening of the file; only the headers are read where `known` recognises the capture by them.
 Result<CaptureFile> readCapture(const std::filesystem::path& path,
+    const std::function<bool(const Capture&)>& known = {}, const JobContext& job = {});
+
+/// The same, or the capture of a sidecar without tensors: what that counted takes the place of the scans, and both
+/// tensors are empty.
+Result<CaptureFile> readCaptureOrCounts(const std::filesystem::path& path,
     const std::function<bool(const Capture&)>& known = {}, const JobContext& job = {});
 
 } // namespace nanscope::tensorfile

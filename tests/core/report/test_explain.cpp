@@ -115,6 +115,40 @@ TEST(Explain, SaysWhatAHelperSawAtTheCall)
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("0 of 3 calls failed."));
 }
 
+TEST(Explain, SaysWhatLimitsWhatAHelperSaw)
+{
+    auto capture = handmade::birthCapture();
+    capture.scene.state = OwnState::random;
+    capture.scene.notCalledAgain = "the call needs every rank";
+    capture.scene.control = "nanscope_control\033.pt";
+    const auto text = report::explainText(capture, {}, nullptr);
+    EXPECT_THAT(text, HasSubstr("It was not made again: the call needs every rank."));
+    EXPECT_THAT(text, HasSubstr("The function draws random"));
+    EXPECT_THAT(text, HasSubstr("nanscope_control"));
+    EXPECT_THAT(text, Not(HasSubstr("\033")));
+    capture.scene = {};
+    capture.scene.exception = "ValueError: no";
+    capture.output.reset();
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("there is none: the call raised ValueError: no"));
+}
+
+TEST(Explain, ShowsWhatIsCountedWhereThereAreNoTensors)
+{
+    auto capture = handmade::birthCapture();
+    capture.scene.withheld = Withheld::byPrivacy;
+    capture.scene.singular = SingularValues {0.25, 0.5, 3};
+    for (auto& scan : capture.output->batches) {
+        scan.firstNonFinite = -1;
+    }
+    const auto text = report::explainText(capture, {}, nullptr);
+    EXPECT_THAT(text, HasSubstr("NaN"));
+    EXPECT_THAT(text, Not(HasSubstr("first at"))) << "nobody wrote that down";
+    EXPECT_THAT(text, HasSubstr("from 0.25 to 3"));
+    EXPECT_THAT(text, HasSubstr("NANSCOPE_CAPTURE_PRIVACY=fingerprint"));
+    EXPECT_THAT(text, HasSubstr("NANSCOPE_CAPTURE_PRIVACY=rotate"));
+    EXPECT_THAT(text, Not(HasSubstr("sweep"))) << "there is nothing to sweep";
+}
+
 TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
 {
     auto verdict = handmade::birthVerdict();

@@ -272,6 +272,17 @@ TEST(Sections, TheEnvironmentIsWhatWasRecordedOfIt)
     EXPECT_THAT(section, Not(HasSubstr("nanscope env")));
 }
 
+TEST(Sections, NothingIsRunAgainOfACaptureWithoutTensors)
+{
+    auto input = handmade::reportInput();
+    input.run.captures[0].scene.withheld = Withheld::byPrivacy;
+    const auto section = sectionOf(input, ReportSection::reproduce);
+    EXPECT_THAT(section, HasSubstr("PRIVACY=fingerprint"));
+    EXPECT_THAT(section, HasSubstr("NANSCOPE_CAPTURE_PRIVACY=rotate"));
+    EXPECT_THAT(section, Not(HasSubstr("nanscope sweep")));
+    EXPECT_THAT(sectionOf(input, ReportSection::call), HasSubstr("not replayable"));
+}
+
 TEST(Sections, ACommandToCopyIsWholeHoweverManyVariantsMayHaveRun)
 {
     auto input = handmade::reportInput();

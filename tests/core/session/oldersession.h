@@ -32,7 +32,13 @@ CREATE TABLE cells (id INTEGER PRIMARY KEY, capture TEXT NOT NULL, variant TEXT 
 INSERT INTO cells SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device,
   hardware, cuda, threads, flags, native, outcome, seconds, error FROM newer;
 DROP TABLE newer;)sql",
-        "DROP TABLE capture_scenes;", "ALTER TABLE event_facts DROP COLUMN collective_ended;"};
+        "DROP TABLE capture_scenes;", "ALTER TABLE event_facts DROP COLUMN collective_ended;",
+        R"sql(ALTER TABLE capture_scenes RENAME TO newer;
+CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT NULL, called_again INTEGER NOT NULL,
+  failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL, output_bad INTEGER NOT NULL);
+INSERT INTO capture_scenes SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad
+  FROM newer;
+DROP TABLE newer;)sql"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

@@ -271,6 +271,42 @@ TEST_F(NamesInASession, StandBesideWhatTheirSidecarsSay)
     EXPECT_EQ(session.load()->captures.at(1).scene, Scene {}) << "a sidecar that is gone says nothing any more";
 }
 
+TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
+{
+    auto told = capture("b", "/run/b.json");
+    auto& scene = told.scene;
+    scene = {"mine:ns", 9, 2, true, true};
+    scene.sourceHash = "00ff";
+    scene.state = OwnState::notKnown;
+    scene.notCalledAgain = "the call needs every rank";
+    scene.exception = "ValueError: no";
+    scene.stale = StaleOutput {0, 17};
+    scene.control = "nanscope_control_rank0.pt";
+    scene.rotated = true;
+    scene.withheld = Withheld::inputLost;
+    scene.withheldBecause = "nobody held it";
+    scene.singular = SingularValues {0.25, 0.5, 3};
+    scene.otherEpsilon = 0;
+    scene.problem = SidecarProblem::tooLong;
+    {
+        auto session = open();
+        add(session, {capture("a", "/run/a.pt"), told});
+        EXPECT_EQ(session.load()->captures.at(1).scene, scene);
+        told.scene.stale.reset();
+        ASSERT_TRUE(session.setDiagnosis("{}"));
+        ASSERT_TRUE(session.takeSidecar(told));
+        EXPECT_EQ(session.load()->captures.at(1).scene, scene);
+        EXPECT_EQ(session.diagnosis().value(), "") << "it was judged with other facts";
+    }
+    makeOlder(m_path, 13);
+    const auto calls = Scene {"mine:ns", 9, 2, true, true};
+    EXPECT_EQ(open(session::OpenMode::readOnly).load()->captures.at(1).scene, calls) << "what version 13 has of it";
+    auto session = open(session::OpenMode::readWrite);
+    EXPECT_EQ(session.load()->captures.at(1).scene, calls) << "the rest is NULL until the next import";
+    ASSERT_TRUE(session.takeSidecar(told));
+    EXPECT_EQ(session.load()->captures.at(1).scene, told.scene);
+}
+
 TEST_F(NamesInASession, LeadFromALineToItsDump)
 {
     auto session = open();

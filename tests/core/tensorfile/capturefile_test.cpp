@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/model/scenewords.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "fixtures.h"
 
@@ -182,21 +183,29 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.variant) << "a format alone names no function";
     folder.write("x.json", R"({"epsilon": 0})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.epsilon, 1e-8) << "the dump's own word counts";
-    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes,
-        testing::ElementsAre("it says epsilon 0, and the dump 1e-08, which counts"));
+    const auto contradicted = open("x.pt", smallCapture())->capture.scene;
+    EXPECT_EQ(contradicted.otherEpsilon, 0);
+    EXPECT_THAT(
+        notesOf(contradicted), testing::ElementsAre("it says epsilon 0, and the dump says another, which counts"));
     const auto body = dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}});
     EXPECT_EQ(open("x.pt", torchFile(pickle(body), {bytesOf(smallInput())}))->capture.epsilon, 0);
     folder.write("x.json", "{\"variant\": 5, \"step\"");
     const auto broken = open("x.pt", smallCapture());
     ASSERT_TRUE(broken);
     EXPECT_FALSE(broken->capture.variant || broken->capture.step);
-    EXPECT_THAT(broken->sidecarNotes, testing::ElementsAre(testing::HasSubstr("no JSON object")));
+    EXPECT_EQ(broken->capture.scene.problem, SidecarProblem::notJson);
+    EXPECT_THAT(notesOf(broken->capture.scene), testing::ElementsAre(testing::HasSubstr("no JSON object")));
+    folder.write("x.json", std::string((1 << 20) + 1, ' '));
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.problem, SidecarProblem::tooLong);
 }
 
 TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
 {
     folder.write("x.json",
-        R"({"reason": "a non-finite output", "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func"},
+        R"({"reason": "a non-finite output",
+        "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func",
+            "source_sha256": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"},
+        "retries_skipped": "NANSCOPE_CAPTURE_RETRY_SECONDS=5 were over", "controls": ["nanscope_control_rank0.pt"],
         "input": {"checksum_before": "a1", "checksum_after": "a2"},
         "call": {"other_tensors": 0},
         "retries": [{"how": "same", "finite": false}, {"how": "same", "finite": true}, {"how": "stream", "finite": true},
@@ -207,6 +216,10 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
     EXPECT_EQ(scene.failedAgain, 1);
     EXPECT_TRUE(scene.inputOverwritten);
     EXPECT_TRUE(scene.outputBad);
+    EXPECT_EQ(scene.sourceHash.substr(0, 8), "00112233");
+    EXPECT_EQ(scene.notCalledAgain, "NANSCOPE_CAPTURE_RETRY_SECONDS=5 were over");
+    EXPECT_EQ(scene.control, "nanscope_control_rank0.pt");
+    EXPECT_EQ(scene.state, OwnState::none);
     for (const auto* others : {"1", "true", "[\"w\"]", "null"}) {
         folder.write("x.json",
             fmt::format(R"({{"call": {{"other_tensors": {}}}, "retries": [{{"how": "same", "finite": true}}],
@@ -233,24 +246,37 @@ TEST_F(CaptureFileTest, CountsNoCallMadeAgainThatWasAnother)
     EXPECT_EQ(made(R"(, "keeps": "the same", "random": false)")->capture.scene.calledAgain, 1);
     EXPECT_EQ(made(R"(, "keeps": null, "random": null)")->capture.scene.calledAgain, 1);
     const auto random = made(R"(, "keeps": "the same", "random": true)");
-    EXPECT_EQ(random->capture.scene, Scene {});
-    EXPECT_THAT(random->sidecarNotes, testing::ElementsAre(testing::HasSubstr("draws random numbers")));
-    EXPECT_TRUE(random->hasState && !random->capture.nothingElse) << "nor is the user's word about such a function";
+    EXPECT_EQ(random->capture.scene.calledAgain, 0);
+    EXPECT_EQ(random->capture.scene.state, OwnState::random);
+    EXPECT_THAT(notesOf(random->capture.scene), testing::ElementsAre(testing::HasSubstr("draws random numbers")));
+    EXPECT_FALSE(random->capture.nothingElse) << "nor is the user's word about such a function";
     const auto keeps = made(R"(, "keeps": "other values", "random": false)");
-    EXPECT_EQ(keeps->capture.scene, Scene {});
-    EXPECT_THAT(keeps->sidecarNotes, testing::ElementsAre(testing::HasSubstr("keeps values, which were others")));
-    EXPECT_EQ(made(R"(, "keeps": "not known")")->capture.scene, Scene {});
+    EXPECT_EQ(keeps->capture.scene.state, OwnState::otherValues);
+    EXPECT_EQ(keeps->capture.scene.calledAgain, 0);
+    EXPECT_THAT(
+        notesOf(keeps->capture.scene), testing::ElementsAre(testing::HasSubstr("keeps values, which were others")));
+    const auto open = made(R"(, "keeps": "not known")")->capture.scene;
+    EXPECT_EQ(open.state, OwnState::notKnown);
+    EXPECT_EQ(open.calledAgain, 0);
 }
 
 TEST_F(CaptureFileTest, SaysWhatElseAHelperSaw)
 {
     folder.write("x.json",
         R"({"exception": "ValueError: no", "stale": [{"matrix": 0, "call": 17, "of": 0}, {"matrix": 1, "call": 17}]})");
-    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes,
+    const auto scene = open("x.pt", smallCapture())->capture.scene;
+    EXPECT_EQ(scene.exception, "ValueError: no");
+    EXPECT_EQ(scene.stale, (StaleOutput {0, 17})) << "the first of them";
+    EXPECT_THAT(notesOf(scene),
         testing::ElementsAre("the call raised ValueError: no: there is no output",
             "by its checksum, matrix 0 of the output is that of call 17 of this process, bit for bit"));
+    folder.write("x.json", R"({"privacy": "rotate"})");
+    const auto turned = open("x.pt", smallCapture());
+    EXPECT_TRUE(turned->capture.scene.rotated && turned->capture.hasTensors());
+    EXPECT_FALSE(turned->capture.holdsTheCall());
+    EXPECT_THAT(notesOf(turned->capture.scene), testing::ElementsAre(testing::HasSubstr("random rotations")));
     folder.write("x.json", R"({"exception": null, "stale": [5, {"matrix": "0"}]})");
-    EXPECT_THAT(open("x.pt", smallCapture())->sidecarNotes, testing::IsEmpty());
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});
 }
 
 TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)

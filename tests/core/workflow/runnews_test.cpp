@@ -70,6 +70,9 @@ TEST(RunNews, SeesASidecarThatCameLater)
     EXPECT_TRUE(found.saidMore);
     EXPECT_THAT(found.dumps, IsEmpty());
     EXPECT_FALSE(look(news, run).saidMore);
+    run.captures[0].scene.state = OwnState::random;
+    EXPECT_TRUE(look(news, run).saidMore) << "any fact of its scene";
+    EXPECT_FALSE(look(news, run).saidMore);
 }
 
 TEST(RunNews, TellsTheFirstBadValueOfAllRanksAsOneThing)

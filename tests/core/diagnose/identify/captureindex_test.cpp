@@ -139,6 +139,26 @@ TEST(CaptureIndex, ControlsAreThoseThatALookAtEachOneFinds)
     EXPECT_EQ(run.controls(4).size(), 3U);
 }
 
+TEST(CaptureIndex, NoControlIsOfOtherCodeNorOfOtherValues)
+{
+    Dumps run;
+    run.add({0, 7, 1}, 1, true);
+    run.add({0, 7, 2}, 2);
+    ASSERT_THAT(run.controls(0), ElementsAre("2.pt"));
+    auto& damaged = run.run.captures[0].scene;
+    auto& healthy = run.run.captures[1].scene;
+    damaged.sourceHash = "a1";
+    EXPECT_THAT(run.controls(0), ElementsAre("2.pt")) << "of the other nobody says what was called";
+    healthy.sourceHash = "a2";
+    EXPECT_THAT(run.controls(0), IsEmpty());
+    healthy = damaged;
+    healthy.rotated = true;
+    EXPECT_THAT(run.controls(0), IsEmpty()) << "turned at random";
+    healthy.rotated = false;
+    healthy.withheld = Withheld::byPrivacy;
+    EXPECT_THAT(run.controls(0), IsEmpty()) << "nothing to replay";
+}
+
 TEST(CaptureIndex, WhatCameBeforeIsOfOneProcessAndNearestFirst)
 {
     Dumps run;

@@ -119,6 +119,79 @@ TEST(Triage, AnOutputThatCouldNotBeKeptIsABirthAllTheSame)
     EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
 }
 
+TEST(Triage, CountsAloneTellWhereItBeganAndAccuseNobody)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6).dump("b", 0, allBad, allBad, 20);
+    auto& first = s.run.captures.front();
+    first.scene.withheld = Withheld::byPrivacy;
+    const auto verdict = s.verdictOf("a");
+    EXPECT_EQ(verdict.role, Role::birth);
+    EXPECT_EQ(verdict.blame, Blame::undecided);
+    EXPECT_NE(verdict.summary.find("NANSCOPE_CAPTURE_PRIVACY=fingerprint"), std::string::npos) << verdict.summary;
+    EXPECT_NE(verdict.question.find("NANSCOPE_CAPTURE_PRIVACY=rotate"), std::string::npos) << verdict.question;
+    EXPECT_EQ(s.verdictOf("b").causedBy, "a") << "a birth all the same";
+    first.output->batches = {fine};
+    EXPECT_EQ(s.verdictOf("a").role, Role::healthy);
+    first.scene.outputBad = true;
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "in a matrix that was not counted";
+    first.scene.calledAgain = 8;
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::nondeterministic) << "the calls at the scene tell as always";
+    auto bad = allBad;
+    bad.firstNonFinite = -1;
+    first.input.batches = {bad};
+    EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
+    EXPECT_NE(s.verdictOf("a").summary.find("100 of the 100 input values that were counted"), std::string::npos)
+        << s.verdictOf("a").summary;
+}
+
+TEST(Triage, OfAnInputThatNobodyKnowsNothingDescends)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6).dump("b", 0, allBad, allBad, 20);
+    auto& first = s.run.captures.front();
+    first.scene.withheld = Withheld::inputLost;
+    first.scene.outputBad = true;
+    first.input.batches.clear();
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
+    EXPECT_EQ(s.verdictOf("b").role, Role::upstream) << "what is not known is no cause";
+    s.dump("c", 0, fine, damaged, 30);
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "of a later update";
+    auto& last = s.run.captures.back();
+    last.input.batches.clear();
+    last.scene = first.scene;
+    EXPECT_EQ(s.verdictOf("c").role, Role::downstream) << "something damaged can have reached it";
+    EXPECT_EQ(s.verdictOf("c").blame, Blame::undecided);
+    last.scene.outputBad = false;
+    last.scene.exception = "ValueError: no";
+    EXPECT_EQ(s.verdictOf("c").role, Role::healthy);
+    EXPECT_EQ(s.verdictOf("c").summary, "the call raised ValueError: no");
+}
+
+TEST(Triage, TurnedTensorsAreHeldAgainstNobody)
+{
+    RunSummary s;
+    s.dump("a", 0, fine, damaged, 10);
+    s.run.captures.front().scene.rotated = true;
+    const auto verdict = s.verdictOf("a");
+    EXPECT_EQ(verdict.role, Role::birth);
+    EXPECT_EQ(verdict.blame, Blame::undecided);
+    EXPECT_NE(verdict.summary.find("turned at random"), std::string::npos) << verdict.summary;
+    EXPECT_FALSE(verdict.notTestable.empty());
+}
+
+TEST(Triage, ACallThatRaisedSaysSo)
+{
+    RunSummary s;
+    s.dump("a", 0, fine, damaged, 10);
+    auto& capture = s.run.captures.front();
+    capture.output.reset();
+    capture.scene.exception = "OutOfMemoryError: CUDA";
+    EXPECT_EQ(s.verdictOf("a").summary, "the call raised OutOfMemoryError: CUDA: there is no output to judge");
+    EXPECT_EQ(s.verdictOf("a").role, Role::healthy);
+}
+
 TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
 {
     RunSummary s;

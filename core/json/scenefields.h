@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// A scene as JSON: of a capture, and among the facts of a verdict.
+#pragma once
+
+#include "core/json/jsonfields.h"
+#include "core/model/capture.h"
+
+namespace nanscope {
+
+template <>
+inline constexpr std::optional jsonfields::lastOf<OwnState> = lastOwnState;
+template <>
+inline constexpr std::optional jsonfields::lastOf<Withheld> = lastWithheld;
+template <>
+inline constexpr std::optional jsonfields::lastOf<SidecarProblem> = lastSidecarProblem;
+
+template <class Visit>
+void fields(Visit& visit, jsonfields::Of<StaleOutput> auto& stale)
+{
+    visit("matrix", stale.matrix);
+    visit("call", stale.call);
+}
+
+template <class Visit>
+void fields(Visit& visit, jsonfields::Of<SingularValues> auto& values)
+{
+    visit("least", values.least);
+    visit("median", values.median);
+    visit("largest", values.largest);
+}
+
+template <class Visit>
+void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
+{
+    visit.text("function", scene.function);
+    visit("called_again", scene.calledAgain);
+    visit("failed_again", scene.failedAgain);
+    visit("input_overwritten", scene.inputOverwritten);
+    visit("output_bad", scene.outputBad);
+    visit.text("source_hash", scene.sourceHash);
+    visit("state", scene.state);
+    visit.text("not_called_again", scene.notCalledAgain);
+    visit.text("exception", scene.exception);
+    visit("stale", scene.stale);
+    visit.text("control", scene.control);
+    visit("rotated", scene.rotated);
+    visit("withheld", scene.withheld);
+    visit.text("withheld_because", scene.withheldBecause);
+    visit("singular_values", scene.singular);
+    visit("sidecar_epsilon", scene.otherEpsilon);
+    visit("sidecar_problem", scene.problem);
+}
+
+} // namespace nanscope
