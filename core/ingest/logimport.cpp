@@ -12,6 +12,7 @@
 #include "core/ingest/loghistory.h"
 #include "core/ingest/logscanner.h"
 #include "core/ingest/settings/configfile.h"
+#include "core/ingest/settings/runrecord.h"
 #include "core/ingest/stores/mlflow.h"
 #include "core/ingest/stores/tensorboard.h"
 #include "core/ingest/stores/wandb.h"
@@ -32,6 +33,9 @@ Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, co
     }
     if (isWandbName(path.filename().string())) {
         return openWandb(path, relative, offset, columns);
+    }
+    if (hasRunRecordName(relative)) {
+        return openRunRecord(path, relative);
     }
     if (hasConfigName(relative) || isEnvironment(path)) {
         return openConfig(path, relative);

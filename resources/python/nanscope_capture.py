@@ -19,7 +19,9 @@ strict   the input is copied before the call and the output checked after it (di
          hide races.
 
 A bad call leaves `dion_nan_capture_rank{rank}_shape{d0xd1}_pid{pid}_{ms}.pt`, a dict of CPU tensors and plain values
-that torch.load(weights_only=True) reads, and a .json of the same stem. `nanscope diagnose FOLDER` reads both.
+that torch.load(weights_only=True) reads, and a .json of the same stem. Every process writes once, before its first
+watched call, what is installed and how it was launched: `nanscope_run_rank{rank}_pid{pid}_{ms}.json`.
+`nanscope diagnose FOLDER` reads all of them.
 
 Environment, read when this file is imported; configure() says the same in code:
 
@@ -76,6 +78,7 @@ __all__ = [
 ]
 
 SCHEMA = "nanscope.sidecar/1"
+RUN_SCHEMA = "nanscope.run/1"
 RING = 256  # calls that are remembered, and slots of one block of verdicts
 UNREAD = 4096  # calls after which observe reads its verdicts though nobody ended a step
 
@@ -190,6 +193,48 @@ VARIABLES = (
     "TORCH_COMPILE_DISABLE",
     "TORCHINDUCTOR_MAX_AUTOTUNE",
 )
+# Of the whole run, for its record: beginnings of names. What is called a key or a token is left out.
+RUN_VARIABLES = (
+    "CUBLAS",
+    "CUDA_",
+    "CUDNN_",
+    "DION_",
+    "GLOO_",
+    "HIP_",
+    "LOCAL_WORLD_SIZE",
+    "MKL_",
+    "NANSCOPE_",
+    "NCCL_",
+    "NVIDIA_",
+    "OMP_",
+    "PYTORCH_",
+    "ROCR_",
+    "TORCH",
+    "TRITON_",
+    "WORLD_SIZE",
+)
+# Installed distributions that concern training, as `nanscope env` lists them: beginnings of names.
+RUN_PACKAGES = (
+    "apex",
+    "cuda",
+    "deepspeed",
+    "dion",
+    "dmuon",
+    "emerging",
+    "flash_attn",
+    "flash_muon",
+    "gram_newton",
+    "megatron",
+    "muon",
+    "normuon",
+    "numpy",
+    "nvidia",
+    "quack",
+    "torch",
+    "transformer_engine",
+    "triton",
+)
+SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 
 
 class NonFiniteOutput(RuntimeError):
@@ -344,6 +389,7 @@ class _Process:
         self.unwatched = collections.Counter()  # by reason
         self.warned = set()
         self.stopped = None
+        self.recorded = False  # whether the record of the run was written, or tried
 
 
 _settings, _problems = _settings_of(os.environ)
@@ -1023,6 +1069,139 @@ def _environment(device):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# The record of the run
+
+
+def _record_run_once(device):
+    """Before the first watched call of a process. Without it captures say less, so what fails here stops nothing."""
+    with _process.lock:
+        if _process.recorded:
+            return
+        _process.recorded = True
+    try:
+        _write_run_record(_run_record(device))
+    except Exception as error:
+        _warn_once("run record", f"what is installed could not be written down: {_error_text(error)}; the rest goes on")
+
+
+def _run_record(device):
+    torch = _torch()
+    gpu = None
+    with contextlib.suppress(Exception):
+        gpu = _gpu(device)
+    return {
+        "schema": RUN_SCHEMA,
+        "rank": _rank(),
+        "pid": os.getpid(),
+        "host": hashlib.sha256(platform.node().encode()).hexdigest()[:16],
+        "wall_ns": time.time_ns(),
+        "torch": {
+            "cuda": torch.version.cuda,
+            "hip": getattr(torch.version, "hip", None),
+            "cudnn": _asked(lambda: torch.backends.cudnn.version()),
+            "nccl": _asked(lambda: ".".join(map(str, torch.cuda.nccl.version()))) if gpu else None,
+        },
+        "gpu": _gpu_entry(gpu),
+        "system": {"python": platform.python_version(), "kernel": platform.release(), "machine": platform.machine()},
+        "launch": _launch(),
+        "flags": _flags(),
+        "variables": _run_variables(),
+        "packages": _packages(gpu),  # many: what is read first is above
+    }
+
+
+def _asked(ask):
+    with contextlib.suppress(Exception):
+        return ask()
+    return None
+
+
+def _packages(gpu):
+    """Versions of what is imported, as it says itself, of what is installed besides, and of the driver."""
+    metadata = importlib.import_module("importlib.metadata")
+    found = {}
+    for name, version in _versions().items():
+        if name != "python" and version is not None:
+            found[DISTRIBUTIONS.get(name, name).replace("-", "_")] = version
+    for distribution in metadata.distributions():
+        name = re.sub(r"[-.]+", "_", str(distribution.metadata["Name"] or "")).lower()
+        if name.startswith(RUN_PACKAGES) and distribution.version:
+            found.setdefault(name, str(distribution.version))
+    driver = re.search(r"(\d+\.\d+(?:\.\d+)?)", (gpu or {}).get("driver") or "")
+    if driver:
+        found["nvidia_driver"] = driver.group(1)
+    return dict(sorted(found.items()))
+
+
+def _gpu_entry(gpu):
+    if gpu is None:
+        return None
+    capability = ".".join(map(str, gpu["capability"]))
+    return {**gpu, "capability": capability}
+
+
+def _launch():
+    """How this process was started. Values of arguments that are named like a secret are left out."""
+    starters = (
+        ("TORCHELASTIC_RUN_ID", "torchrun"),
+        ("SLURM_PROCID", "srun"),
+        ("OMPI_COMM_WORLD_RANK", "mpirun"),
+        ("PMI_RANK", "mpirun"),
+    )
+    launcher = next((name for variable, name in starters if variable in os.environ), "python")
+    return {
+        "argv": _arguments_shown(sys.argv),
+        "launcher": launcher,
+        "world_size": _world(),
+        "local_world_size": os.environ.get("LOCAL_WORLD_SIZE"),
+        "nodes": os.environ.get("SLURM_NNODES"),
+        "restarts": os.environ.get("TORCHELASTIC_RESTART_COUNT"),
+    }
+
+
+def _arguments_shown(arguments):
+    shown, hide = [], False
+    for argument in arguments[:200]:
+        name, equals, _ = argument.partition("=")
+        if hide and not argument.startswith("-"):
+            shown.append("(left out)")
+        elif equals and SECRET.search(name):
+            shown.append(name + "=(left out)")
+        else:
+            shown.append(_without_home(argument)[:300])
+        hide = argument.startswith("-") and not equals and SECRET.search(argument) is not None
+    return shown
+
+
+def _without_home(text):
+    home = os.path.expanduser("~")
+    return text.replace(home, "~") if len(home) > 1 else text
+
+
+def _run_variables():
+    return {
+        name: _without_home(value)[:200]
+        for name, value in sorted(os.environ.items())
+        if name.startswith(RUN_VARIABLES) and not SECRET.search(name)
+    }
+
+
+def _write_run_record(record):
+    os.makedirs(_settings.directory, exist_ok=True)
+    data = json.dumps(_json_value(record), allow_nan=False, indent=1).encode()
+    temporary = _write_temporary("json", lambda file: file.write(data))
+    try:
+        stamp = time.time_ns() // 1_000_000
+        start = os.path.join(_settings.directory, f"nanscope_run_rank{_rank()}_pid{os.getpid()}_")
+        while not _name(temporary, f"{start}{stamp}.json"):
+            stamp += 1
+        _sync_folder()
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # Calls
 
 
@@ -1257,6 +1436,7 @@ def _prepare(spot, args, kwargs, index, strict):
         _leave_out("an input that is no strided floating-point tensor with 2 or 3 dimensions")
         return None
     call = _begin(spot, args, kwargs, index, value, tensor)
+    _record_run_once(call.device)
     if _capturing_graph(call.device):
         return _prepared_in_graph(call, strict)
     with _process.lock:

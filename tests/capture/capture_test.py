@@ -69,7 +69,11 @@ def bits(tensor):
 
 
 class Case(unittest.TestCase):
+    records = False  # of the run; the folders of most tests hold captures alone, in forked processes, too
+
     def setUp(self):
+        if not self.records:
+            self.enterContext(mock.patch.object(capture, "_record_run_once"))
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.text = self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         self.addCleanup(self.forget)
@@ -1563,6 +1567,72 @@ class Privacy(Case):
         self.assertGreater(float((dump["input"] - X).abs().max()), 0.1)
         torch.testing.assert_close(torch.linalg.svdvals(dump["input"]), torch.linalg.svdvals(X))
         self.assertTrue(dump["output"].isnan().all())
+
+
+class RunRecord(Case):
+    records = True
+
+    def record(self):
+        (path,) = self.folder.glob("nanscope_run_rank0_pid*.json")
+        self.assertRegex(path.name, rf"^nanscope_run_rank0_pid{os.getpid()}_\d{{13}}\.json$")
+        return json.loads(path.read_text())
+
+    def test_once_in_a_process_that_nothing_goes_wrong_in(self):
+        for mode in ("observe", "strict"):
+            self.on(mode=mode)
+            for seed in range(3):
+                capture.wrap(newton_schulz)(draw(8, 12, seed=seed))
+        record = self.record()
+        self.assertEqual(record["schema"], "nanscope.run/1")
+        self.assertEqual((record["rank"], record["pid"]), (0, os.getpid()))
+        self.assertEqual(record["packages"]["torch"], torch.__version__)
+        self.assertIn("numpy", record["packages"])
+        self.assertEqual(record["launch"]["world_size"], 1)
+        self.assertEqual(record["launch"]["launcher"], "python")
+        self.assertIsNone(record["gpu"], "the matrix lay on the CPU")
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".")], [])
+
+    def test_a_forked_process_writes_its_own(self):
+        self.on()
+        capture.wrap(newton_schulz)(draw(8, 12))
+        child = FORK.Process(target=lambda: capture.wrap(newton_schulz)(draw(8, 12)))
+        child.start()
+        child.join()
+        self.assertEqual(len(list(self.folder.glob("nanscope_run_*.json"))), 2)
+
+    def test_what_is_secret_or_tells_the_user_is_left_out(self):
+        home = os.path.expanduser("~")
+        argv = [f"{home}/train.py", "--wandb-key", "abc123", "--api_token=abc123", "--lr=3e-4", "--data", f"{home}/set"]
+        environ = {"NCCL_DEBUG": "INFO", "TORCH_AUTH_TOKEN": "abc123", "CUDA_HOME": f"{home}/cuda", "EDITOR": "vi"}
+        with mock.patch.object(sys, "argv", argv), mock.patch.dict(os.environ, environ):
+            self.on()
+            capture.wrap(newton_schulz)(draw(8, 12))
+        record = self.record()
+        self.assertEqual(
+            record["launch"]["argv"],
+            ["~/train.py", "--wandb-key", "(left out)", "--api_token=(left out)", "--lr=3e-4", "--data", "~/set"],
+        )
+        self.assertEqual(record["variables"]["NCCL_DEBUG"], "INFO")
+        self.assertEqual(record["variables"]["CUDA_HOME"], "~/cuda")
+        self.assertNotIn("EDITOR", record["variables"])
+        self.assertNotIn("abc123", json.dumps(record))
+
+    def test_launchers(self):
+        for variable, name in (("TORCHELASTIC_RUN_ID", "torchrun"), ("SLURM_PROCID", "srun"), ("PMI_RANK", "mpirun")):
+            with mock.patch.dict(os.environ, {variable: "1"}):
+                self.assertEqual(capture._launch()["launcher"], name)
+
+    def test_the_driver_is_a_package_of_its_own(self):
+        driver = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  Sun Jul 27"
+        self.assertEqual(capture._packages({"driver": driver})["nvidia_driver"], "580.65.06")
+        self.assertNotIn("nvidia_driver", capture._packages({"driver": None}))
+
+    def test_one_that_cannot_be_written_costs_only_itself(self):
+        with mock.patch.object(capture, "_write_run_record", side_effect=OSError("disk")):
+            self.on()
+            capture.wrap(broken)(draw(8, 12))
+        self.assertEqual(len(self.dumps()), 1)
+        self.assertIn("could not be written down: OSError: disk; the rest goes on", self.text.getvalue())
 
 
 class Compile(Case):

@@ -104,7 +104,7 @@ protected:
         makeSession();
     }
 
-    /// A capture without tensors, as somebody wrote it who knows its keys.
+    /// A capture without tensors, and the record of a run, as somebody wrote them who knows their keys.
     void writeHelpersFiles() const
     {
         const std::string bad = "h\x1b[2J\u202e\nForged e";
@@ -114,6 +114,11 @@ protected:
                 {"retries_skipped", bad}, {"controls", {bad}}, {"function", {{"module", bad}, {"qualname", bad}}},
                 {"input", tensor}, {"output", tensor}}
                 .dump());
+        writeText(m_run + "/nanscope_run_rank0_pid1_1795234396390.json",
+            nlohmann::json {{"schema", "nanscope.run/1"}, {"packages", {{"torch", bad}, {bad, bad}}},
+                {"gpu", {{"name", bad}}}, {"launch", {{"argv", {bad}}}}}
+                .dump());
+        writeText(m_run + "/nanscope_run_rank1_pid1_1795234396390.json", nlohmann::json {{"schema", bad}}.dump());
     }
 
     void makeRun() const

@@ -131,7 +131,7 @@ LogContents contentsOf(const std::string& text, const std::string& relative, std
 {
     LogBuilder builder(relative, placeOf(relative).rank, 0);
     for (auto& setting : settings) {
-        setting.rank = builder.fileRank();
+        setting.rank = setting.rank ? setting.rank : builder.fileRank();
         builder.setting(std::move(setting));
     }
     LogContents contents;
@@ -169,6 +169,12 @@ bool isEnvironment(const std::filesystem::path& path)
         && head.find("\"nanscope.env/1\"") != std::string::npos;
 }
 
+std::unique_ptr<LogSource> settingsSource(
+    const std::string& text, const std::string& relative, std::vector<Setting> settings)
+{
+    return std::make_unique<ConfigFile>(contentsOf(text, relative, std::move(settings)));
+}
+
 Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative)
 {
     const auto text = readWhole(path);
@@ -189,7 +195,7 @@ Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path,
     }
     auto settings = sink.take();
     unwrapWandb(settings);
-    return std::make_unique<ConfigFile>(contentsOf(*text, relative, std::move(settings)));
+    return settingsSource(*text, relative, std::move(settings));
 }
 
 } // namespace nanscope::ingest

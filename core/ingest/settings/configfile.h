@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/ingest/log/logsource.h"
 
@@ -16,6 +17,10 @@ bool hasConfigName(const std::string& relative);
 
 /// What `nanscope env --json` wrote, under whatever name.
 bool isEnvironment(const std::filesystem::path& path);
+
+/// The settings that were read of a file as all that it holds; those without a rank get the one of its place.
+std::unique_ptr<LogSource> settingsSource(
+    const std::string& text, const std::string& relative, std::vector<Setting> settings);
 
 Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative);
 

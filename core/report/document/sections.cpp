@@ -4,7 +4,9 @@
 #include "core/report/document/sections.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -255,16 +257,53 @@ Blocks limits(const ReportFacts& facts)
 
 namespace {
 
-/// What a file of the environment says, such as packages.torch.
+bool isOfEnvironment(const Setting& setting)
+{
+    constexpr std::array groups {"packages.", "gpu.", "system.", "torch.", "launch."};
+    return !setting.value.empty()
+        && std::ranges::any_of(groups, [&](const char* group) { return setting.name.starts_with(group); });
+}
+
+/// Four numbers with dots are a version here, and no address to hide.
+Phrase shownValue(const std::string& name, const std::string& value)
+{
+    const bool version = name.starts_with("packages.") && value.find_first_not_of("0123456789.") == std::string::npos;
+    return version ? own(value) : foreign(value);
+}
+
+/// "rank 1", "ranks 0, 1"; empty where no rank is said.
+std::string ranksText(const std::set<int>& ranks)
+{
+    return ranks.empty() ? std::string()
+                         : fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
+/// What a file of the environment says, such as packages.torch: once, though every rank says it, and with the ranks
+/// where they differ.
 ItemList environmentItems(const RunData& run)
 {
     constexpr std::size_t most = 40;
-    ItemList list;
+    std::map<std::string, std::map<std::string, std::set<int>>> said;
+    std::vector<std::string> order;
     for (const auto& setting : run.settings) {
-        const bool told = setting.name.starts_with("packages.") || setting.name.starts_with("gpu.")
-            || setting.name.starts_with("system.");
-        if (told && !setting.value.empty() && list.items.size() < most) {
-            list.items.push_back({{}, code(setting.name) + own(" ") + foreign(setting.value)});
+        if (!isOfEnvironment(setting)) {
+            continue;
+        }
+        if (!said.contains(setting.name)) {
+            order.push_back(setting.name);
+        }
+        auto& ranks = said[setting.name][setting.value];
+        if (setting.rank) {
+            ranks.insert(*setting.rank);
+        }
+    }
+    ItemList list;
+    for (const auto& name : order) {
+        for (const auto& [value, ranks] : said[name]) {
+            if (list.items.size() < most) {
+                list.items.push_back({said[name].size() > 1 ? ranksText(ranks) : std::string(),
+                    code(name) + own(" ") + shownValue(name, value)});
+            }
         }
     }
     return list;

@@ -272,6 +272,26 @@ TEST(Sections, TheEnvironmentIsWhatWasRecordedOfIt)
     EXPECT_THAT(section, Not(HasSubstr("nanscope env")));
 }
 
+TEST(Sections, TheEnvironmentOfManyRanksIsSaidOnceAndWithRanksWhereTheyDiffer)
+{
+    auto input = handmade::reportInput();
+    for (int rank = 0; rank < 3; ++rank) {
+        const auto source = "nanscope_run_rank" + std::to_string(rank) + "_pid1_2.json";
+        input.run.settings.push_back({"packages.torch", "2.11.0", rank, source, 1});
+        input.run.settings.push_back({"gpu.uuid", rank == 2 ? "GPU-b" : "GPU-a", rank, source, 2});
+        input.run.settings.push_back({"launch.launcher", "torchrun", rank, source, 3});
+        input.run.settings.push_back({"packages.nvidia_cublas", "13.1.0.3", rank, source, 4});
+    }
+    const auto section = sectionOf(input, ReportSection::facts);
+    const auto torch = section.find("`packages.torch` 2.11.0");
+    ASSERT_NE(torch, std::string::npos) << section;
+    EXPECT_EQ(section.find("packages.torch", torch + 2), std::string::npos) << section;
+    EXPECT_THAT(section, HasSubstr("ranks 0, 1"));
+    EXPECT_THAT(section, HasSubstr("`gpu.uuid` GPU-b"));
+    EXPECT_THAT(section, HasSubstr("`launch.launcher` torchrun"));
+    EXPECT_THAT(section, HasSubstr("`packages.nvidia_cublas` 13.1.0.3")) << "no address";
+}
+
 TEST(Sections, NothingIsRunAgainOfACaptureWithoutTensors)
 {
     auto input = handmade::reportInput();

@@ -297,6 +297,22 @@ TEST(Advisories, BadFilesAreRefusedInOneSentence)
     }
 }
 
+TEST(Advisories, ADriverIsAPackageOfTheRunRecord)
+{
+    const auto mine = diagnose::parseAdvisories(
+        wrapped(advisory(R"(, "packages": [{"name": "nvidia-driver", "versions": "<580.82"}])")), {});
+    ASSERT_TRUE(mine) << mine.error().what;
+    RunData run;
+    run.settings = {{"packages.torch", "2.11.0+cu130", 3, "nanscope_run_rank3_pid1_2.json", 1},
+        {"packages.nvidia_driver", "580.65.06", 3, "nanscope_run_rank3_pid1_2.json", 2}};
+    const auto matches = diagnose::matchAdvisories(*mine, diagnose::factsOf(run, {}));
+    ASSERT_EQ(matches.size(), 1U) << "no capture has to say it";
+    EXPECT_TRUE(matches.front().certain);
+    EXPECT_THAT(matches.front().matched, HasSubstr("nvidia-driver 580.65.06"));
+    run.settings.back().value = "580.95.05";
+    EXPECT_TRUE(diagnose::matchAdvisories(*mine, diagnose::factsOf(run, {})).empty());
+}
+
 TEST(Advisories, ARefusedFileIsNamed)
 {
     const auto path = std::filesystem::path(::testing::TempDir()) / "advisories_refused.json";
