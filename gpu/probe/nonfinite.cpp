@@ -29,9 +29,17 @@ bool isPartial(Placement placement)
     return placement != Placement::shard && placement != Placement::replicate;
 }
 
-c10d::ReduceOp::RedOpType operationOf(Placement placement)
+/// NCCL takes averages itself, as it does for a DTensor; gloo adds, and what it gives is divided.
+bool isAverageOfNccl(const MeshDimension& dimension)
 {
-    switch (placement) {
+    return dimension.placement == Placement::partialAverage && dimension.ranks->device().is_cuda();
+}
+
+c10d::ReduceOp::RedOpType operationOf(const MeshDimension& dimension)
+{
+    switch (dimension.placement) {
+    case Placement::partialAverage:
+        return isAverageOfNccl(dimension) ? c10d::ReduceOp::AVG : c10d::ReduceOp::SUM;
     case Placement::partialMinimum:
         return c10d::ReduceOp::MIN;
     case Placement::partialMaximum:
@@ -39,7 +47,7 @@ c10d::ReduceOp::RedOpType operationOf(Placement placement)
     case Placement::partialProduct:
         return c10d::ReduceOp::PRODUCT;
     default:
-        return c10d::ReduceOp::SUM; // of averages, too: gloo has no others
+        return c10d::ReduceOp::SUM;
     }
 }
 
@@ -52,8 +60,9 @@ Result<at::Tensor> wholeAlong(const MeshDimension& dimension, const at::Tensor& 
 {
     auto whole = at::empty(part.sizes(), part.options().device(dimension.ranks->device()));
     whole.copy_(part);
-    return dimension.ranks->reduce(whole, operationOf(dimension.placement)).map([&] {
-        return dimension.placement == Placement::partialAverage ? whole / dimension.ranks->size() : whole;
+    return dimension.ranks->reduce(whole, operationOf(dimension)).map([&] {
+        const bool done = dimension.placement != Placement::partialAverage || isAverageOfNccl(dimension);
+        return done ? whole : whole / dimension.ranks->size();
     });
 }
 

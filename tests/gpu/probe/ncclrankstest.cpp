@@ -57,6 +57,8 @@ TEST_F(NcclRanks, GuardATensorOnTheGpu)
     const MeshDimension mesh[] = {{m_ranks.get(), Placement::partialSum}};
     EXPECT_TRUE(anyNonFinite(bad, mesh).value());
     EXPECT_FALSE(anyNonFinite(finite, mesh).value());
+    const MeshDimension averages[] = {{m_ranks.get(), Placement::partialAverage}};
+    EXPECT_FALSE(anyNonFinite(finite, averages).value());
 }
 
 } // namespace

@@ -100,6 +100,7 @@ const std::array cases {
     Case {"finite summands of infinity", Placement::partialSum, {huge, huge}, true},
     Case {"infinite summands of NaN", Placement::partialSum, {inf, -inf}, true},
     Case {"finite parts of an average", Placement::partialAverage, {2, 4}, false},
+    Case {"parts of an average whose sum is infinite, as gloo takes it", Placement::partialAverage, {huge, huge}, true},
     Case {"NaN in a part of an average", Placement::partialAverage, {2, nan}, true},
     Case {"an infinite part that is no minimum", Placement::partialMinimum, {inf, 4}, false},
     Case {"an infinite part that is the minimum", Placement::partialMinimum, {-inf, 4}, true},
