@@ -159,6 +159,9 @@ Result<void> Storm::leg(const std::string& name, const BurstOptions& options, co
         m_reference = m_reference.empty() ? call.hash : m_reference;
     }
     leg.count = countRepeats(*burst, m_reference);
+    if (options.emptyMemory == EmptyMemory::zeros && leg.count.calls == 0 && !burst->complaints.empty()) {
+        leg = {name, burst->complaints.front(), {}};
+    }
     return {};
 }
 
@@ -249,11 +252,12 @@ std::string hitText(const StormLeg& leg, std::int64_t hits)
 }
 
 /// The calm reads what memory happens to hold, which may be NaN in every call: memory full of zeros is the control,
-/// unless nothing ran in it.
+/// unless it could not be made so, or some of its calls gave nothing.
 const StormLeg& withoutNaNInMemory(const std::vector<StormLeg>& legs)
 {
     const auto zeroed = std::ranges::find(legs, zeroedLeg, &StormLeg::name);
-    return zeroed != legs.end() && zeroed->count.calls > 0 ? *zeroed : legs.front();
+    const bool whole = zeroed != legs.end() && zeroed->count.calls > 0 && zeroed->count.failed == 0;
+    return whole ? *zeroed : legs.front();
 }
 
 /// Memory full of NaN makes every output not finite, and the control not half of them: a race does not come every time.
@@ -285,7 +289,8 @@ std::string differText(const std::vector<StormLeg>& legs)
     }
     std::vector<std::string> hit;
     for (const auto& leg : legs) {
-        if (leg.count.differ > 0) {
+        // torch may take another way to a product where each of its ops is looked at: other bits say nothing there.
+        if (leg.count.differ > 0 && leg.name != zeroedLeg) {
             hit.push_back(hitText(leg, leg.count.differ));
         }
     }
@@ -303,8 +308,9 @@ void Storm::conclude()
     }
     const auto differ = differText(m_answer.legs);
     const auto unwritten = unwrittenText(m_answer.legs);
-    if (!differ.empty()) {
-        m_answer.sentence = unwritten.empty() ? differ : fmt::format("{}; {}", differ, unwritten);
+    if (!differ.empty() || !unwritten.empty()) {
+        const bool both = !differ.empty() && !unwritten.empty();
+        m_answer.sentence = fmt::format("{}{}{}", differ, both ? "; " : "", unwritten);
     } else if (calls == 0) {
         m_answer.sentence = "no call gave an output";
     } else if (nonFinite == calls) {

@@ -203,7 +203,8 @@ TEST(VerdictPane, ShowsCountsAndOpensLists)
     const auto run = test::makeRun();
     const auto diagnosis = test::makeDiagnosis();
     pane.showVerdict(run->captures[2], diagnosis->captures[0]);
-    EXPECT_EQ(pane.headline(), QStringLiteral("Implementation: kernel or launch order"));
+    EXPECT_EQ(pane.headline(), QStringLiteral("Implementation"));
+    EXPECT_EQ(pane.kind(), QStringLiteral("Kernel or launch order"));
     EXPECT_TRUE(pane.listText().isEmpty()) << "the answer comes first";
     chip(pane, "for 2")->click();
     EXPECT_TRUE(pane.listText().contains(QStringLiteral("console.log:21")));

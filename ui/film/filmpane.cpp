@@ -130,7 +130,7 @@ void FilmPane::setFilm(std::shared_ptr<const Film> film)
     m_batch->setVisible(several);
     m_batchLabel->setVisible(several);
     m_strip->setFilm(std::move(film));
-    showOffer();
+    setOffered(false);
     updateNote();
 }
 
@@ -146,9 +146,15 @@ void FilmPane::offer(QAction* action)
     showOffer();
 }
 
+void FilmPane::setOffered(bool offered)
+{
+    m_offered = offered;
+    showOffer();
+}
+
 void FilmPane::showOffer()
 {
-    m_offer->setVisible(!m_strip->film() && m_offer->defaultAction());
+    m_offer->setVisible(m_offered && m_offer->defaultAction());
 }
 
 void FilmPane::onMode()

@@ -37,8 +37,10 @@ public:
 
     /// The variants that may have run.
     void setPlausible(std::vector<std::string> variants);
-    /// What is offered below the message where there is no film.
+    /// What may be offered below the message where there is no film.
     void offer(QAction* action);
+    /// Until there is a film, or another message.
+    void setOffered(bool offered);
 
     /// The film's name where two are shown, or nothing.
     void setLetter(const QString& letter);
@@ -101,6 +103,7 @@ private:
     QLabel* m_batchLabel;
     QLabel* m_simulated; ///< that a fault is planted, in whatever width
     QToolButton* m_offer;
+    bool m_offered = false;
     std::vector<std::string> m_plausible;
 };
 

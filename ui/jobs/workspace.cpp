@@ -330,8 +330,9 @@ void Workspace::setRan(const QStringList& ran)
     // What was ticked of another set says nothing of this one.
     if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
         keepObserved();
+    } else {
+        Q_EMIT answersChanged();
     }
-    Q_EMIT answersChanged();
     judgeAgain();
 }
 
@@ -634,6 +635,11 @@ void Workspace::showDefaultCell()
     } else {
         m_film.clear(tr("Sweep this capture to see every step of its replay"));
     }
+}
+
+bool Workspace::sweepWouldShow() const
+{
+    return capture() && !m_film.showing() && m_service.available() && !sweeping();
 }
 
 /// Nothing else than what is shown would explain the verdict.

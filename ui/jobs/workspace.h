@@ -141,6 +141,8 @@ public:
 
     /// The cell that is looked at, whether or not there is a film of it; and its matrix.
     const std::optional<Cell>& shownCell() const { return m_film.cell(); }
+    /// No cell is shown or on its way, and a sweep would make some.
+    bool sweepWouldShow() const;
     int shownBatch() const { return m_film.batch(); }
 
     bool busy() const;

@@ -133,7 +133,8 @@ void RollbackPane::showOffer()
         return;
     }
     m_verify->setEnabled(m_readable > 0);
-    m_verify->setText(m_readable > 0 ? tr("Verify checkpoints") : tr("Verify checkpoints (none in the folder)"));
+    m_verify->setText(
+        m_readable > 0 ? tr("Verify checkpoints") : tr("Verify checkpoints (none complete in the folder)"));
     m_verify->setToolTip(m_readable > 0
             ? tr("Read the tensors of the checkpoints that may be gone back to, newest first, until one is finite")
             : tr("No complete checkpoint lies in the folder of the run, so there is none to read"));

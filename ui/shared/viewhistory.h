@@ -59,12 +59,17 @@ public:
     std::optional<Place> back(const Place& here) { return move(m_back, m_forward, here); }
     std::optional<Place> forward(const Place& here) { return move(m_forward, m_back, here); }
 
-    /// Every view that can be gone to.
+    /// Changes every view that can be gone to; those that are the same as the one beside them then, or as `here`, go.
     template <class Change>
-    void change(const Change& each)
+    void change(const Change& each, const Place& here)
     {
-        std::ranges::for_each(m_back, each);
-        std::ranges::for_each(m_forward, each);
+        for (std::vector<Place>* places : {&m_back, &m_forward}) {
+            std::ranges::for_each(*places, each);
+            places->erase(std::unique(places->begin(), places->end()), places->end());
+            while (!places->empty() && places->back() == here) {
+                places->pop_back();
+            }
+        }
     }
 
     void forget()

@@ -26,6 +26,7 @@
 #include <QToolBar>
 #include <QVBoxLayout>
 
+#include "core/model/verdict.h"
 #include "core/platform/platform.h"
 #include "core/workflow/userfiles.h"
 #include "ui/captures/capturespane.h"
@@ -392,8 +393,6 @@ void MainWindow::closeEvent(QCloseEvent* event)
     m_settings.setSaveFolder(saveFolder());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
         m_settings.setState("docks", layout);
-        m_settings.setState(
-            "answer", m_area->answerHeight() ? QByteArray::number(*m_area->answerHeight()) : QByteArray());
     }
     QMainWindow::closeEvent(event);
 }
@@ -417,6 +416,9 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     rememberOpened(exactText(loaded.opened.string()));
     m_stack->setCurrentWidget(m_area);
+    if (std::exchange(m_shownRun, keyOf(loaded)) != keyOf(loaded)) {
+        m_area->forgetAnswers();
+    }
     layout()->activate();
     m_area->layOut(m_firstLayout.value_or(m_settings.state("docks")));
     setWindowTitle(tr("%1 (%2) – Nanscope").arg(qstr(loaded.run->name), shortPath(qstr(loaded.opened.string()))));
@@ -671,9 +673,6 @@ void MainWindow::restoreLayout()
     resize(QSize(1440, 900).boundedTo(screen()->availableSize() - frame));
     restoreGeometry(m_settings.state("geometry"));
     panes().timeline->restoreState(m_settings.state("timeline"));
-    if (const int answer = m_settings.state("answer").toInt(); answer > 0) {
-        m_area->setAnswerHeight(answer);
-    }
 }
 
 void MainWindow::askLayoutName()
@@ -810,12 +809,29 @@ void MainWindow::onUserFilesChanged()
     fillKnown();
 }
 
+namespace {
+
+/// By their ids: as the verdicts of a run propose them.
+QHash<QString, QString> experimentTexts(const Diagnosis& diagnosis)
+{
+    QHash<QString, QString> texts;
+    for (const CaptureVerdict& verdict : diagnosis.captures) {
+        for (const Experiment& experiment : verdict.next) {
+            texts.insert(qstr(experiment.id), qstr(experiment.what));
+        }
+    }
+    return texts;
+}
+
+} // namespace
+
 void MainWindow::fillKnown()
 {
     if (m_known) {
         const LoadedRun& loaded = m_workspace.loaded();
         m_known->setFiles(loaded.userFilesAsRead, namesOf(loaded.kept));
-        m_known->setAnswers(m_workspace.ran(), loaded.observed);
+        m_known->setAnswers(
+            {m_workspace.ran(), loaded.observed, experimentTexts(*loaded.known()), !loaded.session.empty()});
     }
 }
 

@@ -117,6 +117,7 @@ private:
     Actions m_actions;
     StatusLine m_status;
     PlaceCheck m_places;
+    QString m_shownRun; ///< key of its settings
     std::optional<QByteArray> m_firstLayout;
     workflow::UserFiles m_firstKnown;
     QPointer<UserContextDialog> m_known;

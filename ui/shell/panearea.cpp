@@ -7,8 +7,10 @@
 
 #include <QAction>
 #include <QCoreApplication>
+#include <QDataStream>
 #include <QDockWidget>
 #include <QEvent>
+#include <QGuiApplication>
 #include <QHBoxLayout>
 #include <QMenu>
 #include <QSplitter>
@@ -60,6 +62,39 @@ void showTab(QTabWidget& tabs, int tab, bool shown)
     if (tab != tabs.currentIndex()) {
         tabs.widget(tab)->hide();
     }
+}
+
+/// As it is kept under a name or for the next start.
+struct SavedLayout
+{
+    QByteArray docks;
+    std::optional<int> answerHeight; ///< as the user dragged it
+};
+
+constexpr quint32 layoutMark = 0x4e534c31; // "NSL1": what lacks it holds docks alone
+
+QByteArray packed(const SavedLayout& layout)
+{
+    QByteArray bytes;
+    QDataStream out(&bytes, QIODevice::WriteOnly);
+    out << layoutMark << layout.answerHeight.value_or(0) << layout.docks;
+    return bytes;
+}
+
+SavedLayout unpacked(const QByteArray& bytes)
+{
+    QDataStream in(bytes);
+    quint32 mark = 0;
+    int height = 0;
+    SavedLayout layout;
+    in >> mark >> height >> layout.docks;
+    if (mark != layoutMark || in.status() != QDataStream::Ok) {
+        return {bytes, std::nullopt};
+    }
+    if (height > 0) {
+        layout.answerHeight = height;
+    }
+    return layout;
 }
 
 QTabWidget* makeTabs(const QString& name)
@@ -173,6 +208,12 @@ void PaneArea::fitAnswer()
     if (!m_laidOut || m_put) {
         return;
     }
+    // Not against a drag, which may be that of another edge: the lines of the answer break anew meanwhile.
+    if (QGuiApplication::mouseButtons() != Qt::NoButton) {
+        constexpr int laterMs = 100;
+        QTimer::singleShot(laterMs, this, &PaneArea::fitAnswer);
+        return;
+    }
     const int usual = static_cast<int>(height() * shareOfAnswer);
     // Asked for more than there is, QMainWindow gives less than it could.
     const int possible = height() - m_centre->minimumSizeHint().height()
@@ -185,6 +226,11 @@ void PaneArea::fitAnswer()
         layout()->invalidate();
         layout()->activate();
     }
+}
+
+void PaneArea::forgetAnswers()
+{
+    m_answerNeeds = 0;
 }
 
 /// It grows with what is selected and does not shrink again: a card that moved with every capture would unsettle.
@@ -303,8 +349,10 @@ void PaneArea::layOut(const QByteArray& saved)
         return;
     }
     m_laidOut = true;
+    const SavedLayout layout = unpacked(saved);
     m_docks.reset();
-    m_docks.restore(saved);
+    m_docks.restore(layout.docks);
+    m_answerHeight = layout.answerHeight;
     fitAnswer();
     remember();
     adapt();
@@ -375,8 +423,7 @@ bool PaneArea::event(QEvent* event)
         // A drag ends here, and so does every click that nobody takes.
         if (m_docks.widths() != m_pressed) {
             takeWidths();
-        }
-        if (!m_put && m_answer->height() != m_pressedHeight) {
+        } else if (!m_put && m_answer->height() != m_pressedHeight) {
             m_answerHeight = m_answer->height();
         }
         remember();
@@ -399,32 +446,29 @@ void PaneArea::resizeEvent(QResizeEvent* event)
 
 QByteArray PaneArea::saveLayout() const
 {
-    if (m_put) {
-        return m_before;
-    }
-    if (isStacked()) {
-        return m_wide;
-    }
-    return m_laidOut ? m_docks.save() : QByteArray();
+    const QByteArray docks = m_put ? m_before : isStacked() ? m_wide : m_laidOut ? m_docks.save() : QByteArray();
+    return docks.isEmpty() ? docks : packed({docks, m_answerHeight});
 }
 
 // In a small area the panes stay behind their tabs: the layout is what they go back to.
 bool PaneArea::applyLayout(const QByteArray& saved)
 {
-    if (!m_laidOut || !m_docks.restore(saved)) {
+    const SavedLayout layout = unpacked(saved);
+    if (!m_laidOut || !m_docks.restore(layout.docks)) {
         return false;
     }
     m_wide.clear();
     setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     takeWidths();
-    m_answerHeight = m_put ? m_answerHeight : std::optional(m_answer->height());
-    m_remembered = saved;
+    m_answerHeight = layout.answerHeight;
+    m_remembered = layout.docks;
     if (m_put) {
         // Who asks for a layout wants to see it.
-        m_before = saved;
+        m_before = layout.docks;
         m_bringBack->setChecked(true);
     }
     adapt();
+    fitAnswer();
     return true;
 }
 
@@ -492,7 +536,7 @@ void PaneArea::putAwayOrBringBack()
         return;
     }
     if (put) {
-        m_before = saveLayout();
+        m_before = isStacked() ? m_wide : m_docks.save();
         m_put = true;
         m_wide.clear();
         m_docks.hideAll();

@@ -80,6 +80,8 @@ public:
     void setAnswerHeight(std::optional<int> height);
     /// Gives the answer its height again, where something else took it.
     void fitAnswer();
+    /// Of the run that was open: its card need be no higher than the answers of the next.
+    void forgetAnswers();
     /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.

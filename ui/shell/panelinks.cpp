@@ -126,6 +126,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::ticksChanged, this, [this](const QStringList& ticks) {
         m_workspace.setTicks(ticks);
         m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
+        fillPlausible();
     });
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
@@ -361,9 +362,18 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
     m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());
-    m_panes.film->setPlausible(verdict ? verdict->variant.names : std::vector<std::string>());
+    fillPlausible();
     m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
     fillDamage();
+}
+
+/// After the user's answers, too.
+void PaneLinks::fillPlausible()
+{
+    const auto verdict = m_workspace.tickedVerdict();
+    for (FilmPane* pane : {m_panes.film, m_panes.beside}) {
+        pane->setPlausible(verdict ? verdict->variant.names : std::vector<std::string>());
+    }
 }
 
 /// Marks the damage the verdict speaks of, where the pictures shown are of its matrix.
@@ -512,6 +522,7 @@ void PaneLinks::onFilmMissing(const QString& sentence)
     m_film = nullptr;
     m_panes.gauges->setCell(nullptr);
     m_panes.film->showMessage(sentence);
+    m_panes.film->setOffered(m_workspace.sweepWouldShow());
     showCaptureAlone();
     fillCliff(sentence);
 }

@@ -226,8 +226,11 @@ QSize parseSize(const QString& text)
 /// Before minutes are spent on what cannot be written.
 QString pictureProblem(const QString& file)
 {
+    if (file.isEmpty()) {
+        return {};
+    }
     const QList<QByteArray> formats = QImageWriter::supportedImageFormats();
-    if (file.isEmpty() || formats.contains(QFileInfo(file).suffix().toLower().toLatin1())) {
+    if (formats.contains(QFileInfo(file).suffix().toLower().toLatin1())) {
         return {};
     }
     const QByteArray list = formats.join(", ");

@@ -51,21 +51,6 @@ QString joinedText(const std::vector<std::string>& names)
     return list.join(QStringLiteral(", "));
 }
 
-QString triedText(const TriedExperiment& tried)
-{
-    const QString seen = seenText(tried.seen);
-    switch (tried.seen) {
-    case Seen::gone:
-        return UserContextDialog::tr("%1: %2 for %3 h").arg(qstr(tried.id), seen, qstr(hoursText(tried.hours)));
-    case Seen::moves:
-        return UserContextDialog::tr("%1: %2, %3 times").arg(qstr(tried.id), seen).arg(tried.times);
-    case Seen::stays:
-    case Seen::oftener:
-        break;
-    }
-    return QStringLiteral("%1: %2").arg(qstr(tried.id), seen);
-}
-
 QString calledText(const CallsAgain& called)
 {
     const QString counted = UserContextDialog::tr("%1 of %2 calls damaged").arg(called.failed).arg(called.calls);
@@ -149,10 +134,9 @@ void UserContextDialog::setFiles(const std::vector<workflow::UserFile>& files, c
     fill();
 }
 
-void UserContextDialog::setAnswers(const QStringList& ran, const Observations& observed)
+void UserContextDialog::setAnswers(const Answers& answers)
 {
-    m_ran = ran;
-    m_observed = observed;
+    m_answers = answers;
     fill();
 }
 
@@ -204,37 +188,55 @@ template <class Entry>
 void UserContextDialog::addObserved(const QStringList& texts, std::vector<Entry> Observations::*list, std::size_t at)
 {
     addRow(texts, texts[sourceColumn], [this, list, at] {
-        Observations left = m_observed;
+        Observations left = m_answers.observed;
         (left.*list).erase((left.*list).begin() + static_cast<std::ptrdiff_t>(at));
         Q_EMIT observedChanged(left);
     });
 }
 
+QString UserContextDialog::triedText(const TriedExperiment& tried) const
+{
+    const QString what = m_answers.experiments.value(qstr(tried.id), qstr(tried.id));
+    const QString seen = QStringLiteral("%1: %2").arg(seenText(tried.seen), what);
+    switch (tried.seen) {
+    case Seen::gone:
+        return tr("%1, for %2 h").arg(seen, qstr(hoursText(tried.hours)));
+    case Seen::moves:
+        return tried.times == 1 ? tr("%1, once").arg(seen) : tr("%1, %2 times").arg(seen).arg(tried.times);
+    case Seen::stays:
+    case Seen::oftener:
+        break;
+    }
+    return seen;
+}
+
 void UserContextDialog::addAnswers()
 {
     const QString you = tr("Your answer");
-    if (!m_ran.isEmpty()) {
-        addRow({tr("What ran"), you, m_ran.join(QStringLiteral(", "))}, tr("Of every capture of this run"),
+    if (!m_answers.ran.isEmpty()) {
+        addRow({tr("What ran"), you, m_answers.ran.join(QStringLiteral(", "))},
+            tr("Of every capture of this run; taken back, what was answered of single captures goes with it"),
             [this] { Q_EMIT ranUnwanted(); });
     }
-    for (std::size_t i = 0; i < m_observed.answers.size(); ++i) {
-        const KeptAnswer& answer = m_observed.answers[i];
+    for (std::size_t i = 0; i < m_answers.observed.answers.size(); ++i) {
+        const KeptAnswer& answer = m_answers.observed.answers[i];
         addObserved({tr("May have run"), qstr(answer.capture), joinedText(answer.ticks)}, &Observations::answers, i);
     }
-    for (std::size_t i = 0; i < m_observed.tried.size(); ++i) {
-        addObserved({tr("Experiment"), you, triedText(m_observed.tried[i])}, &Observations::tried, i);
+    for (std::size_t i = 0; i < m_answers.observed.tried.size(); ++i) {
+        addObserved({tr("Experiment"), you, triedText(m_answers.observed.tried[i])}, &Observations::tried, i);
     }
-    for (std::size_t i = 0; i < m_observed.called.size(); ++i) {
-        const CallsAgain& called = m_observed.called[i];
+    for (std::size_t i = 0; i < m_answers.observed.called.size(); ++i) {
+        const CallsAgain& called = m_answers.observed.called[i];
         if (!called.atTheScene) {
             addObserved({tr("Called again"), qstr(called.capture), calledText(called)}, &Observations::called, i);
         }
     }
-    if (m_observed.rate) {
-        const QString rate =
-            tr("%1 in %2 h").arg(m_observed.rate->failures).arg(qstr(hoursText(m_observed.rate->hours)));
+    if (m_answers.observed.rate) {
+        const QString rate = tr("%1 in %2 h")
+                                 .arg(m_answers.observed.rate->failures)
+                                 .arg(qstr(hoursText(m_answers.observed.rate->hours)));
         addRow({tr("Failures"), you, rate}, you, [this] {
-            Observations left = m_observed;
+            Observations left = m_answers.observed;
             left.rate.reset();
             Q_EMIT observedChanged(left);
         });
@@ -262,7 +264,9 @@ QString UserContextDialog::standText() const
     return m_tree->topLevelItemCount() == 0
         ? tr("Nothing beside what the run left. Variants of your own, names of parameters, what `nanscope env --json` "
              "wrote and advisories can be added; answers that you give beside a verdict are listed here, too.")
-        : tr("The verdicts of this run hold with these; they are remembered with it.");
+        : m_answers.stored ? tr("The verdicts of this run hold with these; they are remembered with it.")
+                           : tr("The verdicts of this run hold with these. It has no session, so that answers are "
+                                "gone when it is closed.");
 }
 
 void UserContextDialog::showMessage()

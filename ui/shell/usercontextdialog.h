@@ -6,6 +6,8 @@
 #include <vector>
 
 #include <QDialog>
+#include <QHash>
+#include <QStringList>
 
 #include "core/model/experiment.h"
 #include "core/workflow/userfiles.h"
@@ -32,8 +34,14 @@ public:
 
     /// `kept`: names of the variants that came with the run's session, which nobody can take back.
     void setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept = {});
-    /// What is said to have run, of the whole run, and what was answered and tried.
-    void setAnswers(const QStringList& ran, const Observations& observed);
+    struct Answers
+    {
+        QStringList ran; ///< of every capture
+        Observations observed;
+        QHash<QString, QString> experiments; ///< what each id stands for
+        bool stored = true; ///< there is a session that keeps them
+    };
+    void setAnswers(const Answers& answers);
     /// While the run is judged with them.
     void setJudging(bool judging);
     void showProblem(const QString& sentence);
@@ -62,6 +70,7 @@ private:
     /// A row for an entry of one of the lists in the observations.
     template <class Entry>
     void addObserved(const QStringList& texts, std::vector<Entry> Observations::*list, std::size_t at);
+    QString triedText(const TriedExperiment& tried) const;
     QString standText() const;
     void showMessage();
     void remove();
@@ -70,8 +79,7 @@ private:
 
     std::vector<workflow::UserFile> m_files;
     QStringList m_kept;
-    QStringList m_ran;
-    Observations m_observed;
+    Answers m_answers;
     std::vector<TakeBack> m_rows;
     QTreeWidget* m_tree;
     QLabel* m_message;

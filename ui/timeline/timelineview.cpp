@@ -99,10 +99,12 @@ void TimelineView::zoomValues(const QObject* plot, Interval values, Gesture gest
 
 void TimelineView::forgetValues(const QObject* plot)
 {
-    m_history.change([plot](Place& place) { place.values.erase(plot); });
+    const auto forget = [plot](Place& place) { place.values.erase(plot); };
     Place next = here();
-    next.values.erase(plot);
+    forget(next);
+    m_history.change(forget, next);
     go(next);
+    Q_EMIT historyChanged();
 }
 
 void TimelineView::zoomBy(double factor, double center, Gesture gesture)

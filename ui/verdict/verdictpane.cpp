@@ -319,7 +319,8 @@ void VerdictPane::fitList()
     if (m_parts->leastHeight() > height()) {
         m_ticks->setMostRows(1);
     }
-    const auto heightOf = [](const QWidget* list) { return list->isHidden() ? 0 : list->height(); };
+    const int spacing = m_parts->parts()->spacing();
+    const auto heightOf = [&](const QWidget* list) { return list->isHidden() ? 0 : list->height() + spacing; };
     Q_EMIT heightNeeded(m_parts->leastHeight() - heightOf(m_list) - heightOf(m_experiments));
 }
 
@@ -345,7 +346,12 @@ QString VerdictPane::place() const
 
 QString VerdictPane::headline() const
 {
-    return m_verdict ? blameHeadline(*m_verdict) : m_headline->text();
+    return m_headline->text();
+}
+
+QString VerdictPane::kind() const
+{
+    return m_kind->isHidden() ? QString() : m_kind->text();
 }
 
 QString VerdictPane::listText() const

@@ -76,8 +76,9 @@ public:
     PartsScroll* parts() { return m_parts; }
     QSize minimumSizeHint() const override;
 
-    /// With the kind of the fault, where there is one.
     QString headline() const;
+    /// Of the fault, below the headline; empty where there is none.
+    QString kind() const;
     QString listText() const;
     QString place() const;
     VerdictNow* now() { return m_now; }

@@ -30,6 +30,10 @@ def pair(X, epsilon):
     return X, X
 def whole(X, epsilon):
     return X.to(torch.int32)
+@torch.compile(backend="eager")
+def compiled(X, epsilon):
+    return X * 2
+
 def unwritten(X, epsilon):
     Y = torch.empty_like(X)
     Y[..., 1:] = X[..., 1:]
@@ -130,6 +134,21 @@ TEST_F(TorchFunctions, AStormFindsAnElementThatIsNeverWritten)
     EXPECT_EQ(zeroed.count.nonFinite, 0);
     EXPECT_THAT(answer->sentence,
         HasSubstr("against 0 of 8 under uninitialised memory filled with zeros; that is an element that nobody wrote"));
+}
+
+TEST_F(TorchFunctions, WhatIsCompiledHasNoControlOfZeros)
+{
+    const auto target = open(m_file + ":compiled");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({16, 24});
+    instruments::Measurement measurement(*target, inputBatch, {});
+    instruments::StormRequest request;
+    request.calls = 4;
+    request.processes = 1;
+    const auto answer = instruments::storm(measurement, target->choice(), request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_THAT(answer->legs[3].skipped, HasSubstr("torch.compile"));
+    EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
 }
 
 } // namespace

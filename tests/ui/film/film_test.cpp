@@ -346,9 +346,14 @@ TEST(FilmPaneTest, WithoutAFilmTheSweepIsOffered)
     QAction sweep(QStringLiteral("Sweep"));
     QSignalSpy asked(&sweep, &QAction::triggered);
     pane.offer(&sweep);
+    EXPECT_TRUE(pane.offered()->isHidden());
+    pane.setOffered(true);
     EXPECT_FALSE(pane.offered()->isHidden());
     pane.offered()->click();
     EXPECT_EQ(asked.size(), 1);
+    pane.showMessage(QStringLiteral("Replaying…"));
+    EXPECT_TRUE(pane.offered()->isHidden()) << "another message asks for something else";
+    pane.setOffered(true);
     pane.setFilm(film());
     EXPECT_TRUE(pane.offered()->isHidden());
 }

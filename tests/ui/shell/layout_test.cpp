@@ -215,8 +215,34 @@ TEST_F(Layouts, TheAnswerIsAsHighAsItNeedsUnlessItsEdgeWasDragged)
     window->panes().captures->selectCapture(window->workspace().selected() == 0 ? 1 : 0);
     QApplication::processEvents();
     EXPECT_EQ(area()->answer()->height(), 200) << "the user's height stays";
+    const QByteArray dragged = area()->saveLayout();
     window->actions().resetLayout->trigger();
     EXPECT_TRUE(waitUntil(wholeAnswer));
+    const QByteArray following = area()->saveLayout();
+    ASSERT_TRUE(area()->applyLayout(dragged));
+    EXPECT_TRUE(waitUntil([this] { return area()->answer()->height() == 200; })) << "a layout keeps the height";
+    ASSERT_TRUE(area()->applyLayout(following));
+    EXPECT_FALSE(area()->answerHeight()) << "and that there is none";
+    EXPECT_TRUE(waitUntil(wholeAnswer));
+}
+
+TEST_F(Layouts, OnlyItsOwnEdgeGivesTheAnswerAHeight)
+{
+    openSample();
+    const auto drag = [this](QPoint from, QPoint by) {
+        QTest::mousePress(area(), Qt::LeftButton, {}, from);
+        QTest::mouseMove(area(), from + by);
+        QApplication::processEvents(); // the separator follows by a timer
+        QTest::mouseRelease(area(), Qt::LeftButton, {}, from + by);
+        QApplication::processEvents();
+    };
+    const QRect answer = area()->answer()->geometry();
+    const int captures = dock("captures")->width();
+    drag({answer.left() - 3, answer.center().y()}, {60, 0});
+    EXPECT_NE(dock("captures")->width(), captures) << "the list was made wider";
+    EXPECT_FALSE(area()->answerHeight());
+    drag({area()->answer()->geometry().center().x(), area()->answer()->geometry().bottom() + 3}, {0, 40});
+    EXPECT_TRUE(area()->answerHeight());
 }
 
 TEST_F(Layouts, InASmallWindowTheAnswerSpansItsWholeWidth)

@@ -259,7 +259,8 @@ TEST_F(WindowTest, OneKeyLeadsToTheInfOfTheSecondBirthAlreadySwept)
     QTest::keyClick(window.panes().captures->view(), Qt::Key_Down);
     ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && strip.film()->firstNonFinite >= 0; }));
     EXPECT_EQ(window.workspace().capture()->file, overflow);
-    EXPECT_TRUE(window.panes().verdict->headline().startsWith(QStringLiteral("Numerics: overflow in the cast")));
+    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("Numerics"));
+    EXPECT_TRUE(window.panes().verdict->kind().startsWith(QStringLiteral("Overflow in the cast")));
     EXPECT_EQ(strip.current(), strip.film()->firstNonFinite);
     EXPECT_EQ(strip.film()->frames[static_cast<std::size_t>(strip.current())].name, OpName::cast);
     const Scan cast = window.panes().frame->map()->picture()->scan;
@@ -404,6 +405,17 @@ TEST(RememberedRun, WhatRanIsKeptFromVisitToVisit)
     window.openPath(qstr(sample.string()));
     ASSERT_TRUE(settled(window));
     EXPECT_EQ(window.workspace().ran(), QStringList()) << "and can be taken back";
+}
+
+TEST_F(SampleWindow, TheFilmFollowsWhatTheUserSaysMayHaveRun)
+{
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    const FilmPane& film = *window.panes().film;
+    EXPECT_TRUE(film.note().contains(QStringLiteral("variants that may have run"))) << film.note().toStdString();
+    const std::string shown = window.panes().film->strip()->film()->cell.variant;
+    Q_EMIT window.panes().verdict->ticksChanged({qstr(shown)});
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_FALSE(film.note().contains(QStringLiteral("may have run"))) << film.note().toStdString();
 }
 
 TEST_F(SampleWindow, ComparingGivesItsRoomBack)

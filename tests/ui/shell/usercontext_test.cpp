@@ -295,14 +295,18 @@ TEST_F(UserContextWindow, AnswersAreListedAndTakenBack)
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 1);
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(0), QStringLiteral("What ran"));
     EXPECT_EQ(dialog->tree()->topLevelItem(0)->text(2), QStringLiteral("keller-jordan"));
+    const std::vector<Experiment>& next = window->workspace().verdict()->next;
+    const auto proposed = std::ranges::find_if(next, [](const Experiment& each) { return !each.id.empty(); });
+    ASSERT_NE(proposed, next.end());
+    const QString what = qstr(proposed->what);
     Observations observed;
-    observed.tried = {{"kernels-off", Seen::gone, 12}};
+    observed.tried = {{proposed->id, Seen::gone, 12}};
     observed.rate = FailureRate {3, 40};
     window->workspace().setObserved(observed);
     window->workspace().setTicks({QStringLiteral("keller-jordan")});
     ASSERT_EQ(dialog->tree()->topLevelItemCount(), 4);
     EXPECT_EQ(dialog->tree()->topLevelItem(1)->text(1), qstr(window->workspace().capture()->file));
-    EXPECT_EQ(dialog->tree()->topLevelItem(2)->text(2), QStringLiteral("kernels-off: Stayed away for 12.0 h"));
+    EXPECT_EQ(dialog->tree()->topLevelItem(2)->text(2), QStringLiteral("Stayed away: %1, for 12.0 h").arg(what));
     EXPECT_EQ(dialog->tree()->topLevelItem(3)->text(2), QStringLiteral("3 in 40.0 h"));
     const auto takeBack = [dialog](int row) {
         dialog->tree()->setCurrentItem(dialog->tree()->topLevelItem(row));
