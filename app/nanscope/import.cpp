@@ -113,7 +113,7 @@ Result<Import::Imported> Import::importOne(const std::string& path, Terminal& te
         return failure(ErrorKind::io, "there is no such file or folder", path);
     }
     const auto place = m_session.empty() ? session::Session::defaultPath(path) : std::filesystem::path(m_session);
-    auto session = session::Session::open(place, session::OpenMode::create);
+    auto session = ingest::openSessionFor(path, place);
     if (!session) {
         return tl::make_unexpected(session.error());
     }

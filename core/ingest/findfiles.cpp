@@ -468,7 +468,7 @@ FoundFiles singleFile(const fs::path& path)
     std::error_code error;
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
-    found.root = path.parent_path().string();
+    found.root = runFolderOf(path).string();
     const bool tensors = tensorfile::looksLikeTensorFile(path) || tensorfile::looksLikeSidecar(path);
     const auto kind = tensors ? FoundFile::Kind::tensor : FoundFile::Kind::log;
     found.files.push_back({path, notReplaced(found.name), kind, fs::file_size(path, error)});
@@ -485,12 +485,19 @@ FoundFiles onlyMetrics(const fs::path& path)
 {
     FoundFiles found;
     found.name = readable(path.parent_path().filename().string(), 1000);
-    found.root = path.parent_path().string();
+    found.root = runFolderOf(path).string();
     found.files.push_back(mlflowLog(path, path.filename().string()));
     return found;
 }
 
 } // namespace
+
+fs::path runFolderOf(const fs::path& given)
+{
+    std::error_code error;
+    const auto path = withoutTrailingSlash(given);
+    return fs::is_directory(path, error) && !isMlflowMetrics(path) ? path : path.parent_path();
+}
 
 Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
 {
@@ -511,7 +518,7 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     }
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
-    found.root = path.string();
+    found.root = runFolderOf(path).string();
     if (auto walked = Walk(found, job).run(path); !walked) {
         return tl::make_unexpected(walked.error());
     }

@@ -677,6 +677,17 @@ Result<ColumnMap> columnsOf(const session::Session& session)
     return session.columns().and_then([](const std::string& text) { return columnMapFromText(text); });
 }
 
+Result<session::Session> openSessionFor(const fs::path& path, const fs::path& session)
+{
+    if (auto kept = session::Session::open(session, session::OpenMode::readOnly)) {
+        if (auto own = requireOwnFolder(*kept, runFolderOf(path)); !own) {
+            return tl::make_unexpected(own.error());
+        }
+    }
+    // What is wrong with one that cannot even be read is said here, too.
+    return session::Session::open(session, session::OpenMode::create);
+}
+
 Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job,
     const std::optional<ColumnMap>& columns)
 {

@@ -44,6 +44,9 @@ struct FoundFiles
 /// unreadable folders are reported, hidden files and files that are clearly something else are passed over.
 Result<FoundFiles> findFiles(const std::filesystem::path& path, const JobContext& job = {});
 
+/// The folder of the run that a path is imported as: itself, or that of a file.
+std::filesystem::path runFolderOf(const std::filesystem::path& path);
+
 /// Reads a log from byte `offset` (line `firstLine` + 1) to its end; streams, strips colour codes and rank
 /// prefixes, splits at \n, \r\n and \r. `relative` becomes the source of every record.
 Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset = 0,
@@ -51,6 +54,10 @@ Result<LogContents> readLog(const std::filesystem::path& path, const std::string
 
 /// Reads everything under `path` into one RunData, scans included, without a session.
 Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {}, const ColumnMap& columns = {});
+
+/// Opens the session that `path` is imported into, and makes it where it is missing. One that holds another folder is
+/// refused before anything of it is changed: opening an older one to write brings it up to date.
+Result<session::Session> openSessionFor(const std::filesystem::path& path, const std::filesystem::path& session);
 
 /// The same into a session, resuming and adding only what is new. Returns the session's summary. `columns` take the
 /// place of those the session keeps, and what was read with others is read again; none: those of the session hold.

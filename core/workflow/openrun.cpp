@@ -158,7 +158,7 @@ Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, c
     if (!fs::exists(path, error)) {
         return failure(ErrorKind::io, "no such file or folder, or no permission to look", path.string());
     }
-    auto session = session::Session::open(options.session, session::OpenMode::create);
+    auto session = ingest::openSessionFor(path, options.session);
     if (!session) {
         return tl::make_unexpected(session.error());
     }

@@ -4,6 +4,8 @@
 #include <map>
 #include <sstream>
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 
 #include "program.h"
@@ -234,14 +236,58 @@ TEST_F(InSession, AFolderIsNotImportedIntoAnothersSession)
         return run({"list", m_session, "series", "--json"}).out + run({"list", m_session, "runs"}).out;
     };
     const auto before = listed();
+    const auto bytes = contentsOf(m_session);
     for (const auto* command : {"import", "diagnose"}) {
         const auto refused = run({command, m_folder / "other", "--session", m_session});
         EXPECT_NE(refused.status, 0);
+        EXPECT_TRUE(contentsOf(m_session) == bytes) << command;
         ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
         EXPECT_THAT(refused.err, HasSubstr(m_folder / "run"));
         EXPECT_THAT(refused.err, HasSubstr(m_folder / "other"));
         EXPECT_EQ(listed(), before) << command;
     }
+}
+
+TEST_F(InSession, AFileThatIsRefusedAsASessionIsLeftAsItIsToTheByte)
+{
+    const auto session = contentsOf(m_session);
+    auto newer = session;
+    newer.replace(60, 4, std::string("\0\0\3\xe7", 4)); // SQLite's user_version
+    auto damaged = session;
+    damaged.replace(100, 3996, std::string(3996, '\xff'));
+    const std::map<std::string, std::pair<std::string, std::string>> files {
+        {"notes.txt", {"of mine\n", "Not a Nanscope session"}}, {"newer.nanscope", {newer, "has version 999"}},
+        {"damaged.nanscope", {damaged, "damaged"}}, {"cut.nanscope", {session.substr(0, 3000), "damaged"}}};
+    for (const auto& [name, file] : files) {
+        const auto path = m_folder / name;
+        writeText(path, file.first);
+        for (const auto* command : {"import", "diagnose"}) {
+            const auto refused = run({command, m_folder / "run", "--session", path});
+            EXPECT_EQ(refused.status, 4) << command << name;
+            ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
+            EXPECT_THAT(refused.err, HasSubstr(file.second));
+            EXPECT_THAT(refused.err, HasSubstr(path));
+            EXPECT_TRUE(contentsOf(path) == file.first) << command << name;
+            for (const auto* beside : {"-wal", "-shm", "-journal"}) {
+                EXPECT_FALSE(fs::exists(path + beside)) << command << name << beside;
+            }
+        }
+    }
+    const auto folder = run({"import", m_folder / "run", "--session", m_folder / "run"});
+    EXPECT_EQ(folder.status, 2);
+    EXPECT_THAT(folder.err, HasSubstr("This is a folder, not a session file"));
+}
+
+TEST_F(InSession, ASessionThatMayNotBeWrittenIsLeftAsItIsAndSaysSo)
+{
+    const auto before = contentsOf(m_session);
+    fs::permissions(m_session, fs::perms::owner_read);
+    const auto anyUser = ::geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
+    const auto refused = run({"import", m_folder / "run", "--session", m_session}, anyUser);
+    EXPECT_EQ(refused.status, 4);
+    ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("may not be written"));
+    EXPECT_TRUE(contentsOf(m_session) == before);
 }
 
 TEST_F(InSession, ALogThatWasBegunAnewIsListedBesideTheNewOne)
