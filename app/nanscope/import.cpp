@@ -13,6 +13,7 @@
 
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/importsummary.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -274,10 +275,14 @@ Result<int> Import::run(Terminal& terminal)
             {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done->columns)},
             {"rejected", report::rejectedJson(run.rejected)}, {"notes", report::rejectedJson(run.notes)},
             {"replaced", report::replacedJson(run.replaced)}});
+        auto silent = ingest::silentLogs(path, run, terminal.job());
+        if (!silent) {
+            return tl::make_unexpected(silent.error());
+        }
+        const ImportSummary summary(run, std::move(*silent));
+        addSummary(imports.back(), summary);
         if (!terminal.json()) {
-            terminal.print(fmt::format("{}, {} and {} in {}\n", counted(sizeOf(run.captures), "capture"),
-                counted(sizeOf(run.series), "series"), counted(sizeOf(run.events), "event"),
-                printable(done->session.string())));
+            terminal.print(printable(path) + '\n' + importText(run, summary, done->session.string()));
             printColumns(*done, terminal);
         }
         status = run.rejected.empty() ? status : exitRejected;

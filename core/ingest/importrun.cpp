@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <span>
@@ -675,6 +676,29 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
 Result<ColumnMap> columnsOf(const session::Session& session)
 {
     return session.columns().and_then([](const std::string& text) { return columnMapFromText(text); });
+}
+
+Result<std::vector<std::string>> silentLogs(const fs::path& path, const RunData& run, const JobContext& job)
+{
+    std::set<std::string_view> told;
+    const auto addTo = [&](const auto& list, auto place) {
+        std::ranges::transform(list, std::inserter(told, told.end()), place);
+    };
+    addTo(run.series, &Series::source);
+    addTo(run.events, &Event::source);
+    addTo(run.checkpoints, &Checkpoint::source);
+    addTo(run.settings, &Setting::source);
+    addTo(run.rejected, &Rejection::path);
+    addTo(run.notes, &Rejection::path);
+    return findFiles(path, job).map([&](const FoundFiles& found) {
+        std::vector<std::string> silent;
+        for (const auto& file : found.files) {
+            if (file.kind == FoundFile::Kind::log && isNamedLikeALog(file.relative) && !told.contains(file.relative)) {
+                silent.push_back(file.relative);
+            }
+        }
+        return silent;
+    });
 }
 
 Result<session::Session> openSessionFor(const fs::path& path, const fs::path& session)

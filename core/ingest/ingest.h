@@ -64,6 +64,10 @@ Result<session::Session> openSessionFor(const std::filesystem::path& path, const
 Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job = {},
     const std::optional<ColumnMap>& columns = std::nullopt);
 
+/// The files under `path` that are named like logs and gave `run`, which was read from there, nothing.
+Result<std::vector<std::string>> silentLogs(
+    const std::filesystem::path& path, const RunData& run, const JobContext& job = {});
+
 /// What a session's logs were read with.
 Result<ColumnMap> columnsOf(const session::Session& session);
 

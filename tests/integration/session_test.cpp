@@ -56,6 +56,32 @@ TEST_F(InSession, ImportingAgainAddsNothing)
     EXPECT_EQ(run({"list", m_session, "captures", "--json"}).json()["captures"].size(), 1U);
 }
 
+TEST_F(InSession, ImportSaysWhatItTookAndWhatItPassedOver)
+{
+    writeText(m_folder / "run/late.log", "[default3]:Step 7: train_loss=1.5\n");
+    writeText(m_folder / "run/launcher.log", "hello\n");
+    writeText(m_folder / "run/cut.pt", "PK\3\4");
+    const std::vector<std::string> import {"import", m_folder / "run", "--session", m_session};
+    for (int time = 0; time < 2; ++time) {
+        const auto done = run(import);
+        EXPECT_EQ(done.status, 3) << done.err;
+        EXPECT_THAT(done.out, HasSubstr("Captures      1 of rank 0\n"));
+        EXPECT_THAT(done.out, HasSubstr("Logs          2 of 2 ranks: 3 series, 0 events, steps 0 to 7\n"));
+        EXPECT_THAT(
+            done.out, HasSubstr("Passed over   1 log without a number or an event that is known: launcher.log\n"));
+        EXPECT_THAT(done.out, HasSubstr("Left out      1 file; the warnings say why\n"));
+        EXPECT_THAT(done.out, HasSubstr("Session       " + m_session + "\n"));
+        EXPECT_THAT(done.err, HasSubstr("cut.pt"));
+    }
+    auto json = import;
+    json.emplace_back("--json");
+    const auto imported = run(json).json()["imports"][0];
+    EXPECT_EQ(imported["logs"], 2);
+    EXPECT_EQ(imported["log_ranks"], (std::vector<int> {0, 3}));
+    EXPECT_EQ(imported["steps"], (std::vector<int> {0, 7}));
+    EXPECT_EQ(imported["silent"], (std::vector<std::string> {"launcher.log"}));
+}
+
 TEST_F(InSession, ASidecarThatCameLaterIsReadAndWhatWasJudgedWithoutItIsNot)
 {
     const std::vector<std::string> diagnose {"diagnose", m_folder / "run", "--session", m_session, "--json"};
