@@ -59,6 +59,8 @@ constexpr std::array table {
     Words {"overflow_trace", "Detected inf/nan during batch_number=|^first bad value of the forward frames: "},
     Words {"update_left_out",
         R"(nan_guard_fallback\]|[Ss]kipping (?:the |this |optimizer |training )*(?:step|update|batch|iteration))"
+        R"(|(?i:\bskipped (?:the |this |optimizer |training )*(?:step|update|batch)\b))"
+        R"(|(?i:\b(?:step|update|batch) (?:was |is )?skipped\b))"
         R"(|grad_norm is not finite: )"},
     Words {"process_killed",
         R"(oom[-_]kill|Out of memory: Killed process|^Fatal Python error: |\*\*\* Process received signal \*\*\*)"

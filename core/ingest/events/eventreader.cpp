@@ -347,11 +347,16 @@ constexpr std::array table {
     Signature {other, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:were NOT scanned|is inverted))"},
     Signature {nanLoss, R"(checkForNaN.*Assertion .*isnan.* failed)"},
 
-    // Trainers of one's own, in either order of words.
+    // Trainers of one's own, in either order of words. What was skipped may be a column of a table, too: that has
+    // numbers between its words.
     Signature {skippedStep,
         R"((?i:\b(?:nan|inf|non-?finite|not finite)\b.{0,80}\bskipping (?:the |this |optimizer |training )*(?:step|update|batch)\b))"},
     Signature {skippedStep,
         R"((?i:\bskipping (?:the |this |optimizer |training )*(?:step|update|batch)\b.{0,80}\b(?:nan|inf|non-?finite|not finite)\b))"},
+    Signature {skippedStep,
+        R"((?i:\b(?:nan|inf|non-?finite|not finite)\b[^\d=]{0,80}\b(?:skipped (?:the |this |optimizer |training )*(?:step|update|batch)|(?:step|update|batch) (?:was |is )?skipped)\b))"},
+    Signature {skippedStep,
+        R"((?i:\b(?:skipped (?:the |this |optimizer |training )*(?:step|update|batch)|(?:step|update|batch) (?:was |is )?skipped)\b(?:,? at step (?P<step>\d+))?[^\d=]{0,80}\b(?:nan|inf|non-?finite|not finite)\b))"},
 
     // Their lines carry the rank that prints, which is rank 0 whoever overflowed.
     Signature {skippedStep, R"(OVERFLOW! Rank \d+ Skipping step)"},

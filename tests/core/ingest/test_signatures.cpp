@@ -249,9 +249,18 @@ TEST_F(Signatures, OfUpdatesThatATrainerLeavesOut)
 {
     expectKind(EventKind::skippedStep,
         {"WARNING: found NaN gradients, skipping optimizer step", "grad norm is inf! Skipping update",
-            "Skipping the training step: loss is not finite", "WARN: rank 3 grad_norm is not finite: nan"});
+            "Skipping the training step: loss is not finite", "WARN: rank 3 grad_norm is not finite: nan",
+            "skipped update, non-finite gradient", "non-finite gradient: the update was skipped",
+            "step skipped (grad norm is inf)", "NaN in the loss, skipped this batch"});
     EXPECT_EQ(only("WARN: rank 3 grad_norm is not finite: nan").rank, 3);
-    EXPECT_THAT(read("c.log", "skipping step 3, it was done before\ninfo: skipping batch\n").events, IsEmpty());
+    EXPECT_THAT(read("c.log",
+                    "skipping step 3, it was done before\ninfo: skipping batch\nskipped steps: 3\n"
+                    "step skipped=0 nan=0\nnan: 0, step skipped: 0\n")
+                    .events,
+        IsEmpty());
+    const auto numbered = only("Skipped update at step 12: non-finite gradient");
+    EXPECT_EQ(numbered.step, 12);
+    EXPECT_TRUE(numbered.says(Phrase::updateLeftOut));
     EXPECT_EQ(
         only("NaN/Inf loss at step 37 (consecutive=1, total=1) - skipping optimizer step").kind, EventKind::nanLoss);
 }
