@@ -81,18 +81,24 @@ void addZoom(QMenu& menu, TimelineView& view)
     add(menu, TimelineChart::tr("Redo zoom"), "Ctrl+Shift+Z", [&view] { view.redo(); })->setEnabled(view.canRedo());
 }
 
-/// With the name of the log, where the same rank has others.
-QString legendLabel(const TimelineLine& line, const QFontMetrics& metrics)
+/// Several ranks of one log: its name is said once, below them.
+bool areOfOneLog(const std::vector<TimelineLine>& lines)
 {
-    if (line.otherLogs == 0) {
-        return line.label;
-    }
-    const QString file = line.source.section(QLatin1Char('/'), -1);
-    return QStringLiteral("%1 · %2").arg(line.label, metrics.elidedText(file, Qt::ElideMiddle, grid(36)));
+    const auto differs = [&](const TimelineLine& line) { return line.source != lines.front().source; };
+    const auto isOther = [&](const TimelineLine& line) { return line.style != lines.front().style; };
+    return std::ranges::any_of(lines, isOther) && std::ranges::none_of(lines, differs);
 }
 
-/// "1 of 12 logs shown": of each rank the one that failed, or that has most values.
-QString logsNote(const std::vector<TimelineLine>& lines)
+/// With the name of the log, where the same rank has others.
+QString legendLabel(const TimelineLine& line, bool namesLog, const QFontMetrics& metrics)
+{
+    const bool alone = !namesLog || line.otherLogs == 0 || !line.rank;
+    const QString label = alone ? line.label : QStringLiteral("%1 · %2").arg(line.label, line.source);
+    return metrics.elidedText(label, Qt::ElideMiddle, grid(48));
+}
+
+/// "1 of 12 logs shown", or "1 of 8 ranks shown" of a single log.
+QString originsNote(const std::vector<TimelineLine>& lines)
 {
     std::set<QString> shown;
     std::map<int, std::size_t> others;
@@ -104,9 +110,12 @@ QString logsNote(const std::vector<TimelineLine>& lines)
     for (const auto& [style, count] : others) {
         all += count;
     }
-    return all == shown.size()
-        ? QString()
-        : TimelineChart::tr("%1 of %2 logs shown; open another alone for its curve").arg(shown.size()).arg(all);
+    if (all != shown.size()) {
+        const QString count = TimelineChart::tr("%1 of %2 logs shown").arg(shown.size()).arg(all);
+        return areOfOneLog(lines) ? QStringLiteral("%1, %2").arg(count, lines.front().source) : count;
+    }
+    const std::size_t ranks = lines.empty() ? 0 : lines.front().otherRanks;
+    return ranks == 0 ? QString() : TimelineChart::tr("1 of %1 ranks shown").arg(ranks + 1);
 }
 
 template <class Change>
@@ -170,6 +179,7 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     , m_logButton(makeButton(tr("log"), tr("Logarithmic axis"), "chip", this))
     , m_menuButton(makeButton(QStringLiteral("⋯"), tr("More for this plot"), "quiet", this))
     , m_seriesButton(makeButton(tr("Series"), tr("Choose the series that are shown"), "quiet", this))
+    , m_linesButton(makeButton(tr("Logs"), tr("Choose the log or the rank that is drawn"), "quiet", this))
     , m_readoutLine(new ElidedLabel(this))
     , m_noteLine(new ElidedLabel(this))
 {
@@ -226,9 +236,11 @@ void TimelineChart::buildHeader()
     });
     m_menuButton->setMenu(menu);
     m_menuButton->setPopupMode(QToolButton::InstantPopup);
-    m_seriesButton->setPopupMode(QToolButton::InstantPopup);
-    m_seriesButton->hide();
-    for (auto* button : {m_logButton, m_seriesButton, m_menuButton}) {
+    for (auto* button : {m_seriesButton, m_linesButton}) {
+        button->setPopupMode(QToolButton::InstantPopup);
+        button->hide();
+    }
+    for (auto* button : {m_logButton, m_seriesButton, m_linesButton, m_menuButton}) {
         button->setFocusPolicy(Qt::TabFocus);
         header()->addWidget(button);
     }
@@ -261,13 +273,25 @@ void TimelineChart::setSeriesMenu(QMenu* menu)
     m_seriesButton->setVisible(menu != nullptr);
 }
 
+bool TimelineChart::hasSeriesMenu() const
+{
+    return m_seriesButton->menu() != nullptr;
+}
+
+void TimelineChart::setLinesMenu(QMenu* menu)
+{
+    m_linesButton->setMenu(menu);
+    m_linesButton->setVisible(menu != nullptr);
+}
+
 void TimelineChart::setLines(std::vector<TimelineLine> lines)
 {
     m_lines = std::move(lines);
     m_problem.clear();
     std::vector<TimelineTrace> traces;
     for (const TimelineLine& line : m_lines) {
-        const auto old = std::ranges::find(m_plot->traces(), line.label, &TimelineTrace::label);
+        const auto old = std::ranges::find_if(m_plot->traces(),
+            [&](const TimelineTrace& trace) { return trace.label == line.label && trace.source == line.source; });
         auto buckets = old == m_plot->traces().end() ? std::vector<Bucket> {} : old->buckets;
         traces.push_back({line.label, line.rank, std::move(buckets), line.source, line.style});
     }
@@ -322,8 +346,9 @@ QString TimelineChart::legendText(std::size_t mostLabels) const
             + QStringLiteral("&nbsp;&nbsp;") + entry(theme().ranks[0], QStringLiteral("▒"), tr("min to max"));
     }
     std::map<int, QString> ranks;
+    const bool namesLog = !areOfOneLog(m_lines);
     for (const TimelineLine& line : m_lines) {
-        ranks.try_emplace(line.style, legendLabel(line, fontMetrics()));
+        ranks.try_emplace(line.style, legendLabel(line, namesLog, fontMetrics()));
     }
     QStringList parts;
     for (const auto& [style, label] : ranks) {
@@ -348,8 +373,8 @@ QString TimelineChart::note() const
     if (const QString delta = m_plot->delta(); !delta.isEmpty()) {
         notes << delta;
     }
-    if (const QString logs = logsNote(m_lines); !logs.isEmpty()) {
-        notes << logs;
+    if (const QString origins = originsNote(m_lines); !origins.isEmpty()) {
+        notes << origins;
     }
     notes += countNotes(m_plot->counts());
     if (m_plot->logarithmic() && m_plot->counts().nonPositive > 0) {

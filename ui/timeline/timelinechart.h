@@ -45,6 +45,8 @@ public:
     void setLook(const TimelineLook& look);
     /// Puts a button for it into the header; none takes it away.
     void setSeriesMenu(QMenu* menu);
+    bool hasSeriesMenu() const;
+    void setLinesMenu(QMenu* menu);
 
     QString note() const;
     void fillMenu(QMenu& menu);
@@ -81,6 +83,7 @@ private:
     QToolButton* m_logButton;
     QToolButton* m_menuButton;
     QToolButton* m_seriesButton;
+    QToolButton* m_linesButton;
     ElidedLabel* m_readoutLine;
     ElidedLabel* m_noteLine;
     std::vector<TimelineLine> m_lines;

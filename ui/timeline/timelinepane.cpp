@@ -3,7 +3,9 @@
 #include "ui/timeline/timelinepane.h"
 
 #include <algorithm>
+#include <span>
 
+#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QGridLayout>
@@ -15,6 +17,7 @@
 #include <QVBoxLayout>
 
 #include "ui/shared/copying.h"
+#include "ui/shared/menutext.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/timeline/timelinefeed.h"
@@ -53,6 +56,7 @@ std::vector<std::int64_t> idsOf(const RunData& run)
 constexpr int stateVersion = 1;
 constexpr const char* scaleNames[] = {"automatic", "linear", "logarithmic"};
 constexpr const char* rankNames[] = {"automatic", "lines", "band"};
+constexpr const char* choiceNames[] = {"automatic", "all", "one"};
 
 template <class Choice>
 QString nameOf(const char* const (&names)[3], Choice choice)
@@ -85,6 +89,26 @@ TimelineLook lookFrom(const QJsonObject& json)
         json.value(QStringLiteral("smooth")).toBool()};
 }
 
+QJsonObject asJson(const LineChoice& choice)
+{
+    QJsonObject json {{QStringLiteral("which"), nameOf(choiceNames, choice.which)}};
+    if (choice.which == LineChoice::Which::one) {
+        json.insert(QStringLiteral("run"), exactText(choice.run));
+        json.insert(QStringLiteral("log"), exactText(choice.one.source));
+        json.insert(QStringLiteral("rank"), choice.one.rank ? QJsonValue(*choice.one.rank) : QJsonValue());
+    }
+    return json;
+}
+
+LineChoice lineChoiceFrom(const QJsonObject& json)
+{
+    const QJsonValue rank = json.value(QStringLiteral("rank"));
+    return {choiceOf<LineChoice::Which>(choiceNames, json.value(QStringLiteral("which"))),
+        json.value(QStringLiteral("run")).toString().toStdString(),
+        {rank.isDouble() ? std::optional<int>(rank.toInt()) : std::nullopt,
+            json.value(QStringLiteral("log")).toString().toStdString()}};
+}
+
 } // namespace
 
 TimelinePane::TimelinePane(QWidget* parent)
@@ -92,6 +116,7 @@ TimelinePane::TimelinePane(QWidget* parent)
     , m_view(new TimelineView(this))
     , m_feed(new TimelineFeed(*m_view, this))
     , m_seriesMenu(new QMenu(tr("Timelines"), this))
+    , m_linesMenu(new QMenu(tr("Logs and ranks"), this))
     , m_scroll(new QScrollArea(this))
     , m_grid(new QGridLayout)
 {
@@ -114,6 +139,8 @@ TimelinePane::TimelinePane(QWidget* parent)
         m_seriesMenu->clear();
         fillSeriesMenu(*m_seriesMenu);
     });
+    m_linesMenu->setToolTipsVisible(true);
+    connect(m_linesMenu, &QMenu::aboutToShow, this, &TimelinePane::fillLinesMenu);
     chart("loss");
     chart("grad_norm");
 }
@@ -159,9 +186,12 @@ TimelineChart* TimelinePane::makeChart(const std::string& name)
         m_looks[chart->name()] = chart->plot()->look();
         Q_EMIT stateChanged();
     });
-    connect(chart, &TimelineChart::menuFilled, this, [this](QMenu* menu) {
-        menu->addSeparator();
-        fillSeriesMenu(*menu->addMenu(tr("Series")));
+    connect(chart, &TimelineChart::menuFilled, this, [this, chart](QMenu* menu) {
+        // The first chart has a button for it.
+        if (!chart->hasSeriesMenu()) {
+            menu->addSeparator();
+            fillSeriesMenu(*menu->addMenu(tr("Series")));
+        }
     });
     return chart;
 }
@@ -236,12 +266,7 @@ std::vector<std::string> TimelinePane::shownNames() const
 
 std::vector<TimelineLine> TimelinePane::linesFor(const std::string& name) const
 {
-    std::vector<TimelineLine> lines = linesOf(*m_run, name);
-    for (TimelineLine& line : lines) {
-        const auto rank = static_cast<std::size_t>(line.rank.value_or(-1));
-        line.label = rank < m_rankNames.size() ? m_rankNames[rank] : line.label;
-    }
-    return lines;
+    return linesOf(*m_run, name, m_lineChoice, m_rankNames);
 }
 
 void TimelinePane::refill()
@@ -265,6 +290,7 @@ void TimelinePane::refill()
     }
     // Known before the first point is read, so that the first read knows where to look.
     m_view->setExtent(this, steps);
+    m_origins = m_run ? lineOriginsOf(*m_run, names) : std::vector<LineOrigin> {};
     arrange();
     setVisible(!names.empty());
     m_feed->setCharts(visibleCharts());
@@ -292,6 +318,7 @@ void TimelinePane::arrange()
     for (int i = 0; i < count; ++i) {
         m_grid->addWidget(charts[static_cast<std::size_t>(i)], i / columns, i % columns);
         charts[static_cast<std::size_t>(i)]->setSeriesMenu(i == 0 ? m_seriesMenu : nullptr);
+        charts[static_cast<std::size_t>(i)]->setLinesMenu(i == 0 && m_origins.size() > 1 ? m_linesMenu : nullptr);
     }
     for (int i = 0; i < m_grid->columnCount(); ++i) {
         m_grid->setColumnStretch(i, i < columns ? 1 : 0);
@@ -333,11 +360,66 @@ void TimelinePane::fillSeriesMenu(QMenu& menu)
 {
     const std::vector<std::string> shown = shownNames();
     for (const std::string& name : m_run ? seriesNames(*m_run, m_session.empty()) : std::vector<std::string> {}) {
-        QAction* action = menu.addAction(seriesTitle(name));
+        QAction* action = menu.addAction(menuText(seriesTitle(name)));
         action->setCheckable(true);
         action->setChecked(std::ranges::find(shown, name) != shown.end());
         connect(action, &QAction::triggered, this, [this, name](bool on) { toggleSeries(name, on); });
     }
+}
+
+void TimelinePane::chooseLines(const LineChoice& choice)
+{
+    m_lineChoice = choice;
+    showChosenLines();
+    Q_EMIT stateChanged();
+}
+
+void TimelinePane::showChosenLines()
+{
+    // What is still being read is of other logs.
+    m_feed->setStore(makeStore(), !m_session.empty());
+    for (TimelineChart* chart : visibleCharts()) {
+        chart->setLines(linesFor(chart->name()));
+    }
+    refill();
+}
+
+void TimelinePane::fillLinesMenu()
+{
+    using Which = LineChoice::Which;
+    constexpr std::size_t mostEntries = 500;
+    m_linesMenu->clear();
+    delete m_linesMenu->findChild<QActionGroup*>();
+    auto* group = new QActionGroup(m_linesMenu);
+    const bool ofRanks =
+        std::ranges::any_of(m_origins, [](const LineOrigin& origin) { return origin.rank.has_value(); });
+    addLinesEntry(*group,
+        ofRanks ? tr("Of each rank the log that failed, or the longest") : tr("The log that failed, or the longest"),
+        {});
+    addLinesEntry(*group, tr("All of them"), {Which::all});
+    m_linesMenu->addSeparator();
+    const auto inOtherLog = [&](const LineOrigin& origin) { return origin.source != m_origins.front().source; };
+    const bool namesLog = std::ranges::any_of(m_origins, inOtherLog);
+    for (const LineOrigin& origin : std::span(m_origins).first(std::min(m_origins.size(), mostEntries))) {
+        addLinesEntry(*group, originLabel(origin, namesLog, m_rankNames),
+            {Which::one, m_run ? m_run->root : std::string(), origin});
+    }
+    if (m_origins.size() > mostEntries) {
+        m_linesMenu->addAction(tr("%1 more are not listed").arg(m_origins.size() - mostEntries))->setEnabled(false);
+    }
+    if (!group->checkedAction()) {
+        group->actions().constFirst()->setChecked(true);
+    }
+}
+
+void TimelinePane::addLinesEntry(QActionGroup& group, const QString& text, const LineChoice& choice)
+{
+    QAction* action = m_linesMenu->addAction(menuText(fontMetrics().elidedText(text, Qt::ElideMiddle, grid(100))));
+    action->setToolTip(plainTip(text));
+    action->setCheckable(true);
+    action->setChecked(choice == m_lineChoice);
+    group.addAction(action);
+    connect(action, &QAction::triggered, this, [this, choice] { chooseLines(choice); });
 }
 
 void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
@@ -383,7 +465,7 @@ QByteArray TimelinePane::saveState() const
         looks.insert(exactText(name), asJson(look));
     }
     const QJsonObject state {{QStringLiteral("version"), stateVersion}, {QStringLiteral("series"), series},
-        {QStringLiteral("looks"), looks}};
+        {QStringLiteral("looks"), looks}, {QStringLiteral("lines"), asJson(m_lineChoice)}};
     return QJsonDocument(state).toJson(QJsonDocument::Compact);
 }
 
@@ -401,6 +483,7 @@ void TimelinePane::restoreState(const QByteArray& state)
             known->second->setLook(m_looks[name]);
         }
     }
+    m_lineChoice = lineChoiceFrom(json.value(QStringLiteral("lines")).toObject());
     std::vector<std::string> series;
     const QJsonArray names = json.value(QStringLiteral("series")).toArray();
     for (const auto& name : names) {
@@ -408,7 +491,7 @@ void TimelinePane::restoreState(const QByteArray& state)
     }
     if (!series.empty()) {
         m_chosen = std::move(series);
-        refill();
+        showChosenLines();
     }
 }
 

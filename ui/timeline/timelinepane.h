@@ -17,6 +17,7 @@
 #include "ui/timeline/timelineseries.h"
 #include "ui/timeline/timelineview.h"
 
+class QActionGroup;
 class QGridLayout;
 class QMenu;
 class QScrollArea;
@@ -56,7 +57,12 @@ public:
     /// A checkable entry for every series of the run; filled when it opens.
     QMenu* seriesMenu() { return m_seriesMenu; }
 
-    /// Chosen series, axes and looks, for the window to remember.
+    /// Of what the run has of the shown series. A log or a rank that only another run has changes nothing.
+    void chooseLines(const LineChoice& choice);
+    /// An entry for every log and rank the shown series come from; filled when it opens.
+    QMenu* linesMenu() { return m_linesMenu; }
+
+    /// Chosen series, logs, axes and looks, for the window to remember.
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
@@ -83,17 +89,23 @@ private:
     void refill();
     void arrange();
     void fillSeriesMenu(QMenu& menu);
+    void showChosenLines();
+    void fillLinesMenu();
+    void addLinesEntry(QActionGroup& group, const QString& text, const LineChoice& choice);
     void toggleSeries(const std::string& name, bool on);
     void useRows(TimelineChart& chart, RowsUse use);
 
     TimelineView* m_view;
     TimelineFeed* m_feed;
     QMenu* m_seriesMenu;
+    QMenu* m_linesMenu;
     QScrollArea* m_scroll;
     QGridLayout* m_grid;
     std::map<std::string, TimelineChart*, std::less<>> m_charts;
     std::map<std::string, TimelineLook, std::less<>> m_looks;
     std::vector<std::string> m_chosen {"loss", "grad_norm"};
+    LineChoice m_lineChoice;
+    std::vector<LineOrigin> m_origins; ///< of the shown series
     std::vector<TimelineEvent> m_events;
     std::vector<QString> m_rankNames;
     std::filesystem::path m_session;

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -91,18 +90,99 @@ std::vector<Parts> strandsOf(const RunData& run, Parts parts)
     return strands;
 }
 
-void appendLines(std::vector<TimelineLine>& lines, const RunData& run, int rank, const Parts& parts, int style)
+using Origins = std::map<LineOrigin, Parts>;
+
+Origins originsOf(const RunData& run, std::string_view name)
 {
-    const QString source = qstr(run.series[parts.front()].source);
-    const QString label = rank >= 0 ? Words::tr("rank %1").arg(rank) : source;
+    Origins origins;
+    for (std::size_t i = 0; i < run.series.size(); ++i) {
+        const Series& series = run.series[i];
+        if (series.name == name && !isEmpty(series)) {
+            origins[{series.rank, series.source}].push_back(i);
+        }
+    }
+    return origins;
+}
+
+/// What is drawn of one origin, and what is not beside it.
+struct Drawn
+{
+    LineOrigin origin;
+    Parts parts;
+    bool namesLog = false; ///< the rank alone would name several lines
+    std::size_t otherLogs = 0;
+    std::size_t otherRanks = 0;
+};
+
+std::vector<Drawn> everyOne(const Origins& origins)
+{
+    std::map<std::optional<int>, int> logs;
+    for (const auto& [origin, parts] : origins) {
+        ++logs[origin.rank];
+    }
+    std::vector<Drawn> drawn;
+    for (const auto& [origin, parts] : origins) {
+        drawn.push_back({origin, parts, logs[origin.rank] > 1});
+    }
+    return drawn;
+}
+
+Drawn onlyOne(const Origins::value_type& one, const Origins& origins)
+{
+    std::set<std::string_view> logs;
+    std::set<std::optional<int>> ranks;
+    for (const auto& [origin, parts] : origins) {
+        logs.insert(origin.source);
+        ranks.insert(origin.rank);
+    }
+    return {one.first, one.second, false, logs.size() - 1, logs.size() > 1 ? 0 : ranks.size() - 1};
+}
+
+std::vector<Drawn> usual(const RunData& run, const Origins& origins)
+{
+    std::map<std::optional<int>, std::vector<const Origins::value_type*>> byRank;
+    for (const auto& origin : origins) {
+        byRank[origin.first.rank].push_back(&origin);
+    }
+    // A log without ranks repeats what the ranks' own logs say; several are logs of their own.
+    std::size_t leftOut = 0;
+    if (byRank.size() > 1 && byRank.contains(std::nullopt)) {
+        leftOut = byRank[std::nullopt].size() > 1 ? byRank[std::nullopt].size() : 0;
+        byRank.erase(std::nullopt);
+    }
+    const auto failed = failedSources(run);
+    std::vector<Drawn> drawn;
+    for (const auto& [rank, logs] : byRank) {
+        const auto* most = *std::ranges::max_element(logs, {},
+            [&](const auto* log) { return std::pair(failed.contains(log->first.source), sizeOf(run, log->second)); });
+        drawn.push_back({most->first, most->second, false, logs.size() - 1 + std::exchange(leftOut, 0)});
+    }
+    return drawn;
+}
+
+std::vector<Drawn> chosenOf(const RunData& run, const Origins& origins, const LineChoice& choice)
+{
+    if (choice.which == LineChoice::Which::all) {
+        return everyOne(origins);
+    }
+    const bool own = choice.which == LineChoice::Which::one && choice.run == run.root;
+    const auto one = own ? origins.find(choice.one) : origins.end();
+    return one == origins.end() ? usual(run, origins) : std::vector {onlyOne(*one, origins)};
+}
+
+void appendLines(std::vector<TimelineLine>& lines, const RunData& run, const Drawn& drawn, const QString& label)
+{
+    const int style = lines.empty() ? 0 : lines.back().style + 1;
     int number = 0;
-    for (Parts& strand : strandsOf(run, parts)) {
+    for (Parts& strand : strandsOf(run, drawn.parts)) {
         TimelineLine line;
-        line.label = ++number == 1 ? label : Words::tr("%1, restart %2").arg(label).arg(number - 1);
-        line.rank = rank >= 0 ? std::optional<int>(rank) : std::nullopt;
-        line.source = source;
+        line.label = ++number == 1 ? label : Words::tr("%1, restart %2").arg(label, QString::number(number - 1));
+        line.rank = drawn.origin.rank;
+        line.source = qstr(drawn.origin.source);
         line.style = style;
         line.parts = std::move(strand);
+        line.otherLogs = drawn.otherLogs;
+        line.otherRanks = drawn.otherRanks;
         lines.push_back(std::move(line));
     }
 }
@@ -158,33 +238,34 @@ QString seriesTitle(std::string_view name)
     return own == std::end(titles) ? qstr(name) : own->second;
 }
 
-std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name)
+std::vector<LineOrigin> lineOriginsOf(const RunData& run, const std::vector<std::string>& names)
 {
-    std::map<int, std::map<std::string, Parts>> byRank;
-    for (std::size_t i = 0; i < run.series.size(); ++i) {
-        const Series& series = run.series[i];
-        if (series.name == name && !isEmpty(series)) {
-            byRank[series.rank.value_or(-1)][series.source].push_back(i);
+    std::set<LineOrigin> origins;
+    for (const std::string& name : names) {
+        for (const auto& [origin, parts] : originsOf(run, name)) {
+            origins.insert(origin);
         }
     }
-    // A log without ranks repeats what the ranks' own logs say; several are logs of their own.
-    std::size_t leftOut = 0;
-    if (byRank.size() > 1 && byRank.contains(-1)) {
-        leftOut = byRank[-1].size() > 1 ? byRank[-1].size() : 0;
-        byRank.erase(-1);
+    return {origins.begin(), origins.end()};
+}
+
+QString originLabel(const LineOrigin& origin, bool namesLog, const std::vector<QString>& rankNames)
+{
+    const QString source = qstr(origin.source);
+    if (!origin.rank) {
+        return source;
     }
-    const auto failed = failedSources(run);
+    const auto rank = static_cast<std::size_t>(*origin.rank);
+    const QString name = rank < rankNames.size() ? rankNames[rank] : Words::tr("rank %1").arg(*origin.rank);
+    return namesLog ? QStringLiteral("%1 · %2").arg(name, source) : name;
+}
+
+std::vector<TimelineLine> linesOf(
+    const RunData& run, std::string_view name, const LineChoice& choice, const std::vector<QString>& rankNames)
+{
     std::vector<TimelineLine> lines;
-    int style = 0;
-    for (const auto& [rank, sources] : byRank) {
-        const auto most = std::ranges::max_element(sources, {},
-            [&](const auto& source) { return std::pair(failed.contains(source.first), sizeOf(run, source.second)); });
-        const std::size_t before = lines.size();
-        appendLines(lines, run, rank, most->second, style++);
-        const std::size_t others = sources.size() - 1 + std::exchange(leftOut, 0);
-        for (TimelineLine& line : std::span(lines).subspan(before)) {
-            line.otherLogs = others;
-        }
+    for (const Drawn& drawn : chosenOf(run, originsOf(run, name), choice)) {
+        appendLines(lines, run, drawn, originLabel(drawn.origin, drawn.namesLog, rankNames));
     }
     return lines;
 }

@@ -26,6 +26,27 @@ struct TimelineLine
     int style = 0;
     std::vector<std::size_t> parts; ///< places in the run's list of series
     std::size_t otherLogs = 0; ///< of the same rank, or of none, which are not drawn
+    std::size_t otherRanks = 0; ///< of the same log, which are not drawn
+};
+
+/// What a log gave of one rank.
+struct LineOrigin
+{
+    std::optional<int> rank;
+    std::string source;
+
+    auto operator<=>(const LineOrigin&) const = default;
+};
+
+/// Which of the lines that a run has of a value are drawn.
+struct LineChoice
+{
+    enum class Which { automatic, all, one };
+    Which which = Which::automatic;
+    std::string run {}; ///< the root of the run that has the one: other runs have logs of the same name
+    LineOrigin one {};
+
+    bool operator==(const LineChoice&) const = default;
 };
 
 /// Names of all series that hold anything, the canonical ones first. `inMemory`: whose points are in `run`.
@@ -34,8 +55,16 @@ std::vector<std::string> seriesNames(const RunData& run, bool inMemory = false);
 /// "Loss", "Gradient norm"; a name of the log's own stays as it is.
 QString seriesTitle(std::string_view name);
 
-/// Per rank the source with the most points; a log without ranks only where no rank has one of its own.
-std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name);
+/// Where the lines of some values may come from, in the order of ranks and then of logs.
+std::vector<LineOrigin> lineOriginsOf(const RunData& run, const std::vector<std::string>& names);
+
+/// "rank 0 · train.log"; of a run with a single log "rank 0", of a log without ranks "train.log".
+QString originLabel(const LineOrigin& origin, bool namesLog, const std::vector<QString>& rankNames = {});
+
+/// Unless something else is chosen that the run has of this value: per rank the source with the most points; a log
+/// without ranks only where no rank has one of its own. `rankNames` take the place of "rank 0" and so on.
+std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name, const LineChoice& choice = {},
+    const std::vector<QString>& rankNames = {});
 
 /// Marks for the upper row: judged captures between their steps, and log events that say their step.
 std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnosis);

@@ -105,6 +105,33 @@ TEST(TimelineSeries, ARestartThatGoesBackIsALineOfItsOwn)
     EXPECT_EQ(lines[0].style, lines[1].style);
 }
 
+TEST(TimelineSeries, EveryLogCanBeDrawnAndIsNamed)
+{
+    RunData run;
+    run.series = {makeSeries("loss", "a.log", 0, {1, 2}), makeSeries("loss", "b.log", 0, {1, 2, 3}),
+        makeSeries("loss", "c.log", std::nullopt, {4})};
+    const auto lines = linesOf(run, "loss", {LineChoice::Which::all});
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[0].label, QStringLiteral("c.log"));
+    EXPECT_EQ(lines[1].label, QStringLiteral("rank 0 · a.log"));
+    EXPECT_EQ(lines[2].label, QStringLiteral("rank 0 · b.log"));
+    EXPECT_NE(lines[1].style, lines[2].style);
+}
+
+TEST(TimelineSeries, AChosenLogOfAnotherRunChangesNothing)
+{
+    RunData run;
+    run.root = "/runs/1";
+    run.series = {makeSeries("loss", "a.log", 0, {1, 2}), makeSeries("loss", "b.log", 0, {1, 2, 3})};
+    LineChoice choice {LineChoice::Which::one, "/runs/1", {0, "a.log"}};
+    EXPECT_EQ(linesOf(run, "loss", choice)[0].source, QStringLiteral("a.log"));
+    EXPECT_EQ(linesOf(run, "loss", choice)[0].otherLogs, 1U);
+    choice.run = "/runs/2";
+    EXPECT_EQ(linesOf(run, "loss", choice)[0].source, QStringLiteral("b.log"));
+    choice = {LineChoice::Which::one, "/runs/1", {0, "gone.log"}};
+    EXPECT_EQ(linesOf(run, "loss", choice)[0].source, QStringLiteral("b.log"));
+}
+
 TEST_F(PaneTest, JudgedCapturesStandBetweenTheirStepsAndKnowTheirLine)
 {
     Event dump;
@@ -149,6 +176,71 @@ TEST_F(PaneTest, AnySeriesOfTheRunCanBeChosen)
     actionOf(menu, QStringLiteral("Loss"))->trigger();
     EXPECT_EQ(pane.visibleCharts().size(), 1U);
     EXPECT_TRUE(pane.chart("loss")->isHidden());
+}
+
+TEST_F(PaneTest, TheUserChoosesWhichLogIsDrawn)
+{
+    run->series = {makeSeries("loss", "a.log", 0, {9, 8, nan}), makeSeries("loss", "b & c.log", 0, {5, 4, 3, 2})};
+    pane.setRun(nullptr, nullptr);
+    pane.setRun(run.get(), nullptr);
+    TimelineChart* chart = pane.chart("loss");
+    EXPECT_TRUE(chart->note().contains(QStringLiteral("1 of 2 logs shown"))) << chart->note().toStdString();
+    EXPECT_EQ(chart->lines()[0].source, QStringLiteral("a.log"));
+    QMenu& menu = *pane.linesMenu();
+    Q_EMIT menu.aboutToShow();
+    EXPECT_TRUE(menu.actions()[0]->isChecked());
+    ASSERT_NE(actionOf(menu, QStringLiteral("rank 0 · b && c.log")), nullptr);
+    actionOf(menu, QStringLiteral("rank 0 · b && c.log"))->trigger();
+    ASSERT_EQ(chart->lines().size(), 1U);
+    EXPECT_EQ(chart->lines()[0].source, QStringLiteral("b & c.log"));
+    EXPECT_EQ(chart->plot()->traces()[0].buckets.size(), 4U) << "its points, not those of the log before";
+    EXPECT_TRUE(chart->note().contains(QStringLiteral("1 of 2 logs shown")));
+
+    TimelinePane next;
+    next.restoreState(pane.saveState());
+    next.setRun(run.get(), nullptr);
+    EXPECT_EQ(next.chart("loss")->lines()[0].source, QStringLiteral("b & c.log"));
+    Q_EMIT next.linesMenu()->aboutToShow();
+    EXPECT_TRUE(actionOf(*next.linesMenu(), QStringLiteral("rank 0 · b"))->isChecked());
+    actionOf(*next.linesMenu(), QStringLiteral("All"))->trigger();
+    EXPECT_EQ(next.chart("loss")->lines().size(), 2U);
+    EXPECT_FALSE(next.chart("loss")->note().contains(QStringLiteral("logs shown")));
+}
+
+TEST_F(PaneTest, TheLogOfSeveralRanksIsNamedOnce)
+{
+    run->series.push_back(makeSeries("loss", "other.log", 0, {9}));
+    pane.setRun(nullptr, nullptr);
+    pane.setRun(run.get(), nullptr);
+    TimelineChart* chart = pane.chart("loss");
+    EXPECT_TRUE(chart->note().contains(QStringLiteral("1 of 2 logs shown, console.log")))
+        << chart->note().toStdString();
+    EXPECT_FALSE(chart->caption().legend.contains(QStringLiteral("console.log")));
+    EXPECT_TRUE(chart->caption().legend.contains(QStringLiteral("rank 1")));
+}
+
+TEST_F(PaneTest, OfOneLogARankCanBeDrawnAlone)
+{
+    Q_EMIT pane.linesMenu()->aboutToShow();
+    ASSERT_NE(actionOf(*pane.linesMenu(), QStringLiteral("rank 1")), nullptr);
+    actionOf(*pane.linesMenu(), QStringLiteral("rank 1"))->trigger();
+    ASSERT_EQ(pane.lossPlot()->traces().size(), 1U);
+    EXPECT_EQ(pane.lossPlot()->traces()[0].label, QStringLiteral("rank 1"));
+    EXPECT_TRUE(pane.chart("loss")->note().contains(QStringLiteral("1 of 2 ranks shown")));
+}
+
+TEST_F(PaneTest, WhereThereIsOneLineNothingIsToBeChosen)
+{
+    const auto offers = [this] {
+        const auto buttons = pane.chart("loss")->findChildren<QToolButton*>();
+        return std::ranges::any_of(
+            buttons, [this](QToolButton* button) { return button->menu() == pane.linesMenu() && !button->isHidden(); });
+    };
+    EXPECT_TRUE(offers());
+    run->series = {makeSeries("loss", "a.log", 0, {9, 8})};
+    pane.setRun(nullptr, nullptr);
+    pane.setRun(run.get(), nullptr);
+    EXPECT_FALSE(offers());
 }
 
 TEST_F(PaneTest, ManyRanksDoNotWidenTheChart)
