@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <QApplication>
 #include <QClipboard>
@@ -322,6 +323,13 @@ void TimelineChart::setProblem(const QString& problem)
     updateTexts();
 }
 
+void TimelineChart::setRemark(const QString& remark)
+{
+    if (std::exchange(m_remark, remark) != remark) {
+        updateTexts();
+    }
+}
+
 void TimelineChart::setLook(const TimelineLook& look)
 {
     m_plot->setLook(look);
@@ -375,6 +383,9 @@ QString TimelineChart::note() const
     }
     if (const QString origins = originsNote(m_lines); !origins.isEmpty()) {
         notes << origins;
+    }
+    if (!m_remark.isEmpty()) {
+        notes << m_remark;
     }
     notes += countNotes(m_plot->counts());
     if (m_plot->logarithmic() && m_plot->counts().nonPositive > 0) {

@@ -46,6 +46,8 @@ public:
     /// Puts a button for it into the header; none takes it away.
     void setSeriesMenu(QMenu* menu);
     bool hasSeriesMenu() const;
+    /// Said below the plot, of what no plot shows; empty for nothing.
+    void setRemark(const QString& remark);
     void setLinesMenu(QMenu* menu);
 
     QString note() const;
@@ -88,6 +90,7 @@ private:
     ElidedLabel* m_noteLine;
     std::vector<TimelineLine> m_lines;
     QString m_problem;
+    QString m_remark;
 };
 
 /// The entries of a plot's context menu, with the keys that do the same.

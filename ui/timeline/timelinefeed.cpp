@@ -220,6 +220,20 @@ void TimelineFeed::stepCursor(TimelineChart& chart, double from, int direction)
     });
 }
 
+void TimelineFeed::placeLines(
+    std::vector<LogLines> logs, const std::function<void(std::vector<std::vector<LineSteps>>)>& done)
+{
+    const auto read = [logs = std::move(logs)](TimelineStore& store) {
+        std::vector<std::vector<LineSteps>> places;
+        for (const LogLines& log : logs) {
+            auto around = store.stepsAround(log.parts, log.lines);
+            places.push_back(around ? std::move(*around) : std::vector<LineSteps>(log.lines.size()));
+        }
+        return places;
+    };
+    ask(read, done);
+}
+
 void TimelineFeed::collectRows(const TimelineChart& chart, const std::function<void(Rows)>& done)
 {
     if (!m_store) {

@@ -45,6 +45,15 @@ public:
     /// The values a chart shows now.
     void collectRows(const TimelineChart& chart, const std::function<void(Rows)>& done);
 
+    /// Lines of one log, ascending, and the series that tell where in it they stand.
+    struct LogLines
+    {
+        std::vector<std::size_t> parts;
+        std::vector<std::int64_t> lines;
+    };
+    /// Of each log as many as it has lines; where it cannot be read, places nobody knows.
+    void placeLines(std::vector<LogLines> logs, const std::function<void(std::vector<std::vector<LineSteps>>)>& done);
+
     static constexpr std::size_t mostRows = 100'000;
 
 Q_SIGNALS:

@@ -202,23 +202,71 @@ void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis, const 
     const bool sameFile = run && m_run && !session.empty() && session == m_session;
     m_run = run;
     m_session = session;
-    m_events = run ? eventsOf(*run, diagnosis) : std::vector<TimelineEvent> {};
+    m_stepped = run ? eventsOf(*run, diagnosis) : std::vector<TimelineEvent> {};
     if (!sameRun) {
         m_feed->setStore(makeStore(), !session.empty());
     }
     if (sameRun || sameFile) {
         // A new diagnosis, or more of the same log, is no reason to leave the steps the user looks at.
+        showEvents();
         for (TimelineChart* chart : visibleCharts()) {
-            chart->plot()->setEvents(m_events);
             if (!sameRun) {
                 chart->setLines(linesFor(chart->name()));
             }
         }
     } else {
         forgetRun();
+        m_events = m_stepped;
     }
     if (!sameRun) {
         refill();
+        placeEvents();
+    }
+}
+
+/// Between which steps a line stands only the points of its log tell, and these are read for it.
+void TimelinePane::placeEvents()
+{
+    std::vector<SteplessEvents> logs = m_run ? steplessEvents(*m_run) : std::vector<SteplessEvents> {};
+    if (logs.empty()) {
+        onPlaced({}, {});
+        return;
+    }
+    std::vector<TimelineFeed::LogLines> wanted;
+    for (const SteplessEvents& log : logs) {
+        TimelineFeed::LogLines& lines = wanted.emplace_back(TimelineFeed::LogLines {log.parts, {}});
+        std::ranges::transform(
+            log.events, std::back_inserter(lines.lines), [](const Event* event) { return event->line; });
+    }
+    m_feed->placeLines(
+        std::move(wanted), [this, logs = std::move(logs)](const auto& places) { onPlaced(logs, places); });
+}
+
+void TimelinePane::onPlaced(const std::vector<SteplessEvents>& logs, const std::vector<std::vector<LineSteps>>& places)
+{
+    m_placed.clear();
+    std::vector<const Event*> unplaced;
+    for (std::size_t log = 0; log < logs.size(); ++log) {
+        for (std::size_t i = 0; i < logs[log].events.size(); ++i) {
+            const Event* event = logs[log].events[i];
+            if (auto placed = placedEvent(*event, places[log][i])) {
+                m_placed.push_back(std::move(*placed));
+            } else {
+                unplaced.push_back(event);
+            }
+        }
+    }
+    m_unplaced = unplacedNote(unplaced);
+    showEvents();
+    arrange();
+}
+
+void TimelinePane::showEvents()
+{
+    m_events = m_stepped;
+    m_events.insert(m_events.end(), m_placed.begin(), m_placed.end());
+    for (TimelineChart* chart : visibleCharts()) {
+        chart->plot()->setEvents(m_events);
     }
 }
 
@@ -235,6 +283,8 @@ std::shared_ptr<TimelineStore> TimelinePane::makeStore() const
 
 void TimelinePane::forgetRun()
 {
+    m_placed.clear();
+    m_unplaced.clear();
     for (const auto& [name, chart] : m_charts) {
         chart->setLines({});
         chart->plot()->setEvents({});
@@ -317,6 +367,7 @@ void TimelinePane::arrange()
     }
     for (int i = 0; i < count; ++i) {
         m_grid->addWidget(charts[static_cast<std::size_t>(i)], i / columns, i % columns);
+        charts[static_cast<std::size_t>(i)]->setRemark(i == 0 ? m_unplaced : QString());
         charts[static_cast<std::size_t>(i)]->setSeriesMenu(i == 0 ? m_seriesMenu : nullptr);
         charts[static_cast<std::size_t>(i)]->setLinesMenu(i == 0 && m_origins.size() > 1 ? m_linesMenu : nullptr);
     }
@@ -382,6 +433,7 @@ void TimelinePane::showChosenLines()
         chart->setLines(linesFor(chart->name()));
     }
     refill();
+    placeEvents();
 }
 
 void TimelinePane::fillLinesMenu()

@@ -86,6 +86,9 @@ private:
     void forgetRun();
     std::vector<std::string> shownNames() const;
     std::vector<TimelineLine> linesFor(const std::string& name) const;
+    void placeEvents();
+    void onPlaced(const std::vector<SteplessEvents>& logs, const std::vector<std::vector<LineSteps>>& places);
+    void showEvents();
     void refill();
     void arrange();
     void fillSeriesMenu(QMenu& menu);
@@ -106,7 +109,10 @@ private:
     std::vector<std::string> m_chosen {"loss", "grad_norm"};
     LineChoice m_lineChoice;
     std::vector<LineOrigin> m_origins; ///< of the shown series
-    std::vector<TimelineEvent> m_events;
+    std::vector<TimelineEvent> m_stepped; ///< events whose step is known
+    std::vector<TimelineEvent> m_placed; ///< those whose lines stand among the lines of steps
+    std::vector<TimelineEvent> m_events; ///< all of them
+    QString m_unplaced; ///< what is to be said of the others
     std::vector<QString> m_rankNames;
     std::filesystem::path m_session;
     const RunData* m_run = nullptr;

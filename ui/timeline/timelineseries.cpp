@@ -213,6 +213,44 @@ TimelineEvent judgedEvent(const RunData& run, const CaptureVerdict& verdict)
     return event;
 }
 
+/// What a log said of a dump that is there is told by its capture, and what is wrong with a file is nothing of the run.
+bool isToBePlaced(const Event& event, const std::set<std::string_view>& captures)
+{
+    const bool toldElsewhere = event.kind == EventKind::captureDumped && captures.contains(event.capture);
+    return !event.step && event.line > 0 && event.kind != EventKind::damaged && !toldElsewhere;
+}
+
+/// The series that most lines of a log give, which is that of its loss where it has one.
+Parts partsOfLog(const RunData& run, const std::string& source)
+{
+    std::string name;
+    std::int64_t most = 0;
+    for (const Series& series : run.series) {
+        const std::int64_t size = std::max(series.pointCount, static_cast<std::int64_t>(series.points.size()));
+        if (series.source == source && name != "loss" && (series.name == "loss" || size > most)) {
+            name = series.name;
+            most = size;
+        }
+    }
+    Parts parts;
+    for (std::size_t i = 0; i < run.series.size(); ++i) {
+        if (run.series[i].source == source && run.series[i].name == name) {
+            parts.push_back(i);
+        }
+    }
+    return parts;
+}
+
+/// "behind the log line of step 5".
+QString placeAmongSteps(const LineSteps& steps)
+{
+    if (steps.before && steps.after && *steps.before < *steps.after) {
+        return Words::tr("between the log lines of steps %1 and %2").arg(*steps.before).arg(*steps.after);
+    }
+    return steps.before ? Words::tr("behind the log line of step %1").arg(*steps.before)
+                        : Words::tr("before the log line of step %1").arg(*steps.after);
+}
+
 } // namespace
 
 std::vector<std::string> seriesNames(const RunData& run, bool inMemory)
@@ -287,6 +325,58 @@ std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnos
         }
     }
     return events;
+}
+
+std::vector<SteplessEvents> steplessEvents(const RunData& run)
+{
+    std::set<std::string_view> captures;
+    for (const Capture& capture : run.captures) {
+        captures.insert(capture.file);
+    }
+    std::map<std::string, std::vector<const Event*>> byLog;
+    for (const Event& event : run.events) {
+        if (isToBePlaced(event, captures)) {
+            byLog[event.source].push_back(&event);
+        }
+    }
+    std::vector<SteplessEvents> logs;
+    for (auto& [source, events] : byLog) {
+        std::ranges::stable_sort(events, {}, &Event::line);
+        logs.push_back({std::move(events), partsOfLog(run, source)});
+    }
+    return logs;
+}
+
+std::optional<TimelineEvent> placedEvent(const Event& event, const LineSteps& steps)
+{
+    if (!steps.before && !steps.after) {
+        return std::nullopt;
+    }
+    const auto before = static_cast<double>(steps.before.value_or(steps.after.value_or(0)));
+    const auto after = static_cast<double>(steps.after.value_or(steps.before.value_or(0)));
+    // Behind a restart the next step is an earlier one.
+    const double position = before < after ? 0.5 * (before + after) : before;
+    const QString text = QStringLiteral("%1, %2").arg(qstr(event.text), placeAmongSteps(steps));
+    return TimelineEvent {
+        position, TimelineEvent::Kind::other, text, qstr(event.source), event.line, exactText(event.capture)};
+}
+
+QString unplacedNote(const std::vector<const Event*>& events)
+{
+    std::int64_t count = 0;
+    const Event* first = nullptr;
+    for (const Event* event : events) {
+        if (event->kind == EventKind::skippedStep) {
+            first = first ? first : event;
+            count += event->copies;
+        }
+    }
+    if (!first) {
+        return {};
+    }
+    const QString place = QStringLiteral("%1:%2").arg(qstr(first->source), QString::number(first->line));
+    return count == 1 ? Words::tr("1 skipped update without a step, at %1").arg(place)
+                      : Words::tr("%1 skipped updates without a step, the first at %2").arg(countLabel(count), place);
 }
 
 } // namespace nanscope

@@ -12,6 +12,7 @@
 
 #include "core/model/fwd.h"
 #include "core/model/model.h"
+#include "ui/timeline/timelinestore.h"
 #include "ui/timeline/trace.h"
 
 namespace nanscope {
@@ -68,5 +69,21 @@ std::vector<TimelineLine> linesOf(const RunData& run, std::string_view name, con
 
 /// Marks for the upper row: judged captures between their steps, and log events that say their step.
 std::vector<TimelineEvent> eventsOf(const RunData& run, const Diagnosis* diagnosis);
+
+/// Events of one log that name no step, in the order of their lines, and the series that tell where these stand: none
+/// where the log has no steps.
+struct SteplessEvents
+{
+    std::vector<const Event*> events;
+    std::vector<std::size_t> parts;
+};
+
+std::vector<SteplessEvents> steplessEvents(const RunData& run);
+
+/// The mark of such an event; none where nothing of its log stands around its line.
+std::optional<TimelineEvent> placedEvent(const Event& event, const LineSteps& steps);
+
+/// What is to be said of events that have no mark: "2 skipped updates without a step, the first at err.log:12".
+QString unplacedNote(const std::vector<const Event*>& events);
 
 } // namespace nanscope

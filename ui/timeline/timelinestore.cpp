@@ -83,6 +83,49 @@ void consider(std::optional<TracePoint>& best, const TracePoint& point, double s
     }
 }
 
+/// The nearest points around each of some lines, taken in one pass over the points, in whatever order they come.
+class Surroundings
+{
+public:
+    explicit Surroundings(std::span<const std::int64_t> lines)
+        : m_lines(lines)
+        , m_before(lines.size())
+        , m_after(lines.size())
+    { }
+
+    void take(const Point& point)
+    {
+        if (point.line <= 0) {
+            return;
+        }
+        const auto at = static_cast<std::size_t>(std::ranges::lower_bound(m_lines, point.line) - m_lines.begin());
+        if (at < m_lines.size() && (!m_before[at] || m_before[at]->line < point.line)) {
+            m_before[at] = point;
+        }
+        if (at > 0 && (!m_after[at - 1] || m_after[at - 1]->line > point.line)) {
+            m_after[at - 1] = point;
+        }
+    }
+
+    std::vector<LineSteps> steps() const
+    {
+        std::vector<LineSteps> all(m_lines.size());
+        std::optional<std::int64_t> before;
+        std::optional<std::int64_t> after;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::size_t fromEnd = all.size() - 1 - i;
+            all[i].before = before = m_before[i] ? m_before[i]->step : before;
+            all[fromEnd].after = after = m_after[fromEnd] ? m_after[fromEnd]->step : after;
+        }
+        return all;
+    }
+
+private:
+    std::span<const std::int64_t> m_lines;
+    std::vector<std::optional<Point>> m_before; ///< since the line before
+    std::vector<std::optional<Point>> m_after; ///< until the line behind
+};
+
 } // namespace
 
 Bucket bucketOf(const session::SeriesPiece& piece)
@@ -232,6 +275,26 @@ Result<std::vector<TracePoint>> SessionStore::points(Parts parts, Interval steps
     return all;
 }
 
+Result<std::vector<LineSteps>> SessionStore::stepsAround(Parts parts, std::span<const std::int64_t> lines)
+{
+    if (auto opened = open(); !opened) {
+        return tl::make_unexpected(opened.error());
+    }
+    using Steps = std::numeric_limits<std::int64_t>;
+    Surroundings surroundings(lines);
+    for (const std::size_t part : parts) {
+        const auto read = m_session->visitRange(
+            {m_ids.at(part), Steps::min(), Steps::max(), Steps::max()}, [&](const session::SeriesPiece& piece) {
+                std::ranges::for_each(piece.points, [&](const Point& point) { surroundings.take(point); });
+                return true;
+            });
+        if (!read) {
+            return tl::make_unexpected(read.error());
+        }
+    }
+    return surroundings.steps();
+}
+
 Result<std::optional<TracePoint>> SessionStore::point(Parts parts, double step, int direction)
 {
     std::optional<TracePoint> best;
@@ -283,6 +346,15 @@ Result<std::vector<TracePoint>> MemoryStore::points(Parts parts, Interval steps,
         }
     }
     return all;
+}
+
+Result<std::vector<LineSteps>> MemoryStore::stepsAround(Parts parts, std::span<const std::int64_t> lines)
+{
+    Surroundings surroundings(lines);
+    for (const std::size_t part : parts) {
+        std::ranges::for_each(m_run.series.at(part).points, [&](const Point& point) { surroundings.take(point); });
+    }
+    return surroundings.steps();
 }
 
 Result<std::optional<TracePoint>> MemoryStore::point(Parts parts, double step, int direction)

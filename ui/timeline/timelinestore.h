@@ -13,6 +13,13 @@
 
 namespace nanscope {
 
+/// Between which points of its log a line stands: their steps.
+struct LineSteps
+{
+    std::optional<std::int64_t> before; ///< or of the very line
+    std::optional<std::int64_t> after;
+};
+
 /// Where the points of a run are. `line` and `points` name series by their places in the run's list. One thread at a
 /// time.
 class TimelineStore
@@ -27,6 +34,8 @@ public:
     virtual Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) = 0;
     /// The points within `steps` in their order, at most about so many.
     virtual Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) = 0;
+    /// Where lines of the log that `parts` are of stand among these; the numbers of the lines ascend.
+    virtual Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) = 0;
     /// The point nearest to a step, or the first one after (1) or before (-1) it.
     virtual Result<std::optional<TracePoint>> point(Parts parts, double step, int direction) = 0;
 };
@@ -40,6 +49,7 @@ public:
 
     Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) override;
     Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) override;
+    Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) override;
     Result<std::optional<TracePoint>> point(Parts parts, double step, int direction) override;
 
 private:
@@ -71,6 +81,7 @@ public:
 
     Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) override;
     Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) override;
+    Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) override;
     Result<std::optional<TracePoint>> point(Parts parts, double step, int direction) override;
 
 private:

@@ -148,6 +148,37 @@ TEST_F(PaneTest, JudgedCapturesStandBetweenTheirStepsAndKnowTheirLine)
     EXPECT_EQ(events[0].line, 30);
 }
 
+TEST_F(PaneTest, ALineOfAGuardWithoutAStepIsMarkedWhereItStands)
+{
+    Event skip;
+    skip.kind = EventKind::skippedStep;
+    skip.text = "skipped update, non-finite gradient";
+    skip.source = "console.log";
+    skip.line = 16; // of step 6
+    Event behind = skip;
+    behind.line = 40;
+    Event elsewhere = skip;
+    elsewhere.source = "err.log";
+    elsewhere.line = 3;
+    run->events = {skip, behind, elsewhere};
+    run->series[0].points.erase(run->series[0].points.begin() + 6);
+    run->series[1].points.erase(run->series[1].points.begin() + 6);
+    pane.setRun(nullptr, nullptr);
+    pane.setRun(run.get(), nullptr);
+    const auto& events = pane.lossPlot()->events();
+    ASSERT_EQ(events.size(), 2U);
+    EXPECT_DOUBLE_EQ(events[0].position, 6);
+    EXPECT_TRUE(events[0].text.contains(QStringLiteral("between the log lines of steps 5 and 7")))
+        << events[0].text.toStdString();
+    EXPECT_EQ(events[0].line, 16);
+    EXPECT_DOUBLE_EQ(events[1].position, 8);
+    EXPECT_TRUE(events[1].text.contains(QStringLiteral("behind the log line of step 8")));
+    EXPECT_TRUE(pane.chart("loss")->note().contains(QStringLiteral("1 skipped update without a step, at err.log:3")))
+        << pane.chart("loss")->note().toStdString();
+    pane.setRun(run.get(), diagnosis.get());
+    EXPECT_EQ(pane.lossPlot()->events().size(), 5U) << "judging takes no mark away";
+}
+
 TEST_F(PaneTest, PlotsShareTheirStepsAndKeepThemWhenJudgedAgain)
 {
     pane.showSeries({"loss", "lr"});

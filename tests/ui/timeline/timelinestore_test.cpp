@@ -101,6 +101,25 @@ Totals totalsOf(const std::vector<Bucket>& buckets)
 
 } // namespace
 
+TEST_F(StoreTest, ALineStandsBetweenTheStepsOfItsLog)
+{
+    SessionStore store(path, ids);
+    // The line of step s is 2s + 1.
+    const auto around = store.stepsAround({&part, 1}, std::vector<std::int64_t> {0, 1, 100'000, 100'000, 900'000});
+    ASSERT_TRUE(around);
+    ASSERT_EQ(around->size(), 5U);
+    EXPECT_EQ((*around)[0].before, std::nullopt);
+    EXPECT_EQ((*around)[0].after, 0);
+    EXPECT_EQ((*around)[1].before, 0) << "it is the line of that step";
+    EXPECT_EQ((*around)[1].after, 1);
+    for (const int i : {2, 3}) {
+        EXPECT_EQ((*around)[i].before, 49'999);
+        EXPECT_EQ((*around)[i].after, 50'000);
+    }
+    EXPECT_EQ((*around)[4].before, long_ - 1);
+    EXPECT_EQ((*around)[4].after, std::nullopt);
+}
+
 TEST_F(StoreTest, EveryViewHoldsTheWholeLine)
 {
     SessionStore store(path, ids);
