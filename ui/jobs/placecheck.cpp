@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/placecheck.h"
 
+#include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,14 +21,32 @@ struct PlaceCheck::Link
     PlaceCheck* receiver = nullptr;
 };
 
-bool PlaceCheck::onDisk(const QString& path)
+QString reasonOf(PlaceState state)
 {
-    return QFileInfo::exists(path);
+    switch (state) {
+    case PlaceState::gone:
+        return PlaceCheck::tr("not there any more");
+    case PlaceState::closed:
+        return PlaceCheck::tr("no permission to read it");
+    default:
+        return {};
+    }
 }
 
-PlaceCheck::PlaceCheck(Checker isThere, QObject* parent)
+PlaceState PlaceCheck::onDisk(const QString& path)
+{
+    std::error_code error;
+    const std::filesystem::path place(path.toStdString());
+    if (!std::filesystem::exists(place, error)) {
+        // A folder on the way there may hide it.
+        return error == std::errc::permission_denied ? PlaceState::closed : PlaceState::gone;
+    }
+    return QFileInfo(path).isReadable() ? PlaceState::there : PlaceState::closed;
+}
+
+PlaceCheck::PlaceCheck(Checker look, QObject* parent)
     : QObject(parent)
-    , m_isThere(std::move(isThere))
+    , m_look(std::move(look))
     , m_link(std::make_shared<Link>())
 {
     m_link->receiver = this;
@@ -56,21 +76,21 @@ void PlaceCheck::check(const QStringList& paths)
 
 void PlaceCheck::ask(const QString& path)
 {
-    std::thread([link = m_link, isThere = m_isThere, path] {
-        const bool there = isThere(path);
+    std::thread([link = m_link, look = m_look, path] {
+        const PlaceState state = look(path);
         const std::lock_guard lock(link->mutex);
         if (PlaceCheck* receiver = link->receiver) {
             QMetaObject::invokeMethod(
-                receiver, [receiver, path, there] { receiver->take(path, there); }, Qt::QueuedConnection);
+                receiver, [receiver, path, state] { receiver->take(path, state); }, Qt::QueuedConnection);
         }
     }).detach();
 }
 
-void PlaceCheck::take(const QString& path, bool there)
+void PlaceCheck::take(const QString& path, PlaceState state)
 {
     Place& place = m_places[path];
-    const bool shownOtherwise = place.late || place.there != there;
-    place = {false, true, there, false};
+    const bool shownOtherwise = place.late || place.state != state;
+    place = {false, true, false, state};
     if (shownOtherwise) {
         Q_EMIT changed();
     }
@@ -91,10 +111,7 @@ void PlaceCheck::tellLate()
 PlaceState PlaceCheck::state(const QString& path) const
 {
     const Place place = m_places.value(path);
-    if (place.late) {
-        return PlaceState::checking;
-    }
-    return place.there ? PlaceState::there : PlaceState::gone;
+    return place.late ? PlaceState::checking : place.state;
 }
 
 } // namespace nanscope

@@ -11,7 +11,15 @@
 
 namespace nanscope {
 
-enum class PlaceState { there, checking, gone };
+enum class PlaceState {
+    there,
+    checking,
+    gone,
+    closed, ///< there, or maybe there, and nobody may look
+};
+
+/// Why a place cannot be opened: "not there any more"; empty where it can be tried.
+QString reasonOf(PlaceState state);
 
 /// Whether folders are still there, each asked about on a thread of its own: a network folder that does not answer
 /// holds up neither the window nor the others, and is not waited for when the window closes.
@@ -20,10 +28,10 @@ class PlaceCheck : public QObject
     Q_OBJECT
 
 public:
-    using Checker = std::function<bool(const QString& path)>;
-    static bool onDisk(const QString& path);
+    using Checker = std::function<PlaceState(const QString& path)>;
+    static PlaceState onDisk(const QString& path);
 
-    explicit PlaceCheck(Checker isThere, QObject* parent = nullptr);
+    explicit PlaceCheck(Checker look, QObject* parent = nullptr);
     ~PlaceCheck() override;
 
     /// Asks again about each of them; what is being asked already is not asked twice.
@@ -40,15 +48,15 @@ private:
     {
         bool asked = false;
         bool known = false;
-        bool there = true;
         bool late = false;
+        PlaceState state = PlaceState::there;
     };
 
     void ask(const QString& path);
-    void take(const QString& path, bool there);
+    void take(const QString& path, PlaceState state);
     void tellLate();
 
-    Checker m_isThere;
+    Checker m_look;
     std::shared_ptr<Link> m_link;
     QHash<QString, Place> m_places;
 };

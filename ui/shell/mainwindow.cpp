@@ -35,6 +35,7 @@
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportpane.h"
 #include "ui/runcomparison/runcomparison.h"
+#include "ui/shared/menutext.h"
 #include "ui/shared/saving.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -178,7 +179,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     , m_workspace(options.programs)
     , m_actions(makeActions(*this))
     , m_status(*statusBar())
-    , m_places(options.isThere)
+    , m_places(options.placeState)
     , m_firstLayout(options.layout)
     , m_firstKnown(options.known)
 {
@@ -580,24 +581,40 @@ void MainWindow::fillRecent()
     m_actions.recent->clear();
     m_actions.recent->setEnabled(!all.empty());
     bool pinned = !all.empty() && all.front().pinned;
+    bool lost = false;
     for (const StartPage::Place& place : all) {
         if (std::exchange(pinned, place.pinned) != place.pinned) {
             m_actions.recent->addSeparator();
         }
-        const QString text = shortPath(place.path);
-        const bool gone = place.state == PlaceState::gone;
-        QAction* action = m_actions.recent->addAction(gone ? tr("%1 – not there any more").arg(text) : text);
-        action->setEnabled(!gone);
+        const QString text = menuText(shortPath(place.path));
+        const QString reason = reasonOf(place.state);
+        lost = lost || !reason.isEmpty();
+        QAction* action = m_actions.recent->addAction(reason.isEmpty() ? text : tr("%1 – %2").arg(text, reason));
+        action->setEnabled(reason.isEmpty());
         action->setStatusTip(place.path);
         connect(action, &QAction::triggered, this, [this, path = place.path] { openPath(path); });
     }
     m_actions.recent->addSeparator();
+    QAction* forget = m_actions.recent->addAction(tr("Forget what cannot be opened"), this, &MainWindow::forgetLost);
+    forget->setStatusTip(tr("Take what is not there any more, or may not be read, off this list"));
+    forget->setEnabled(lost);
     QAction* clear = m_actions.recent->addAction(tr("Clear this list"));
     clear->setStatusTip(tr("Forget what is not pinned"));
     connect(clear, &QAction::triggered, this, [this] {
         m_settings.clearRecent();
         fillRecent();
     });
+}
+
+void MainWindow::forgetLost()
+{
+    for (const StartPage::Place& place : places()) {
+        if (!reasonOf(place.state).isEmpty()) {
+            m_settings.removeRecent(place.path);
+            m_settings.setPinned(place.path, false);
+        }
+    }
+    fillRecent();
 }
 
 void MainWindow::pin(const QString& path, bool pinned)
@@ -721,7 +738,7 @@ void MainWindow::fillLayouts()
     }
     const QStringList names = m_settings.layoutNames();
     for (const QString& name : names) {
-        auto* action = new QAction(QString(name).replace(QLatin1Char('&'), QLatin1String("&&")), m_actions.layouts);
+        auto* action = new QAction(menuText(name), m_actions.layouts);
         action->setData(name);
         action->setStatusTip(tr("Lay the panes as they were saved: %1").arg(name));
         action->setToolTip(action->statusTip());

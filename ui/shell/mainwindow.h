@@ -36,7 +36,7 @@ struct WindowOptions
     QString filter; ///< of the captures
     workflow::UserFiles known; ///< told of the run that is opened first
     std::deque<ServiceProgram> programs = servicePrograms();
-    PlaceCheck::Checker isThere = PlaceCheck::onDisk; ///< of a folder that was open before
+    PlaceCheck::Checker placeState = PlaceCheck::onDisk; ///< of a folder that was open before
 };
 
 /// The window: opens what it is given, and holds commands, panes and status line together.
@@ -105,6 +105,7 @@ private:
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
     void fillRecent();
+    void forgetLost();
     void pin(const QString& path, bool pinned);
     bool keepsOpenForNotes();
     void onRunChanged();

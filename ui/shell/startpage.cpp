@@ -100,8 +100,8 @@ QWidget* StartPage::makeRow(const Place& place)
     auto* row = new QWidget(this);
     auto* link = new QLabel(row);
     const QString shown = shortPath(place.path).toHtmlEscaped();
-    if (place.state == PlaceState::gone) {
-        link->setText(tr("%1 – not there any more").arg(shown));
+    if (const QString reason = reasonOf(place.state); !reason.isEmpty()) {
+        link->setText(tr("%1 – %2").arg(shown, reason));
         link->setObjectName(QStringLiteral("muted"));
     } else {
         const QString anchor =

@@ -115,11 +115,12 @@ TEST(StartPage, TellsPinnedRecentAndWhatIsGone)
 {
     StartPage page;
     page.setPlaces({{QStringLiteral("/runs/a"), true, PlaceState::checking},
-        {QStringLiteral("/runs/b"), false, PlaceState::gone}});
+        {QStringLiteral("/runs/b"), false, PlaceState::gone}, {QStringLiteral("/runs/c"), false, PlaceState::closed}});
     const QStringList labels = labelsOf(page);
     EXPECT_TRUE(labels.contains(QStringLiteral("Pinned")));
     EXPECT_TRUE(labels.contains(QStringLiteral("Recent")));
     EXPECT_TRUE(labels.contains(QStringLiteral("/runs/b – not there any more")));
+    EXPECT_TRUE(labels.contains(QStringLiteral("/runs/c – no permission to read it")));
     QSignalSpy pinned(&page, &StartPage::pinRequested);
     QSignalSpy removed(&page, &StartPage::removeRequested);
     buttonOf(page, QStringLiteral("Unpin /runs/a"))->click();
@@ -163,6 +164,33 @@ TEST_F(StartTest, GoneFolderIsShownAsGoneAndCanBeForgotten)
     EXPECT_EQ(WindowSettings(true).recent(), QStringList(path("two")));
 }
 
+TEST_F(StartTest, WhatCannotBeOpenedIsForgottenAtOnce)
+{
+    for (const char* name : {"one", "two"}) {
+        window->openPath(path(name));
+        ASSERT_TRUE(opened(path(name)));
+    }
+    window->actions().pin->trigger();
+    window.reset();
+    WindowOptions options;
+    options.theme = ThemeChoice::light;
+    options.programs = {};
+    options.placeState = [](const QString& /*asked*/) { return PlaceState::closed; };
+    window = std::make_unique<MainWindow>(options);
+    const auto forget = [this] {
+        const auto entries = window->actions().recent->actions();
+        const auto found = std::ranges::find(entries, QStringLiteral("Forget what cannot be opened"), &QAction::text);
+        return found == entries.end() ? nullptr : *found;
+    };
+    ASSERT_TRUE(QTest::qWaitFor([&] { return forget()->isEnabled(); }, patienceMs));
+    const auto entries = window->actions().recent->actions();
+    EXPECT_TRUE(entries.first()->text().endsWith(QStringLiteral("– no permission to read it")));
+    EXPECT_FALSE(entries.first()->isEnabled());
+    forget()->trigger();
+    EXPECT_TRUE(WindowSettings(true).recent().isEmpty());
+    EXPECT_TRUE(WindowSettings(true).pinned().isEmpty());
+}
+
 TEST_F(StartTest, FolderThatDoesNotAnswerHoldsNothingUp)
 {
     window->openPath(path("one"));
@@ -175,12 +203,12 @@ TEST_F(StartTest, FolderThatDoesNotAnswerHoldsNothingUp)
     WindowOptions options;
     options.theme = ThemeChoice::light;
     options.programs = {};
-    options.isThere = [lock, slow = path("one")](const QString& asked) {
+    options.placeState = [lock, slow = path("one")](const QString& asked) {
         if (asked != slow) {
-            return true;
+            return PlaceState::there;
         }
         const std::lock_guard wait(*lock);
-        return false;
+        return PlaceState::gone;
     };
     QElapsedTimer clock;
     clock.start();
@@ -207,7 +235,7 @@ TEST_F(StartTest, ClosingDoesNotWaitForAFolderThatDoesNotAnswer)
         PlaceCheck check([lock, answered](const QString& /*path*/) {
             const std::lock_guard wait(*lock);
             ++*answered;
-            return true;
+            return PlaceState::there;
         });
         check.check({QStringLiteral("/dead/a"), QStringLiteral("/dead/b")});
         check.check({QStringLiteral("/dead/a"), QStringLiteral("/dead/b")});
