@@ -126,6 +126,7 @@ struct Destination
     std::function<std::optional<std::string>(const Capture&)> elsewhere; ///< another file that holds the same capture
     std::function<Result<void>(const Capture&)> seenAgain;
     std::function<Result<void>(std::vector<Capture>&)> addCaptures;
+    std::function<void()> capturesStored; ///< all of them
     std::function<Result<LogRead>(const FoundFile&, ProgressMeter&)> readLog;
     std::function<Result<void>(const FoundFile&)> isCopy; ///< what was taken of it before is taken of another log, too
     std::function<Result<std::vector<std::string>>()>
@@ -444,6 +445,9 @@ Result<Said> importFiles(FoundFiles& found, const Destination& destination, cons
     if (auto done = CaptureImport(found, destination, said).run(job); !done) {
         return tl::make_unexpected(done.error());
     }
+    if (destination.capturesStored) {
+        destination.capturesStored();
+    }
     if (auto done = LogsImport(found, destination, said, job).run(); !done) {
         return tl::make_unexpected(done.error());
     }
@@ -713,7 +717,7 @@ Result<session::Session> openSessionFor(const fs::path& path, const fs::path& se
 }
 
 Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job,
-    const std::optional<ColumnMap>& columns)
+    const std::optional<ColumnMap>& columns, const std::function<void(std::int64_t)>& capturesStored)
 {
     auto found = findFiles(path, job);
     if (!found) {
@@ -737,6 +741,11 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
     std::int64_t done = 0;
     LogQueue queue(session);
     Destination destination;
+    destination.capturesStored = [&] {
+        if (capturesStored) {
+            capturesStored(total);
+        }
+    };
     destination.storeLogs = [&] { return queue.flush().map([&] { return queue.takeRefused(); }); };
     destination.known = std::move(*known);
     destination.columns = std::move(*kept);

@@ -61,8 +61,10 @@ Result<session::Session> openSessionFor(const std::filesystem::path& path, const
 
 /// The same into a session, resuming and adding only what is new. Returns the session's summary. `columns` take the
 /// place of those the session keeps, and what was read with others is read again; none: those of the session hold.
+/// `capturesStored` hears when all captures are in the session, and how many bytes of logs are still to be read.
 Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job = {},
-    const std::optional<ColumnMap>& columns = std::nullopt);
+    const std::optional<ColumnMap>& columns = std::nullopt,
+    const std::function<void(std::int64_t logBytes)>& capturesStored = {});
 
 /// The files under `path` that are named like logs and gave `run`, which was read from there, nothing.
 Result<std::vector<std::string>> silentLogs(

@@ -162,7 +162,12 @@ Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, c
     if (!session) {
         return tl::make_unexpected(session.error());
     }
-    auto imported = ingest::importRun(path, *session, job, options.columns);
+    const auto capturesStored = [&](std::int64_t logBytes) {
+        if (options.capturesStored) {
+            options.capturesStored(options.session, logBytes);
+        }
+    };
+    auto imported = ingest::importRun(path, *session, job, options.columns, capturesStored);
     if (!imported) {
         return tl::make_unexpected(imported.error());
     }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "core/ingest/log/columnmap.h"
@@ -38,6 +39,8 @@ struct OpenOptions
     Access access = Access::read; ///< to a path that is a session itself
     Points points = Points::all;
     std::optional<ingest::ColumnMap> columns {}; ///< of logs that are read now
+    /// Hears, while a folder is imported, when all captures are in the session: logs may take long.
+    std::function<void(const std::filesystem::path& session, std::int64_t logBytes)> capturesStored {};
 };
 
 /// A run as the command line and the window open it.

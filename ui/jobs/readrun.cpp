@@ -162,12 +162,36 @@ void storeWhatIsHeld(const LoadedRun& before, LoadedRun& now)
     now.sessionMadeAnew = true;
 }
 
+/// About a second of reading: less is not worth showing a run twice.
+constexpr std::int64_t muchToRead = std::int64_t {64} << 20;
+
+/// What is known before the logs are read, where there is a capture to look at. Without it the window waits.
+template <class Take>
+void tellEarly(const fs::path& path, const Take& take, const EarlyRun& early)
+{
+    auto session = session::Session::open(path, session::OpenMode::readOnly);
+    auto run = session ? session->summary() : Result<RunData>(tl::make_unexpected(session.error()));
+    if (!run || run->captures.empty()) {
+        return;
+    }
+    if (const auto read = take({std::move(*run), std::move(*session), false})) {
+        early(read->loaded);
+    }
+}
+
 } // namespace
 
-Result<ReadRun> loadRun(const fs::path& path, const JobContext& job, const UserContextOf& userContextOf)
+Result<ReadRun> loadRun(
+    const fs::path& path, const JobContext& job, const UserContextOf& userContextOf, const EarlyRun& early)
 {
     const auto take = [&](workflow::OpenedRun opened) { return taken(std::move(opened), path, userContextOf); };
-    auto read = workflow::openRun(path, optionsFor(path), job).and_then(take);
+    auto options = optionsFor(path);
+    options.capturesStored = [&](const fs::path& session, std::int64_t logBytes) {
+        if (early && logBytes >= muchToRead) {
+            tellEarly(session, take, early);
+        }
+    };
+    auto read = workflow::openRun(path, options, job).and_then(take);
     // A damaged session file is the thing that was asked for; a folder can be read without one, as where the disk is
     // full.
     if (read || session::isSessionFile(path) || read.error().kind == ErrorKind::cancelled) {

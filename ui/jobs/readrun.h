@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "core/model/fwd.h"
@@ -17,11 +18,14 @@ struct ReadRun
     bool changed = false; ///< it is to be judged: there is no diagnosis, or one that was drawn from something else
 };
 
+/// Hears of a run before all of its logs are read.
+using EarlyRun = std::function<void(const LoadedRun& run)>;
+
 /// Opens the session of a folder (or a session file), imports what is new and reads it all. Where no session can be
 /// written, the run is read without one and `sessionProblem` says why. Of a run to compare with nobody asks
-/// `userContextOf`.
-Result<ReadRun> loadRun(
-    const std::filesystem::path& path, const JobContext& job, const UserContextOf& userContextOf = {});
+/// `userContextOf`. `early` hears of the captures where the logs are so large that they take long.
+Result<ReadRun> loadRun(const std::filesystem::path& path, const JobContext& job,
+    const UserContextOf& userContextOf = {}, const EarlyRun& early = {});
 
 /// The same run again as the window holds it: what its owner said of it stays. Where its session is gone by now, what
 /// the window holds of it is stored in a new one.

@@ -74,7 +74,18 @@ JobContext RunLoader::begin()
 
 void RunLoader::open(const std::filesystem::path& path, const UserContextOf& userContextOf)
 {
-    read([=](const JobContext& context) { return loadRun(path, context, userContextOf); }, false);
+    const auto how = [this, path, userContextOf](const JobContext& context) {
+        const auto early = [this, cancel = context.cancel](const LoadedRun& run) {
+            QMetaObject::invokeMethod(this, [this, cancel, run] {
+                // Whatever comes after this request cancels it.
+                if (!cancel.cancelled()) {
+                    Q_EMIT loaded(run, true);
+                }
+            });
+        };
+        return loadRun(path, context, userContextOf, early);
+    };
+    read(how, false);
 }
 
 void RunLoader::openAgain(const LoadedRun& run, bool rescan)

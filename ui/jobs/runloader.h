@@ -95,6 +95,7 @@ public:
 
 Q_SIGNALS:
     void progressed(const nanscope::Progress& progress);
+    /// Twice where the logs take long: with the captures, then with all there is.
     void loaded(const nanscope::LoadedRun& run, bool judging);
     /// Verdicts on the way to judged(), a few times a second, and what is known of a capture before its replays.
     void arrived(const std::vector<nanscope::CaptureVerdict>& verdicts);

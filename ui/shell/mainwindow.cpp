@@ -46,6 +46,7 @@
 #include "ui/shell/layoutdialog.h"
 #include "ui/shell/messagebar.h"
 #include "ui/shell/panelinks.h"
+#include "ui/shell/readingpage.h"
 #include "ui/shell/taborder.h"
 #include "ui/shell/usercontextdialog.h"
 #include "ui/shell/viewsteps.h"
@@ -217,9 +218,7 @@ QWidget* MainWindow::buildContents()
     m_start = new StartPage;
     m_messages = new MessageBar;
     m_stack = new QStackedWidget;
-    m_reading = new QLabel;
-    m_reading->setAlignment(Qt::AlignCenter);
-    m_reading->setTextFormat(Qt::PlainText);
+    m_reading = new ReadingPage;
     m_drop = new QLabel(tr("Drop to open"), this);
     m_drop->setObjectName(QStringLiteral("dropHere"));
     m_drop->setAlignment(Qt::AlignCenter);
@@ -309,6 +308,8 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::stateChanged, this, &MainWindow::onStateChanged);
     connect(&m_workspace, &Workspace::progressed, this,
         [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
+    connect(&m_workspace, &Workspace::progressed, m_reading, &ReadingPage::showProgress);
+    connect(m_reading, &ReadingPage::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(&m_workspace, &Workspace::note, this, say);
     connect(panes().captures, &CapturesPane::listChanged, this, [this] { showListed(); });
     connect(&m_workspace, &Workspace::problem, m_messages, &MessageBar::showMessage);
@@ -523,7 +524,7 @@ void MainWindow::openPath(const QString& path)
         return;
     }
     m_messages->hide();
-    m_reading->setText(tr("Reading %1…").arg(shortPath(QFileInfo(path).absoluteFilePath())));
+    m_reading->begin(shortPath(QFileInfo(path).absoluteFilePath()));
     m_workspace.open(QFileInfo(path).absoluteFilePath(), userContextOf(std::exchange(m_firstKnown, {})));
 }
 

@@ -24,6 +24,7 @@ class CompareLinks;
 class DeviceMenu;
 class UserContextDialog;
 class MessageBar;
+class ReadingPage;
 class PaneLinks;
 class RunComparisonWindow;
 
@@ -125,7 +126,7 @@ private:
     QStackedWidget* m_stack = nullptr;
     StartPage* m_start = nullptr;
     QLabel* m_drop = nullptr; ///< while something that can be opened is dragged over the window
-    QLabel* m_reading = nullptr; ///< while the first run is read
+    ReadingPage* m_reading = nullptr; ///< while the first run is read
     MessageBar* m_messages = nullptr;
     DeviceMenu* m_devices = nullptr;
     PaneArea* m_area = nullptr;
