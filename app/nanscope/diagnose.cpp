@@ -23,6 +23,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/findings/acrossruns.h"
 #include "core/diagnose/identify/cost.h"
+#include "core/diagnose/recovery/rollback.h"
 #include "core/json/records.h"
 #include "core/model/model.h"
 #include "core/model/words.h"
@@ -237,11 +238,11 @@ std::string checkpointText(const CheckpointAdvice& advice)
     return text;
 }
 
-std::string rollbackText(const std::optional<Rollback>& rollback)
+std::string rollbackText(const std::optional<Rollback>& rollback, const std::string& goOn)
 {
     constexpr std::size_t most = 8;
     if (!rollback) {
-        return {};
+        return goOn.empty() ? std::string() : "\nrollback\n" + fact("tonight", goOn);
     }
     auto text = std::string("\nrollback\n") + fact("tonight", rollback->tonight);
     text += fact("go back to",
@@ -286,7 +287,7 @@ std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
 }
 
 /// The headline, every birth with its evidence, and what the other captures are.
-std::string diagnosisText(const Diagnosis& diagnosis)
+std::string diagnosisText(const Diagnosis& diagnosis, const RunData& run)
 {
     constexpr std::size_t most = 10;
     auto text = printable(diagnosis.headline) + "\n" + logsText(diagnosis.logs) + clustersText(diagnosis.clusters);
@@ -300,7 +301,7 @@ std::string diagnosisText(const Diagnosis& diagnosis)
         text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
     }
     return text + othersText(diagnosis) + findingsText(diagnosis.findings) + advisoriesText(diagnosis.advisories)
-        + rollbackText(diagnosis.rollback);
+        + rollbackText(diagnosis.rollback, diagnose::goOnTonight(run, diagnosis.captures));
 }
 
 class Diagnose : public Command
@@ -617,7 +618,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     } else {
         for (std::size_t i = 0; i < all.size(); ++i) {
             terminal.print((all.size() > 1 ? fmt::format("{}{}: ", i > 0 ? "\n" : "", printable(names[i])) : "")
-                + diagnosisText(all[i].diagnosis));
+                + diagnosisText(all[i].diagnosis, all[i].source.run));
         }
         terminal.print(all.size() > 1 ? acrossText(across, all.size()) : "");
     }

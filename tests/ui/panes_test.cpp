@@ -272,6 +272,9 @@ TEST(VerdictPane, SaysWhatToDoNowAndCopiesIt)
     EXPECT_EQ(copied.first().first().toString(), lines);
     EXPECT_EQ(QGuiApplication::clipboard()->text(), lines);
     QGuiApplication::clipboard()->clear();
+    pane.setRollback(std::nullopt, QStringLiteral("switch kernels off; then go on"));
+    EXPECT_TRUE(pane.now()->text().startsWith(QStringLiteral("Tonight: switch kernels off; then go on\n")))
+        << "also where nothing is to be gone back from";
     pane.showMessage(QStringLiteral("Judging…"), {});
     EXPECT_FALSE(pane.now()->isVisible()) << "nothing is advised before anything is known";
 }

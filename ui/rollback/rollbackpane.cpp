@@ -84,8 +84,8 @@ void RollbackPane::buildView()
     heading->setSectionResizeMode(CheckpointModel::proof, QHeaderView::Stretch);
 }
 
-void RollbackPane::setRollback(
-    const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest)
+void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool judged,
+    const std::optional<std::int64_t>& newest, const QString& goOn)
 {
     showNewest(*m_newest, newest);
     // Sizes that follow the contents ask every row for them.
@@ -94,7 +94,7 @@ void RollbackPane::setRollback(
     m_view->verticalHeader()->setSectionResizeMode(few ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
     m_view->horizontalHeader()->setResizeContentsPrecision(static_cast<int>(fewRows));
     m_model->setRollback(rollback.value_or(Rollback {}));
-    m_copy->setVisible(rollback.has_value());
+    m_copy->setVisible(rollback || !goOn.isEmpty());
     m_verify->setVisible(rollback.has_value());
     m_resume->setText(
         rollback && !rollback->resume.empty() ? tr("Resume with %1").arg(qstr(rollback->resume)) : QString());
@@ -110,8 +110,9 @@ void RollbackPane::setRollback(
                 : sentenceCase(qstr(rollback->reason)));
         m_view->selectRow(m_model->recommendedRow());
     } else if (judged) {
-        m_tonight->setText(tr("Nothing to go back from"));
-        m_reason->setText(tr("No log and no capture of this run tells of values that stayed bad."));
+        m_tonight->setText(goOn.isEmpty() ? tr("Nothing to go back from") : sentenceCase(goOn));
+        m_reason->setText(goOn.isEmpty() ? tr("No log and no capture of this run tells of values that stayed bad.")
+                                         : tr("Nothing to go back from: no log tells of values that stayed bad."));
     } else {
         m_tonight->setText(tr("Not judged yet"));
         m_reason->setText(tr("Checkpoints that lie in the folder or that a log names are weighed here."));

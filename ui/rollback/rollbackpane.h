@@ -23,8 +23,9 @@ public:
     explicit RollbackPane(QWidget* parent = nullptr);
 
     /// None where nothing went wrong; `judged` tells that from "not looked at yet". `newest` as in showNewest().
-    void setRollback(
-        const std::optional<Rollback>& rollback, bool judged, const std::optional<std::int64_t>& newest = {});
+    /// `goOn`: what to do where there is nothing to go back from.
+    void setRollback(const std::optional<Rollback>& rollback, bool judged,
+        const std::optional<std::int64_t>& newest = {}, const QString& goOn = {});
 
     /// How many complete checkpoints lie in the run's folder, to be read.
     void setReadable(qsizetype checkpoints);

@@ -55,9 +55,9 @@ VerdictNow::VerdictNow(QWidget* parent)
     showLines();
 }
 
-void VerdictNow::setRollback(const std::optional<Rollback>& rollback)
+void VerdictNow::setRollback(const std::optional<Rollback>& rollback, const QString& goOn)
 {
-    m_tonight = rollback ? qstr(rollback->tonight) : QString();
+    m_tonight = rollback ? qstr(rollback->tonight) : goOn;
     showLines();
 }
 

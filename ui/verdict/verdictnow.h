@@ -22,7 +22,8 @@ class VerdictNow : public QWidget
 public:
     explicit VerdictNow(QWidget* parent = nullptr);
 
-    void setRollback(const std::optional<Rollback>& rollback);
+    /// `goOn`: what to do where there is nothing to go back from.
+    void setRollback(const std::optional<Rollback>& rollback, const QString& goOn = {});
     /// How many different causes the advice for tonight is for.
     void setCauses(int causes);
     /// Null while nothing is judged.

@@ -189,9 +189,9 @@ void VerdictPane::setConsequences(const Consequences& consequences)
     m_now->setCauses(consequences.causes);
 }
 
-void VerdictPane::setRollback(const std::optional<Rollback>& rollback)
+void VerdictPane::setRollback(const std::optional<Rollback>& rollback, const QString& goOn)
 {
-    m_now->setRollback(rollback);
+    m_now->setRollback(rollback, goOn);
 }
 
 /// What went wrong where, and how much follows from it.

@@ -63,7 +63,7 @@ public:
 
     /// Of the capture that is shown next.
     void setConsequences(const Consequences& consequences);
-    void setRollback(const std::optional<Rollback>& rollback);
+    void setRollback(const std::optional<Rollback>& rollback, const QString& goOn = {});
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 

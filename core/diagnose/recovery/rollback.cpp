@@ -591,6 +591,31 @@ std::optional<Rollback> adviseRollback(
     return rollback;
 }
 
+namespace {
+
+/// Its points may not be in memory.
+bool holdsFiniteLoss(const Series& series)
+{
+    const auto isFinite = [](const Point& point) { return point.state == PointState::finite; };
+    return series.name == "loss"
+        && (series.pointCount > series.nan + series.posInf + series.negInf
+            || std::ranges::any_of(series.points, isFinite));
+}
+
+} // namespace
+
+std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
+{
+    if (deciding(verdicts) == nullptr) {
+        return {};
+    }
+    const bool finite = std::ranges::any_of(run.series, holdsFiniteLoss);
+    const auto setting = settingsFor(verdicts, {});
+    return finite
+        ? fmt::format("{}; then go on from where the run is: the losses that are logged end finite", setting)
+        : fmt::format("{}; first see whether the newest checkpoint is finite (nanscope inspect CHECKPOINT)", setting);
+}
+
 void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths)
 {
     if (diagnosis.rollback) {

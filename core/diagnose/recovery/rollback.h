@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/model/fwd.h"
@@ -20,7 +22,11 @@ enum class ResumePaths { inRun, absolute };
 std::optional<Rollback> adviseRollback(
     const RunData& run, const std::vector<CaptureVerdict>& verdicts, ResumePaths paths = ResumePaths::inRun);
 
-/// The same once more, where verdicts were weighed again: by what the owner of the run ticked or saw. `run` with its
+/// "Can I go on tonight?" where adviseRollback() has no answer, as nothing that is logged stayed bad: what the captures
+/// that began a fault ask for all the same. Empty where there are none.
+std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& verdicts);
+
+/// The advice once more, where verdicts were weighed again: by what the owner of the run ticked or saw. `run` with its
 /// points. A run that was not advised on yet stays so.
 void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths = ResumePaths::inRun);
 

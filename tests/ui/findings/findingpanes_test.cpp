@@ -317,6 +317,9 @@ TEST(RollbackPane, TellsNothingWrongFromNotLookedAt)
     EXPECT_EQ(pane.tonight(), QStringLiteral("Nothing to go back from"));
     EXPECT_FALSE(pane.copyButton()->isVisibleTo(&pane));
     EXPECT_FALSE(pane.view()->isVisibleTo(&pane));
+    pane.setRollback(std::nullopt, true, {}, QStringLiteral("switch kernels off; then go on"));
+    EXPECT_EQ(pane.tonight(), QStringLiteral("Switch kernels off; then go on"));
+    EXPECT_TRUE(pane.copyButton()->isVisibleTo(&pane));
 }
 
 } // namespace nanscope

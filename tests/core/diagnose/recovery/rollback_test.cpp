@@ -74,6 +74,19 @@ TEST(FailureTimeline, AHealthyRunHasNone)
     EXPECT_FALSE(diagnose::adviseRollback(run, {}));
 }
 
+TEST(RollbackAdvice, WhereNothingStayedBadTheCauseIsStillToBeMended)
+{
+    RunData run;
+    const std::vector<CaptureVerdict> births {birthAfter(2, Blame::numerics)};
+    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("nanscope inspect CHECKPOINT"));
+    run.series = {seriesOf("loss", 1, {3, 2, nan, 2})};
+    ASSERT_FALSE(diagnose::adviseRollback(run, births)) << "one finite step behind the NaN ends the trouble";
+    const auto text = diagnose::goOnTonight(run, births);
+    EXPECT_THAT(text, StartsWith("iterate in bf16"));
+    EXPECT_THAT(text, HasSubstr("go on from where the run is"));
+    EXPECT_EQ(diagnose::goOnTonight(run, {}), "") << "no capture, no cause";
+}
+
 TEST(FailureTimeline, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
 {
     const auto run = runOf(20, 5);
