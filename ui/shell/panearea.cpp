@@ -328,6 +328,16 @@ void PaneArea::fillMenu(QMenu& menu)
         connect(action, &QAction::triggered, this, [this, name = named.name] { goTo(name); });
     }
     menu.addSeparator();
+    QAction* ofCaptures = menu.addAction(tr("Show panes of captures"));
+    ofCaptures->setStatusTip(tr("Those that only captures fill, which a run of logs alone has put away"));
+    ofCaptures->setToolTip(ofCaptures->statusTip());
+    ofCaptures->setCheckable(true);
+    ofCaptures->setVisible(false);
+    connect(ofCaptures, &QAction::triggered, m_bringBack, &QToolButton::setChecked);
+    connect(&menu, &QMenu::aboutToShow, ofCaptures, [this, ofCaptures] {
+        ofCaptures->setVisible(m_logsOnly);
+        ofCaptures->setChecked(m_bringBack->isChecked());
+    });
     m_docks.fillMenu(*menu.addMenu(tr("&Show or hide")));
     QAction* dockAll = menu.addAction(tr("&Dock all floating panes"));
     dockAll->setStatusTip(tr("Put every pane that floats back into the window"));

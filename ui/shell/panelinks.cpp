@@ -322,8 +322,10 @@ void PaneLinks::showLogVerdict()
     const Diagnosis& known = *m_workspace.loaded().known();
     const std::optional<Rollback>& rollback = m_workspace.rollback();
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
-    const QString captures = tr("No captures here: .pt, .safetensors or .npy files that hold the input and output of a "
-                                "Newton-Schulz call would tell whose fault it is.");
+    const QString captures = tr(
+        "No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it is. "
+        "To take them, write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
+        "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
     if (m_workspace.loaded().holdsNothing()) {
         m_panes.verdict->showMessage(tr("Nothing to read here"),
             tr("“%1” holds no capture (.pt, .safetensors, .npy), no log and no checkpoint. Rescan looks again; with "

@@ -420,7 +420,10 @@ TEST_F(Layouts, PanesOfCapturesComeBackByTheirButtonAndWithTheFirstCapture)
     std::filesystem::copy_file(NANSCOPE_SAMPLE "/console.log", logs / "console.log");
     openSample();
     EXPECT_FALSE(dock("captures")->isVisible());
-    area()->capturePanesButton()->click();
+    Q_EMIT window->actions().panes->aboutToShow();
+    EXPECT_TRUE(entry(window->actions().panes, QStringLiteral("Show panes of captures"))->isVisible());
+    entry(window->actions().panes, QStringLiteral("Show panes of captures"))->trigger();
+    EXPECT_TRUE(area()->capturePanesButton()->isChecked()) << "the button says it, too";
     EXPECT_TRUE(dock("captures")->isVisible());
     EXPECT_TRUE(dock("frame")->isVisible());
     area()->capturePanesButton()->click();
