@@ -15,7 +15,7 @@
 #include "tests/ui/samples.h"
 #include "ui/shared/text.h"
 #include "ui/shell/mainwindow.h"
-#include "ui/shell/messagebar.h"
+#include "ui/shell/parts/messagebar.h"
 #include "ui/timeline/timelinepane.h"
 
 namespace nanscope::test {

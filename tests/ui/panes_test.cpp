@@ -34,7 +34,7 @@
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/theme.h"
-#include "ui/shell/messagebar.h"
+#include "ui/shell/parts/messagebar.h"
 #include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"

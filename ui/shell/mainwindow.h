@@ -11,9 +11,9 @@
 #include "ui/jobs/workspace.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/panearea.h"
+#include "ui/shell/parts/startpage.h"
+#include "ui/shell/parts/statusline.h"
 #include "ui/shell/settings.h"
-#include "ui/shell/startpage.h"
-#include "ui/shell/statusline.h"
 
 class QLabel;
 class QStackedWidget;

@@ -25,7 +25,7 @@
 #include "core/replay/variants/nearest.h"
 #include "ui/shared/text.h"
 #include "ui/shell/mainwindow.h"
-#include "ui/shell/messagebar.h"
+#include "ui/shell/parts/messagebar.h"
 #include "ui/timeline/timelinepane.h"
 
 // The macro declares a function in the namespace it is used in, and the resource lives in none.

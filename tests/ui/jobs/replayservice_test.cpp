@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "ui/jobs/replayservice.h"
-#include "ui/shell/devicemenu.h"
+#include "ui/shell/parts/devicemenu.h"
 
 namespace nanscope {
 

@@ -42,7 +42,7 @@
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/mainwindow.h"
-#include "ui/shell/messagebar.h"
+#include "ui/shell/parts/messagebar.h"
 #include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"

@@ -10,7 +10,7 @@
 #include "core/model/verdict.h"
 #include "tests/ui/openwindow.h"
 #include "ui/jobs/readrun.h"
-#include "ui/shell/readingpage.h"
+#include "ui/shell/parts/readingpage.h"
 
 namespace nanscope {
 

@@ -28,9 +28,9 @@
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/mainwindow.h"
-#include "ui/shell/messagebar.h"
-#include "ui/shell/startpage.h"
-#include "ui/shell/statusline.h"
+#include "ui/shell/parts/messagebar.h"
+#include "ui/shell/parts/startpage.h"
+#include "ui/shell/parts/statusline.h"
 
 namespace nanscope {
 

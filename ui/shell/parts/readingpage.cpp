@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/shell/readingpage.h"
+#include "ui/shell/parts/readingpage.h"
 
 #include <QLabel>
 #include <QLocale>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/shell/messagebar.h"
+#include "ui/shell/parts/messagebar.h"
 
 #include <QHBoxLayout>
 #include <QPlainTextEdit>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/shell/statusline.h"
+#include "ui/shell/parts/statusline.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/shell/startpage.h"
+#include "ui/shell/parts/startpage.h"
 
 #include <utility>
 
