@@ -292,9 +292,18 @@ void CapturesPane::filter(const QString& text)
     m_filter->setText(text);
     showProblem();
     showSelected();
+    // Where a filter hid everything from the start, nothing was selected yet.
+    const bool first = m_selected < 0 && m_filter->rowCount() > 0;
+    if (first) {
+        m_view->selectRow(0);
+        m_selected = m_view->currentIndex().data(CaptureRole).toInt();
+    }
     m_choosing = false;
     updateNote();
     updateActions();
+    if (first) {
+        Q_EMIT captureSelected(m_selected);
+    }
 }
 
 /// What of the filter is not understood, or that nothing matches it.

@@ -148,6 +148,9 @@ QString againstText(const Film& film)
 /// Of this op in a film of differences, else of the output, as a sweep has measured it.
 QString distanceText(const Film& film, const FilmFrame& frame)
 {
+    if (frame.captured) {
+        return unknown; // the cell's is another output's
+    }
     if (film.mode != FilmMode::values) {
         return frame.distance ? Words::tr("%1, relative to %2").arg(roundNumber(*frame.distance), againstText(film))
                               : unknown;

@@ -64,6 +64,11 @@ QStringList worthSweeping(
     return worth;
 }
 
+bool mayHaveRun(const std::string& variant, const CaptureVerdict* judged)
+{
+    return !judged || judged->variant.names.empty() || std::ranges::count(judged->variant.names, variant) > 0;
+}
+
 std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& capture)
 {
     std::vector<const Cell*> own;
@@ -77,7 +82,7 @@ std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& 
 
 std::optional<ReplayChoice> explainingReplay(const CaptureVerdict* judged)
 {
-    if (!judged || judged->blame != Blame::numerics) {
+    if (!judged || (judged->blame != Blame::numerics && judged->blame != Blame::undecided)) {
         return std::nullopt;
     }
     const auto shows = [](const MemberResult& member) {

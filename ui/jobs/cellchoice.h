@@ -30,6 +30,9 @@ VariantOrder variantOrder(const CaptureVerdict* judged, const replay::Catalogue&
 QStringList worthSweeping(
     const VariantOrder& order, const std::vector<const Cell*>& swept, const replay::Catalogue& catalogue);
 
+/// `variant` may have run, as far as that is known.
+bool mayHaveRun(const std::string& variant, const CaptureVerdict* judged);
+
 /// Oldest first.
 std::vector<const Cell*> cellsOf(const std::vector<Cell>& cells, const Capture& capture);
 
@@ -39,8 +42,9 @@ struct ReplayChoice
     Precision precision = Precision::fp32;
 };
 
-/// The replay that shows a number fault: that of the plausible functions and formats which ended like the dump under
-/// most roundings, or else left the finite range under most. None for other verdicts; `judged` may be null.
+/// The replay that shows a number fault, or would show one while it is undecided: that of the plausible functions and
+/// formats which ended like the dump under most roundings, or else left the finite range under most. None for other
+/// verdicts; `judged` may be null.
 std::optional<ReplayChoice> explainingReplay(const CaptureVerdict* judged);
 
 /// The cell most worth seeing first: the one that explains the verdict, else what ran, as far as that is known, in its

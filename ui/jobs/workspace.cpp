@@ -359,9 +359,7 @@ void Workspace::setTicks(const QStringList& ticks)
     keepObserved();
     m_reporter.subjectChanged();
     adviseAgain();
-    if (!showsExplanation()) {
-        showDefaultCell();
-    }
+    followVerdict();
 }
 
 /// Which checkpoint to go back to depends on whose fault it is.
@@ -407,9 +405,7 @@ void Workspace::takeBack(const Observations& left)
     m_loaded.observed.answers = left.answers;
     setObserved(left);
     Q_EMIT answersTakenBack();
-    if (!showsExplanation()) {
-        showDefaultCell();
-    }
+    followVerdict();
 }
 
 void Workspace::keepObserved()
@@ -596,9 +592,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();
-    if (capture() && (!m_film.showing() || !showsExplanation())) {
-        showDefaultCell();
-    }
+    followVerdict();
 }
 
 // Replays of the selected capture: which cell is seen, and what is asked of the replay process about it.
@@ -606,6 +600,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
 void Workspace::showDefaultCell()
 {
     const Capture* shown = capture();
+    m_chosenByUser = false;
     m_film.clear();
     const auto epsilon = shown ? shown->epsilon : std::nullopt;
     m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef(), epsilon);
@@ -623,7 +618,8 @@ void Workspace::showDefaultCell()
         const replay::CellRequest request = requestOf(*cell);
         return !request.epsilon && !request.steps;
     });
-    if (const Cell* cell = firstToSee(usual, judged, m_loaded.catalogue)) {
+    const Cell* cell = firstToSee(usual, judged, m_loaded.catalogue);
+    if (cell && (mayHaveRun(cell->variant, judged) || !quick)) {
         m_film.show(*cell, batch);
     } else if (quick) {
         replay::CellRequest cell;
@@ -651,8 +647,21 @@ bool Workspace::showsExplanation() const
     return !explains || (cell && cell->variant == explains->variant && cell->precision == explains->precision);
 }
 
+/// What was shown unasked goes on fitting the verdict, and the user's answers.
+void Workspace::followVerdict()
+{
+    const auto ticked = tickedVerdict();
+    const auto& cell = m_film.cell();
+    const bool ranNot = cell && !mayHaveRun(cell->variant, ticked ? &*ticked : nullptr);
+    const bool unfit = !m_chosenByUser && (!showsExplanation() || ranNot);
+    if (capture() && (!m_film.showing() || unfit)) {
+        showDefaultCell();
+    }
+}
+
 void Workspace::showCell(const Cell& cell, int batch)
 {
+    m_chosenByUser = true;
     m_film.show(cell, batch);
 }
 

@@ -228,6 +228,7 @@ private:
     void onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed);
     void showDefaultCell();
     bool showsExplanation() const;
+    void followVerdict();
     ReportSubject reportSubject() const;
 
     std::optional<session::NoLockWait>
@@ -251,6 +252,7 @@ private:
     TensorLoader m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service, m_loaded.catalogue};
+    bool m_chosenByUser = false; ///< the cell of that film
     CellFilm m_beside {m_service, m_loaded.catalogue};
     CliffLoader m_cliff {&m_service};
     DeepJob m_deep {m_service};

@@ -66,7 +66,7 @@ void makeUserContextActions(Actions& a, QMainWindow& window)
     a.addAdvisories = make(window, Words::tr("&Advisories…"), {},
         Words::tr("Published problems of packages to look for besides those that come with Nanscope"));
     a.showKnown = make(window, Words::tr("&What is known of this run…"), Qt::CTRL | Qt::Key_K,
-        Words::tr("The files that you added to this run: what each holds, to add to and to take back"));
+        Words::tr("The files and answers that you gave for this run: what each holds, to add to and to take back"));
 }
 
 void makeCaptureActions(Actions& a, QMainWindow& window)

@@ -16,6 +16,7 @@
 #include <QTreeWidget>
 #include <QVBoxLayout>
 
+#include "core/diagnose/rejudge.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictexperiments.h"
@@ -44,10 +45,17 @@ QString keptText(const QStringList& names)
                              : UserContextDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
 }
 
-QString joinedText(const std::vector<std::string>& names)
+/// That nothing else ran comes first: a long list is cut.
+QString ticksText(const std::vector<std::string>& ticks)
 {
     QStringList list;
-    std::ranges::transform(names, std::back_inserter(list), [](const std::string& name) { return qstr(name); });
+    for (const std::string& tick : ticks) {
+        if (tick == diagnose::nothingElse) {
+            list.prepend(UserContextDialog::tr("nothing else"));
+        } else {
+            list << qstr(tick);
+        }
+    }
     return list.join(QStringLiteral(", "));
 }
 
@@ -200,7 +208,7 @@ QString UserContextDialog::triedText(const TriedExperiment& tried) const
     const QString seen = QStringLiteral("%1: %2").arg(seenText(tried.seen), what);
     switch (tried.seen) {
     case Seen::gone:
-        return tr("%1, for %2 h").arg(seen, qstr(hoursText(tried.hours)));
+        return tried.hours > 0 ? tr("%1, for %2 h").arg(seen, qstr(hoursText(tried.hours))) : seen;
     case Seen::moves:
         return tried.times == 1 ? tr("%1, once").arg(seen) : tr("%1, %2 times").arg(seen).arg(tried.times);
     case Seen::stays:
@@ -220,7 +228,7 @@ void UserContextDialog::addAnswers()
     }
     for (std::size_t i = 0; i < m_answers.observed.answers.size(); ++i) {
         const KeptAnswer& answer = m_answers.observed.answers[i];
-        addObserved({tr("May have run"), qstr(answer.capture), joinedText(answer.ticks)}, &Observations::answers, i);
+        addObserved({tr("May have run"), qstr(answer.capture), ticksText(answer.ticks)}, &Observations::answers, i);
     }
     for (std::size_t i = 0; i < m_answers.observed.tried.size(); ++i) {
         addObserved({tr("Experiment"), you, triedText(m_answers.observed.tried[i])}, &Observations::tried, i);

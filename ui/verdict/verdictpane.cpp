@@ -319,6 +319,12 @@ void VerdictPane::fitList()
     if (m_parts->leastHeight() > height()) {
         m_ticks->setMostRows(1);
     }
+    // What was shown or hidden just now has its height only once the layout has come to it.
+    QMetaObject::invokeMethod(this, &VerdictPane::sayHeight, Qt::QueuedConnection);
+}
+
+void VerdictPane::sayHeight()
+{
     const int spacing = m_parts->parts()->spacing();
     const auto heightOf = [&](const QWidget* list) { return list->isHidden() ? 0 : list->height() + spacing; };
     Q_EMIT heightNeeded(m_parts->leastHeight() - heightOf(m_list) - heightOf(m_experiments));

@@ -112,6 +112,7 @@ private:
     void showChips();
     void fillList();
     void fitList();
+    void sayHeight();
     std::vector<EvidenceLine> evidence() const;
 
     PartsScroll* m_parts;

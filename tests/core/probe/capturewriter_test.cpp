@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "core/model/scenewords.h"
 #include "core/platform/newfile.h"
 #include "core/probe/capturewriter.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -81,7 +82,7 @@ TEST_F(CaptureWriterTest, WritesWhatReadersTakeForTheWrappersDump)
     const auto file = tensorfile::readCapture(*path);
     ASSERT_TRUE(file) << file.error().what;
     EXPECT_TRUE(file->wrapped);
-    EXPECT_THAT(file->sidecarNotes, SizeIs(0));
+    EXPECT_THAT(notesOf(file->capture.scene), SizeIs(0));
     const auto& capture = file->capture;
     EXPECT_EQ(capture.rank, 3);
     EXPECT_EQ(capture.epsilon, 1e-7);
@@ -119,7 +120,7 @@ TEST_F(CaptureWriterTest, SaysNothingThatNobodyKnows)
     const auto path = probe::CaptureWriter(m_folder).write({.module = "m", .name = "f"}, call);
     const auto file = tensorfile::readCapture(path.value());
     ASSERT_TRUE(file);
-    EXPECT_THAT(file->sidecarNotes, SizeIs(0));
+    EXPECT_THAT(notesOf(file->capture.scene), SizeIs(0));
     EXPECT_FALSE(file->capture.step);
     EXPECT_FALSE(file->capture.epsilon);
     EXPECT_FALSE(file->capture.variant);

@@ -181,6 +181,28 @@ TEST(FilmStripTest, OpensOnTheCapturedOutputWhereTheReplayStaysFinite)
     EXPECT_EQ(strip.current(), film()->birth) << "a replay that goes wrong says more";
 }
 
+TEST(FramePaneTest, OfTheCapturedOutputNoDistanceOfTheCellIsSaid)
+{
+    HeatView view;
+    FramePane pane(&view);
+    auto made = std::make_shared<Film>(*film());
+    made->cell.gauges.resize(1);
+    made->cell.gauges[0].distanceToFp64 = 0.00131;
+    auto captured = made->frames.back();
+    captured.captured = true;
+    made->frames.push_back(captured);
+    const int last = static_cast<int>(made->frames.size()) - 1;
+    pane.setComparing(true);
+    pane.setFrame(made, last - 1);
+    const auto says = [&pane] {
+        return std::ranges::any_of(pane.findChildren<QLabel*>(),
+            [](const QLabel* label) { return label->accessibleName().contains(QStringLiteral("to fp64, output")); });
+    };
+    EXPECT_TRUE(says());
+    pane.setFrame(made, last);
+    EXPECT_FALSE(says()) << "it is that of a replay";
+}
+
 TEST(FramePaneTest, OfTheCapturedOutputTheReplayedElementIsSaid)
 {
     HeatView view;

@@ -109,6 +109,21 @@ TEST(FirstToSee, OfAnotherVerdictIsWhatRanInItsOwnFormat)
     EXPECT_FALSE(explainingReplay(&verdict)) << "no replay of it went wrong";
 }
 
+TEST(FirstToSee, UndecidedTheReplayThatWouldExplainItComesFirst)
+{
+    auto verdict = identifiedAs({"gns-gram", "deepspeed-gram"});
+    verdict.blame = Blame::undecided;
+    verdict.members = {member("gns-gram", "fp16", 8, 0), member("deepspeed-gram", "fp16", 0, 8)};
+    const auto explains = explainingReplay(&verdict);
+    ASSERT_TRUE(explains);
+    EXPECT_EQ(explains->variant, "deepspeed-gram");
+    verdict.members.pop_back();
+    EXPECT_FALSE(explainingReplay(&verdict)) << "all of them stay finite";
+    EXPECT_TRUE(mayHaveRun("gns-gram", &verdict));
+    EXPECT_FALSE(mayHaveRun("keller-jordan", &verdict));
+    EXPECT_TRUE(mayHaveRun("keller-jordan", nullptr));
+}
+
 TEST(FirstToSee, UndecidedTheFirstOfWhatMayHaveRunIsReplayed)
 {
     std::vector<std::string> all;

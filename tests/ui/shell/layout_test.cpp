@@ -189,6 +189,18 @@ TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
     EXPECT_EQ(window->panes().captures->filterProblem(), QString());
 }
 
+TEST_F(Layouts, AFilterThatHidAllFromTheStartSelectsOnceItIsEmpty)
+{
+    WindowOptions options;
+    options.filter = QStringLiteral("rank:77");
+    openSample(options);
+    EXPECT_EQ(window->workspace().capture(), nullptr);
+    window->panes().captures->setFilterText({});
+    EXPECT_NE(window->workspace().capture(), nullptr);
+    EXPECT_TRUE(waitUntil([this] { return window->panes().verdict->headline() == QStringLiteral("Implementation"); }))
+        << window->panes().verdict->headline().toStdString();
+}
+
 TEST_F(Layouts, ALongNameOfTheRunWidensNoDock)
 {
     openSample();

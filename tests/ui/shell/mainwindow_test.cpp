@@ -418,6 +418,18 @@ TEST_F(SampleWindow, TheFilmFollowsWhatTheUserSaysMayHaveRun)
     EXPECT_FALSE(film.note().contains(QStringLiteral("may have run"))) << film.note().toStdString();
 }
 
+TEST_F(SampleWindow, TheFilmLeavesAFunctionThatDidNotRun)
+{
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    const auto shown = [this] {
+        const Film* film = window.panes().film->strip()->film();
+        return film ? film->cell.variant : std::string();
+    };
+    ASSERT_EQ(shown(), "gns-gram");
+    Q_EMIT window.panes().verdict->ticksChanged({QStringLiteral("gns-standard")});
+    EXPECT_TRUE(waitUntil([&] { return shown() == "gns-standard"; })) << shown();
+}
+
 TEST_F(SampleWindow, ComparingGivesItsRoomBack)
 {
     window.resize(1280, 800);
