@@ -205,7 +205,7 @@ void UserContextDialog::addObserved(const QStringList& texts, std::vector<Entry>
 QString UserContextDialog::triedText(const TriedExperiment& tried) const
 {
     const QString what = m_answers.experiments.value(qstr(tried.id), qstr(tried.id));
-    const QString seen = QStringLiteral("%1: %2").arg(seenText(tried.seen), what);
+    QString seen = QStringLiteral("%1: %2").arg(seenText(tried.seen), what);
     switch (tried.seen) {
     case Seen::gone:
         return tried.hours > 0 ? tr("%1, for %2 h").arg(seen, qstr(hoursText(tried.hours))) : seen;

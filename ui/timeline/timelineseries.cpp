@@ -289,7 +289,7 @@ std::vector<LineOrigin> lineOriginsOf(const RunData& run, const std::vector<std:
 
 QString originLabel(const LineOrigin& origin, bool namesLog, const std::vector<QString>& rankNames)
 {
-    const QString source = qstr(origin.source);
+    QString source = qstr(origin.source);
     if (!origin.rank) {
         return source;
     }

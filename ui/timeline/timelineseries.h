@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include <QString>
@@ -36,7 +37,11 @@ struct LineOrigin
     std::optional<int> rank;
     std::string source;
 
-    auto operator<=>(const LineOrigin&) const = default;
+    bool operator==(const LineOrigin&) const = default;
+    bool operator<(const LineOrigin& other) const
+    {
+        return std::tie(rank, source) < std::tie(other.rank, other.source);
+    }
 };
 
 /// Which of the lines that a run has of a value are drawn.
