@@ -257,6 +257,9 @@ void CapturesPane::fitColumns()
         widths[column] -= given;
         missing -= given;
     }
+    // A column that went as a whole may leave more than was missing.
+    const int lost = m_wanted[CaptureModel::RoleColumn] - widths[CaptureModel::RoleColumn];
+    widths[CaptureModel::RoleColumn] += std::min(lost, std::max(-missing, 0));
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         m_view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
     }

@@ -20,6 +20,7 @@
 
 #include "core/model/verdict.h"
 #include "tests/ui/openwindow.h"
+#include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/findings/findingspane.h"
@@ -187,6 +188,18 @@ TEST_F(Layouts, FilterAskedForIsThereAtTheStart)
     window->panes().captures->setFilterText({});
     EXPECT_EQ(window->panes().captures->listed(), QStringLiteral("10 captures"));
     EXPECT_EQ(window->panes().captures->filterProblem(), QString());
+}
+
+TEST_F(Layouts, RolesAreWholeWordsWhereTheShapeMadeRoomForThem)
+{
+    openSample();
+    const QTableView& list = *window->panes().captures->view();
+    dock("captures")->setMinimumWidth(300);
+    dock("captures")->setMaximumWidth(300);
+    ASSERT_TRUE(waitUntil([&] { return list.isColumnHidden(CaptureModel::ShapeColumn); }));
+    constexpr int mark = 17;
+    const int word = list.fontMetrics().horizontalAdvance(QStringLiteral("downstream"));
+    EXPECT_GE(list.columnWidth(CaptureModel::RoleColumn), word + mark);
 }
 
 TEST_F(Layouts, AFilterThatHidAllFromTheStartSelectsOnceItIsEmpty)
