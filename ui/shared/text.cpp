@@ -120,12 +120,6 @@ QString blameTitle(const CaptureVerdict& verdict)
     return verdict.marginal ? Words::tr("%1, marginal").arg(title) : title;
 }
 
-QString blameHeadline(const CaptureVerdict& verdict)
-{
-    const QString headline = blameTitle(verdict);
-    return verdict.kind.empty() ? headline : Words::tr("%1: %2").arg(headline, qstr(verdict.kind));
-}
-
 QString identificationSentence(const Identification& identification)
 {
     if (identification.matchesNone) {

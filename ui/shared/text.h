@@ -45,8 +45,6 @@ QString blameWord(Blame blame);
 
 /// "Implementation", "Numerics, marginal".
 QString blameTitle(const CaptureVerdict& verdict);
-/// The same with the kind of the fault: "Implementation: kernel or launch order".
-QString blameHeadline(const CaptureVerdict& verdict);
 
 /// "gns-gram or gns-standard (fit 0.5 %, next 9.3 %)".
 QString identificationSentence(const Identification& identification);

@@ -48,16 +48,16 @@ TEST(Text, ExactNumberReadsBackAsTheSameBits)
     EXPECT_EQ(exactNumber(-std::numeric_limits<double>::infinity()), QStringLiteral("−Inf"));
 }
 
-TEST(Text, HeadlineNamesKindAndMargin)
+TEST(Text, TitleNamesTheMarginAndNoKind)
 {
     CaptureVerdict verdict;
     verdict.blame = Blame::implementation;
     verdict.kind = "kernel or launch order";
-    EXPECT_EQ(blameHeadline(verdict), QStringLiteral("Implementation: kernel or launch order"));
+    EXPECT_EQ(blameTitle(verdict), QStringLiteral("Implementation"));
     verdict.blame = Blame::numerics;
     verdict.kind.clear();
     verdict.marginal = true;
-    EXPECT_EQ(blameHeadline(verdict), QStringLiteral("Numerics, marginal"));
+    EXPECT_EQ(blameTitle(verdict), QStringLiteral("Numerics, marginal"));
 }
 
 TEST(Text, IdentificationSaysFitAndNext)
