@@ -1,6 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,8 +19,12 @@
 #include "core/platform/platform.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/server.h"
+#include "core/scaleout/job.h"
+#include "core/scaleout/launch.h"
+#include "core/scaleout/member.h"
 #include "gpu/agreement.h"
 #include "gpu/gpu.h"
+#include "gpu/scaleout/c10dstore.h"
 
 namespace nanscope {
 
@@ -31,6 +42,10 @@ constexpr std::string_view help =
   nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
   nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]
                              replays on every GPU here and says as one JSON object whether they give the same bits
+  nanscope-worker join JOB [--device D] [--silence SECONDS]
+                             takes part in a job that nanscope sweep --job has made, beside others that torchrun or srun
+                             started, or alone; --device cuda is the GPU of its local rank. A process that is not heard
+                             of for 60 s, or for SECONDS, is taken for dead, and its work is done by others
   nanscope-worker --version
 )";
 
@@ -41,12 +56,12 @@ void print(const Json& answer)
     fmt::print("{}\n", jsonText(answer));
 }
 
-int fail(const Error& error)
+int fail(const char* schema, const Error& error)
 {
     const int status = error.kind == ErrorKind::internal || error.kind == ErrorKind::cancelled ? exitInternal
         : error.kind == ErrorKind::usage                                                       ? exitUsage
                                                                                                : exitNothing;
-    print({{"schema", "nanscope.agreement/1"}, {"error", error.what}, {"path", error.path}, {"status", status}});
+    print({{"schema", schema}, {"error", error.what}, {"path", error.path}, {"status", status}});
     return status;
 }
 
@@ -113,9 +128,95 @@ int runAgree(int argc, char** argv)
     const auto request = parse(argc, argv);
     const auto answer = request ? agreeOnGpus(*request) : tl::make_unexpected(request.error());
     if (!answer) {
-        return fail(answer.error());
+        return fail("nanscope.agreement/1", answer.error());
     }
     print(answerJson(*answer));
+    return exitDone;
+}
+
+CancelToken& interruptToken()
+{
+    static CancelToken token;
+    return token;
+}
+
+/// torchrun and Slurm send SIGTERM before they kill.
+extern "C" void onInterrupt(int)
+{
+    interruptToken().cancel();
+}
+
+/// What `nanscope-worker join` was given.
+struct JoinOptions
+{
+    std::string folder;
+    std::string device; ///< empty: as the job has it
+    std::int64_t silence = std::chrono::seconds(scaleout::LedgerOptions().silence).count();
+};
+
+/// "cuda" is the GPU of the local rank; srun may show each process one GPU only, which is then everybody's first.
+std::string deviceOf(const std::string& wanted, const scaleout::Launch& launch)
+{
+    const auto gpus = static_cast<int>(torchInfo().devices.size()) - 1;
+    return wanted == "cuda" && gpus > 0 ? fmt::format("cuda:{}", launch.localRank % gpus) : wanted;
+}
+
+scaleout::MemberOptions memberOptions(
+    const JoinOptions& given, const scaleout::Job& job, const scaleout::Launch& launch)
+{
+    scaleout::MemberOptions options;
+    options.folder = given.folder;
+    options.rank = launch.rank;
+    options.device = deviceOf(given.device.empty() ? job.device : given.device, launch);
+    options.service = {platform::programFolder() / "nanscope-worker", {"serve"}, {{"OMP_WAIT_POLICY", "passive"}}};
+    options.start = launch.start;
+    options.keepsStore = launch.keepsStore && !launch.alone();
+    options.silence = std::chrono::seconds(given.silence);
+    options.beatEvery = std::min<std::chrono::milliseconds>(options.beatEvery, options.silence / 4);
+    return options;
+}
+
+Result<scaleout::MemberReport> join(const JoinOptions& given)
+{
+    const auto job = scaleout::readJob(given.folder);
+    if (!job) {
+        return tl::make_unexpected(job.error());
+    }
+    const auto launch = scaleout::launchOf([](const std::string& name) {
+        const char* value = std::getenv(name.c_str());
+        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+    });
+    auto store = launch ? connectStore(*launch) : tl::make_unexpected(launch.error());
+    if (!store) {
+        return tl::make_unexpected(store.error());
+    }
+    JobContext context;
+    context.cancel = interruptToken();
+    return scaleout::work(*job, **store, memberOptions(given, *job, *launch), context);
+}
+
+/// Prints one line of JSON when it ends, also where it fails, and returns the exit status as for agree.
+int runJoin(int argc, char** argv)
+{
+    CLI::App app;
+    JoinOptions options;
+    app.add_option("job", options.folder)->required();
+    app.add_option("--device", options.device);
+    app.add_option("--silence", options.silence)->check(CLI::Range(1, 86400));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Error& error) {
+        return fail("nanscope.member/1", {ErrorKind::usage, error.what(), {}});
+    }
+    interruptToken(); // made before a handler needs it
+    std::signal(SIGINT, onInterrupt);
+    std::signal(SIGTERM, onInterrupt);
+    const auto report = join(options);
+    if (!report) {
+        return fail("nanscope.member/1", report.error());
+    }
+    print({{"schema", "nanscope.member/1"}, {"blocks", report->blocks}, {"cells", report->cells},
+        {"failed", report->failed}});
     return exitDone;
 }
 
@@ -141,6 +242,9 @@ int main(int argc, char** argv)
     nanscope::platform::failAtFileSizeLimit();
     if (argc > 1 && std::string_view(argv[1]) == "agree") {
         return nanscope::runAgree(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::string_view(argv[1]) == "join") {
+        return nanscope::runJoin(argc - 1, argv + 1);
     }
     const std::string_view command = argc == 2 ? argv[1] : "";
     if (command == "serve") {

@@ -17,6 +17,7 @@
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/functionoptions.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/sweepjob.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
@@ -443,6 +444,8 @@ public:
 private:
     Result<replay::SweepRequest> request() const;
     Result<int> show(Terminal& terminal) const;
+    Result<int> runJob(replay::SweepRequest request, const std::vector<const Capture*>& captures, Source& source,
+        Terminal& terminal) const;
     Result<std::optional<SweptFunction>> openFunction(const Source& source, Terminal& terminal) const;
 
     std::string m_path;
@@ -456,6 +459,7 @@ private:
     std::optional<int> m_steps;
     std::string m_gauges;
     FunctionOptions m_function;
+    SweepJobOptions m_job;
 };
 
 Sweep::Sweep(CLI::App& root)
@@ -476,6 +480,7 @@ Sweep::Sweep(CLI::App& root)
     m_function.add(options());
     addVariantFileOption();
     options().add("--session", m_session, "Keep the cells in this session");
+    m_job.add(options());
 }
 
 std::vector<std::string> split(const std::vector<std::string>& given)
@@ -521,14 +526,14 @@ std::string headOf(const Capture& capture)
         shortName(capture.input.dtype), capture.epsilon ? fmt::format("{:.3g}", *capture.epsilon) : "not recorded");
 }
 
-std::string tables(const Sweeper& sweeper)
+std::string tables(const std::vector<SweptCapture>& captures, std::span<const Cell> all,
+    std::span<const instruments::FunctionCell> calls = {})
 {
-    const auto calls = sweeper.functionRows();
     std::string text;
     SweptCapture before;
-    for (const auto& swept : sweeper.swept()) {
-        const auto cells = std::span(sweeper.cells()).subspan(before.cells, swept.cells - before.cells);
-        const auto own = std::span(calls).subspan(before.calls, swept.calls - before.calls);
+    for (const auto& swept : captures) {
+        const auto cells = all.subspan(before.cells, swept.cells - before.cells);
+        const auto own = calls.subspan(before.calls, swept.calls - before.calls);
         before = swept;
         if (!cells.empty() || !own.empty()) {
             text += text.empty() ? "" : "\n";
@@ -581,8 +586,9 @@ nlohmann::ordered_json answerJson(const Sweeper& sweeper)
 
 std::string answerText(const Sweeper& sweeper)
 {
-    return tables(sweeper) + deepTables(sweeper.cells()) + footer(sweeper.cells())
-        + functionFooter(sweeper.functionRows());
+    const auto calls = sweeper.functionRows();
+    return tables(sweeper.swept(), sweeper.cells(), calls) + deepTables(sweeper.cells()) + footer(sweeper.cells())
+        + functionFooter(calls);
 }
 
 Result<int> Sweep::show(Terminal& terminal) const
@@ -611,6 +617,46 @@ Result<std::optional<SweptFunction>> Sweep::openFunction(const Source& source, T
     return std::optional(std::move(*function));
 }
 
+/// Where the cells of each capture end, in the order of the job.
+std::vector<SweptCapture> sweptBy(const SweepJob& job, const std::vector<const Capture*>& captures)
+{
+    std::vector<SweptCapture> swept;
+    const auto& cells = job.gathered.cells;
+    std::size_t end = 0;
+    for (const auto* capture : captures) {
+        while (end < cells.size() && cells[end].capture == capture->file) {
+            ++end;
+        }
+        swept.push_back({capture, end, 0});
+    }
+    return swept;
+}
+
+Result<int> Sweep::runJob(
+    replay::SweepRequest request, const std::vector<const Capture*>& captures, Source& source, Terminal& terminal) const
+{
+    if (!m_function.empty()) {
+        return failure(ErrorKind::usage, "a job has no function of its own; --impl is called without --job");
+    }
+    const auto job = openSweepJob(m_job, std::move(request), captures, source, terminal);
+    if (!job) {
+        return tl::make_unexpected(job.error());
+    }
+    const auto& cells = job->gathered.cells;
+    terminal.answer(
+        [&] {
+            auto json = report::sweepJson(cells);
+            json["job"] = jobJson(*job);
+            return json;
+        },
+        [&] {
+            const auto done = tables(sweptBy(*job, captures), cells) + deepTables(cells) + footer(cells);
+            return done + (done.empty() ? "" : "\n") + jobText(*job);
+        });
+    // A job that was just made lacks nothing yet.
+    return job->gathered.missing > 0 && !job->gathered.parts.empty() ? exitRejected : statusOf(source);
+}
+
 Result<int> Sweep::run(Terminal& terminal)
 {
     if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
@@ -623,7 +669,8 @@ Result<int> Sweep::run(Terminal& terminal)
     if (m_function.show) {
         return show(terminal);
     }
-    auto devices = openDevices(wanted->devices, terminal);
+    // The devices of a job are its processes' own.
+    auto devices = m_job.wanted() ? SweepDevices() : openDevices(wanted->devices, terminal);
     if (!devices) {
         return tl::make_unexpected(devices.error());
     }
@@ -640,6 +687,9 @@ Result<int> Sweep::run(Terminal& terminal)
     const auto captures = chosenCaptures(source->run, split(m_captures), terminal);
     if (!captures) {
         return tl::make_unexpected(captures.error());
+    }
+    if (m_job.wanted()) {
+        return runJob(std::move(*wanted), *captures, *source, terminal);
     }
     auto function = openFunction(*source, terminal);
     if (!function) {

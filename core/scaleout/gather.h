@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/base/job.h"
+#include "core/model/model.h"
+#include "core/scaleout/job.h"
+#include "core/scaleout/partlog.h"
+#include "core/session/session.h"
+
+namespace nanscope::scaleout {
+
+/// What the parts of a job hold together.
+struct Gathered
+{
+    std::vector<Cell> cells; ///< without op traces, in the order of the job; one of each
+    std::int64_t missing = 0; ///< cells that no part holds
+    std::vector<PartSummary> parts;
+    std::vector<Error> unread; ///< parts that could not be read; the others are as true as before
+};
+
+/// Reads the parts and keeps their cells in `into`, with their op traces and under the names that captures have there;
+/// nowhere where it is null. A cell that is there already is replaced by an equal one. Processes may go on meanwhile.
+Result<Gathered> gather(
+    const Job& job, const std::filesystem::path& folder, session::Session* into, const JobContext& context);
+
+} // namespace nanscope::scaleout

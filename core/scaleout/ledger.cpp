@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/scaleout/ledger.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace nanscope::scaleout {
+
+namespace {
+
+// The words of a log: "+12 " took a block, "-12 " did it, "!12 " could not, "~" lives, "." left.
+constexpr char took = '+';
+constexpr char did = '-';
+constexpr char failed = '!';
+constexpr char alive = '~';
+constexpr char gone = '.';
+
+constexpr int mostFailures = 2;
+
+std::string wordOf(char what, std::int64_t block)
+{
+    return fmt::format("{}{} ", what, block);
+}
+
+} // namespace
+
+Ledger::Ledger(KeyValueStore& store, LedgerOptions options)
+    : m_store(&store)
+    , m_options(std::move(options))
+    , m_done(static_cast<std::size_t>(m_options.blocks), false)
+    , m_failures(static_cast<std::size_t>(m_options.blocks), 0)
+{ }
+
+Result<Ledger> Ledger::join(KeyValueStore& store, LedgerOptions options,
+    const std::function<std::vector<std::int64_t>()>& doneBefore, const std::function<bool()>& pause)
+{
+    Ledger ledger(store, std::move(options));
+    const auto number = store.add(ledger.key("members"), 1);
+    if (!number) {
+        return tl::make_unexpected(number.error());
+    }
+    ledger.m_number = *number - 1;
+    if (const auto begun = ledger.beat(); !begun) {
+        return tl::make_unexpected(begun.error());
+    }
+    if (ledger.m_number == 0) {
+        const auto before = doneBefore();
+        if (auto said = store.append(ledger.key("before"), fmt::format("{} ", fmt::join(before, " "))); !said) {
+            return tl::make_unexpected(said.error());
+        }
+    }
+    for (bool wait = true; wait; wait = pause()) {
+        const auto said = store.has(ledger.key("before"));
+        if (!said) {
+            return tl::make_unexpected(said.error());
+        }
+        if (*said) {
+            return ledger.readDoneBefore().map([&] { return std::move(ledger); });
+        }
+    }
+    return ledger;
+}
+
+Result<void> Ledger::readDoneBefore()
+{
+    return m_store->get({key("before")}).map([this](const std::vector<std::string>& said) {
+        const auto& text = said.front();
+        for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+            std::int64_t block = -1;
+            at = std::from_chars(at, end, block).ptr;
+            markDone(block);
+        }
+    });
+}
+
+std::string Ledger::logKey(std::int64_t number) const
+{
+    return key(fmt::format("log/{}", number));
+}
+
+Result<void> Ledger::write(const std::string& text) const
+{
+    return m_store->append(logKey(m_number), text);
+}
+
+Result<void> Ledger::beat() const
+{
+    return write(std::string(1, alive));
+}
+
+Result<void> Ledger::finish(std::int64_t block)
+{
+    markDone(block);
+    return write(wordOf(did, block));
+}
+
+Result<void> Ledger::fail(std::int64_t block)
+{
+    m_failedHere.insert(block);
+    return write(wordOf(failed, block));
+}
+
+Result<void> Ledger::leave()
+{
+    return write(std::string(1, gone));
+}
+
+Result<Ledger::Next> Ledger::next(Clock::time_point now)
+{
+    while (!m_allHandedOut) {
+        const auto count = m_store->add(key("next"), 1);
+        if (!count) {
+            return tl::make_unexpected(count.error());
+        }
+        const auto block = *count - 1;
+        m_allHandedOut = block >= m_options.blocks;
+        if (!m_allHandedOut && !m_done[static_cast<std::size_t>(block)]) {
+            return take(block);
+        }
+    }
+    return readLogs(now).and_then([&]() -> Result<Next> {
+        const auto next = nextOrphan(now);
+        return next.turn == Turn::block ? take(next.block) : next;
+    });
+}
+
+Ledger::Next Ledger::nextOrphan(Clock::time_point now)
+{
+    const auto block = orphan(now);
+    if (block) {
+        return {Turn::block, *block};
+    }
+    const bool onlyFailed = m_doneCount + static_cast<std::int64_t>(m_failedHere.size()) >= m_options.blocks;
+    const bool over = m_doneCount == m_options.blocks || (onlyFailed && !othersLive(now));
+    return {over ? Turn::over : Turn::wait, -1};
+}
+
+Result<Ledger::Next> Ledger::take(std::int64_t block) const
+{
+    return write(wordOf(took, block)).map([block] { return Next {Turn::block, block}; });
+}
+
+Result<bool> Ledger::isDone(std::int64_t block, Clock::time_point now)
+{
+    return readLogs(now).map([&]() -> bool { return m_done[static_cast<std::size_t>(block)]; });
+}
+
+Result<bool> Ledger::othersAreGone(Clock::time_point now)
+{
+    return readLogs(now).map([&] { return !othersLive(now); });
+}
+
+bool Ledger::othersLive(Clock::time_point now) const
+{
+    std::int64_t number = -1;
+    return std::any_of(m_members.begin(), m_members.end(),
+        [&](const auto& member) { return ++number != m_number && member && lives(*member, now); });
+}
+
+Result<void> Ledger::readLogs(Clock::time_point now)
+{
+    if (auto found = findMembers(now); !found) {
+        return found;
+    }
+    std::vector<std::string> keys;
+    std::vector<Member*> members;
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        if (m_members[i] && !m_members[i]->left) {
+            keys.push_back(logKey(static_cast<std::int64_t>(i)));
+            members.push_back(&*m_members[i]);
+        }
+    }
+    return m_store->get(keys).map([&](const std::vector<std::string>& logs) {
+        for (std::size_t i = 0; i < logs.size(); ++i) {
+            apply(*members[i], logs[i], now);
+        }
+    });
+}
+
+/// A process has a number a moment before it has a log.
+Result<void> Ledger::findMembers(Clock::time_point now)
+{
+    const auto count = m_store->add(key("members"), 0);
+    if (!count) {
+        return tl::make_unexpected(count.error());
+    }
+    m_members.resize(static_cast<std::size_t>(*count));
+    for (std::size_t i = 0; i < m_members.size(); ++i) {
+        if (m_members[i]) {
+            continue;
+        }
+        const auto begun = m_store->has(logKey(static_cast<std::int64_t>(i)));
+        if (!begun) {
+            return tl::make_unexpected(begun.error());
+        }
+        if (*begun) {
+            m_members[i] = Member {0, now, {}, now, false};
+        }
+    }
+    return {};
+}
+
+void Ledger::apply(Member& member, const std::string& log, Clock::time_point now)
+{
+    if (log.size() <= member.read) {
+        return;
+    }
+    const char* end = log.data() + log.size();
+    for (const char* at = log.data() + member.read; at < end; ++at) {
+        const char what = *at;
+        std::int64_t block = -1;
+        if (what == took || what == did || what == failed) {
+            at = std::from_chars(at + 1, end, block).ptr;
+        }
+        apply(member, what, block, now);
+    }
+    member.read = log.size();
+    member.heard = now;
+}
+
+void Ledger::apply(Member& member, char what, std::int64_t block, Clock::time_point now)
+{
+    if (what == gone) {
+        member.left = true;
+        member.holds.reset();
+    } else if (what == took) {
+        member.holds = block;
+        member.since = now;
+    } else if (what == did || what == failed) {
+        member.holds.reset();
+        if (what == did) {
+            markDone(block);
+        } else if (contains(block) && ++m_failures[static_cast<std::size_t>(block)] >= mostFailures) {
+            markDone(block);
+        }
+    }
+}
+
+void Ledger::markDone(std::int64_t block)
+{
+    if (contains(block) && !m_done[static_cast<std::size_t>(block)]) {
+        m_done[static_cast<std::size_t>(block)] = true;
+        ++m_doneCount;
+    }
+}
+
+bool Ledger::lives(const Member& member, Clock::time_point now) const
+{
+    return !member.left && now - member.heard < m_options.silence;
+}
+
+bool Ledger::isHeld(std::int64_t block, Clock::time_point now) const
+{
+    const auto holders = std::count_if(m_members.begin(), m_members.end(),
+        [&](const auto& member) { return member && member->holds == block && lives(*member, now); });
+    const auto patient = std::count_if(m_members.begin(), m_members.end(), [&](const auto& member) {
+        return member && member->holds == block && lives(*member, now) && now - member->since < m_options.patience;
+    });
+    return patient > 0 || holders > 1;
+}
+
+/// What failed here is left to others, while there are any.
+bool Ledger::isOpen(std::int64_t block, Clock::time_point now) const
+{
+    return !m_done[static_cast<std::size_t>(block)] && !isHeld(block, now) && !m_failedHere.contains(block);
+}
+
+/// A block that nobody does. One that the counter has just handed out is in nobody's log yet, so that it has to be
+/// found open at two looks. Each process begins to look at another place, lest all take the same.
+std::optional<std::int64_t> Ledger::orphan(Clock::time_point now)
+{
+    std::set<std::int64_t> open;
+    std::optional<std::int64_t> found;
+    const auto members = std::max<std::int64_t>(1, static_cast<std::int64_t>(m_members.size()));
+    const auto first = m_options.blocks * m_number / members;
+    for (std::int64_t i = 0; i < m_options.blocks; ++i) {
+        const auto block = (first + i) % m_options.blocks;
+        if (isOpen(block, now)) {
+            open.insert(block);
+            found = !found && m_suspects.contains(block) ? block : found;
+        }
+    }
+    m_suspects = std::move(open);
+    return found;
+}
+
+} // namespace nanscope::scaleout

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/scaleout/partlog.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/json/jsonfields.h"
+
+namespace nanscope::scaleout {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int deepest = 2;
+constexpr std::size_t mostValues = 64;
+
+fs::path logPath(fs::path part)
+{
+    return part.replace_extension(".jsonl");
+}
+
+template <class T>
+T valueIn(const Json& json, const char* key)
+{
+    T value {};
+    jsonread::read(jsonread::at(json, key), value);
+    return value;
+}
+
+PartStart startOf(const Json& json)
+{
+    return {valueIn<std::string>(json, "job"), valueIn<int>(json, "rank"), valueIn<std::string>(json, "device"),
+        valueIn<std::string>(json, "engine"), valueIn<std::string>(json, "hardware")};
+}
+
+void take(const Json& json, PartSummary& summary)
+{
+    if (json.contains("failed")) {
+        summary.problem = valueIn<std::string>(json, "failed");
+    } else if (json.contains("cells")) {
+        summary.blocks.push_back(valueIn<std::int64_t>(json, "block"));
+        summary.cells += valueIn<std::int64_t>(json, "cells");
+        summary.seconds += valueIn<double>(json, "seconds");
+    }
+}
+
+} // namespace
+
+PartLog::PartLog(fs::path path)
+    : m_path(std::move(path))
+    , m_file(m_path, std::ios::app)
+{ }
+
+Result<PartLog> PartLog::open(const fs::path& part, const PartStart& start)
+{
+    PartLog log(logPath(part));
+    // A line that a killed process left without its end must not swallow this one.
+    const Json line {{"job", start.job}, {"rank", start.rank}, {"device", start.device}, {"engine", start.engine},
+        {"hardware", start.hardware}};
+    return log.write("\n" + jsonText(line)).map([&] { return std::move(log); });
+}
+
+Result<void> PartLog::done(std::int64_t block, std::int64_t cells, double seconds)
+{
+    return write(jsonText(Json {{"block", block}, {"cells", cells}, {"seconds", seconds}}));
+}
+
+Result<void> PartLog::failed(std::int64_t block, const std::string& why)
+{
+    return write(jsonText(Json {{"block", block}, {"failed", why}}));
+}
+
+Result<void> PartLog::write(const std::string& line)
+{
+    m_file << line << '\n' << std::flush;
+    return m_file
+        ? Result<void>()
+        : failure(ErrorKind::io, "what was done cannot be written down; the disk may be full", m_path.string());
+}
+
+PartSummary readPartLog(const fs::path& part, const std::string& job)
+{
+    PartSummary summary;
+    std::ifstream file(logPath(part));
+    bool ours = false;
+    for (std::string line; std::getline(file, line) && !file.eof();) {
+        const auto json = parseBounded(line, deepest, mostValues);
+        if (json.is_object() && json.contains("job")) {
+            const auto start = startOf(json);
+            ours = start.job == job;
+            summary.start = ours ? start : summary.start;
+        } else if (ours && json.is_object()) {
+            take(json, summary);
+        }
+    }
+    return summary;
+}
+
+std::vector<fs::path> partsIn(const fs::path& folder)
+{
+    std::vector<fs::path> parts;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+        const auto& path = entry->path();
+        if (path.extension() == ".nanscope" && path.filename().string().starts_with("part-")) {
+            parts.push_back(path);
+        }
+    }
+    std::sort(parts.begin(), parts.end());
+    return parts;
+}
+
+} // namespace nanscope::scaleout

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs of nanscope sweep --job, with processes of nanscope-worker as srun and torchrun start them.
+#include <csignal>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "core/platform/childprocess.h"
+#include "program.h"
+#include "workfolder.h"
+
+using namespace nanscope::testing;
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+namespace {
+
+using nanscope::platform::ChildProcess;
+using Json = nlohmann::json;
+
+/// One that nobody listens at just now.
+int freePort()
+{
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ::bind(socket, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size);
+    ::close(socket);
+    return ntohs(address.sin_port);
+}
+
+/// What the replays say, without how long they took.
+std::vector<Json> resultsOf(const Finished& finished)
+{
+    std::vector<Json> cells;
+    const Json answer = finished.json();
+    for (auto cell : answer["cells"]) {
+        cell.erase("seconds");
+        cells.push_back(std::move(cell));
+    }
+    return cells;
+}
+
+class ScaleOut : public ::testing::Test
+{
+protected:
+    static void SetUpTestSuite()
+    {
+        if (std::string(NANSCOPE_WORKER_PROGRAM).empty()) {
+            GTEST_SKIP() << "nanscope-worker is not built";
+        }
+    }
+
+    void SetUp() override
+    {
+        for (int i = 0; i < 6; ++i) {
+            writeCapture(m_folder / ("capture" + std::to_string(i) + ".pt"), {64 + 8 * i, 96});
+        }
+    }
+
+    /// Makes the job, or gathers what there is of it.
+    Finished sweep(const std::string& job, const std::vector<std::string>& more = {}) const
+    {
+        std::vector<std::string> arguments {"sweep", m_folder.path().string(), "--json", "--variant",
+            "torch-muon,gns-gram,keller-jordan,dion-ns5", "--job", m_folder / job, "--nodes", "2", "--processes", "2"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+    }
+
+    /// As srun starts a process, at a store that rank 0 keeps.
+    ChildProcess start(const std::string& job, int rank, int processes, int port) const
+    {
+        auto process = ChildProcess::start({NANSCOPE_WORKER_PROGRAM, {"join", m_folder / job, "--silence", "5"},
+            {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(processes)},
+                {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"},
+                {"MASTER_PORT", std::to_string(port)}, {"OMP_NUM_THREADS", "1"}}});
+        if (!process) {
+            throw std::runtime_error(process.error().what);
+        }
+        return std::move(*process);
+    }
+
+    /// What a process said at its end.
+    static Json said(ChildProcess& process)
+    {
+        std::string line;
+        const auto got = process.readLine(line, ChildProcess::Clock::now() + 240s);
+        return got && *got == ChildProcess::Got::line ? Json::parse(line, nullptr, false) : Json();
+    }
+
+    std::size_t blocksIn(const std::string& job, int rank) const
+    {
+        std::ifstream log(m_folder / (job + "/part-0000" + std::to_string(rank) + ".jsonl"));
+        std::string line;
+        std::size_t blocks = 0;
+        while (std::getline(log, line)) {
+            blocks += line.find("\"cells\"") != std::string::npos ? 1 : 0;
+        }
+        return blocks;
+    }
+
+    void waitForBlocks(const std::string& job, int rank, std::size_t blocks) const
+    {
+        for (int i = 0; i < 1200 && blocksIn(job, rank) < blocks; ++i) {
+            std::this_thread::sleep_for(50ms);
+        }
+    }
+
+    WorkFolder m_folder;
+};
+
+TEST_F(ScaleOut, GivesTheSameWithFourProcessesAsWithOne)
+{
+    EXPECT_EQ(sweep("one").status, 0);
+    auto alone = start("one", 0, 1, freePort());
+    const auto cells = said(alone)["cells"];
+    EXPECT_EQ(sweep("four").status, 0);
+    const int port = freePort();
+    std::vector<ChildProcess> processes;
+    for (int rank = 0; rank < 4; ++rank) {
+        processes.push_back(start("four", rank, 4, port));
+    }
+    int sum = 0;
+    for (auto& process : processes) {
+        sum += said(process).value("cells", 0);
+    }
+    EXPECT_GE(sum, cells.get<int>()) << "a cell may be replayed twice";
+    const auto one = sweep("one");
+    const auto four = sweep("four");
+    EXPECT_EQ(one.status, 0);
+    EXPECT_EQ(four.status, 0);
+    EXPECT_EQ(four.json()["job"]["missing"], 0);
+    EXPECT_THAT(four.json()["job"]["parts"], SizeIs(4));
+    EXPECT_TRUE(resultsOf(four) == resultsOf(one));
+    EXPECT_THAT(resultsOf(four), SizeIs(cells.get<std::size_t>()));
+}
+
+TEST_F(ScaleOut, DoesWithoutAProcessThatIsKilled)
+{
+    EXPECT_EQ(sweep("job").status, 0);
+    const int port = freePort();
+    std::vector<ChildProcess> processes;
+    for (int rank = 0; rank < 4; ++rank) {
+        processes.push_back(start("job", rank, 4, port));
+    }
+    waitForBlocks("job", 3, 2);
+    EXPECT_THAT(processes[3].kill(), HasSubstr("killed"));
+    for (int rank = 0; rank < 3; ++rank) {
+        EXPECT_EQ(said(processes[static_cast<std::size_t>(rank)]).value("failed", -1), 0) << rank;
+    }
+    const auto gathered = sweep("job");
+    EXPECT_EQ(gathered.status, 0);
+    EXPECT_EQ(gathered.json()["job"]["missing"], 0);
+    EXPECT_GE(blocksIn("job", 3), 2U);
+}
+
+TEST_F(ScaleOut, GoesOnAfterTheProcessThatKeepsTheStoreWasKilled)
+{
+    EXPECT_EQ(sweep("job").status, 0);
+    int port = freePort();
+    auto keeper = start("job", 0, 2, port);
+    auto other = start("job", 1, 2, port);
+    waitForBlocks("job", 1, 2);
+    keeper.kill();
+    EXPECT_THAT(said(other).value("error", std::string()), HasSubstr("does not answer any more"));
+    const auto half = sweep("job");
+    EXPECT_EQ(half.status, 3);
+    EXPECT_GT(half.json()["job"]["missing"], 0);
+    EXPECT_THAT(half.json()["cells"], ::testing::Not(IsEmpty()));
+    const auto before = blocksIn("job", 0) + blocksIn("job", 1);
+
+    auto alone = start("job", 0, 1, freePort());
+    const auto blocks = said(alone).value("blocks", std::size_t {0});
+    EXPECT_EQ(sweep("job").json()["job"]["missing"], 0);
+    EXPECT_EQ(before + blocks, blocksIn("job", 0) + blocksIn("job", 1));
+    EXPECT_GT(before, 0U);
+}
+
+TEST_F(ScaleOut, RunsUnderTorchrun)
+{
+    const std::string python = NANSCOPE_PYTHON;
+    if (!std::filesystem::exists(python)) {
+        GTEST_SKIP() << "there is no Python with torch";
+    }
+    EXPECT_EQ(sweep("job").status, 0);
+    auto torchrun = ChildProcess::start({python,
+        {"-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "--max-restarts", "1", "--no-python",
+            NANSCOPE_WORKER_PROGRAM, "join", m_folder / "job"},
+        {}});
+    ASSERT_TRUE(torchrun);
+    int blocks = 0;
+    for (int process = 0; process < 2; ++process) {
+        blocks += said(*torchrun).value("blocks", 0);
+    }
+    EXPECT_GT(blocks, 0);
+    EXPECT_EQ(sweep("job").json()["job"]["missing"], 0);
+}
+
+TEST_F(ScaleOut, KeepsTheCellsInTheSession)
+{
+    const auto session = m_folder / "run.nanscope";
+    EXPECT_EQ(sweep("job", {"--session", session}).status, 0);
+    auto alone = start("job", 0, 1, freePort());
+    EXPECT_GT(said(alone).value("cells", 0), 0);
+    const auto gathered = sweep("job", {"--session", session});
+    EXPECT_EQ(gathered.status, 0);
+    const auto rows =
+        run({"sql", session, "SELECT count(*) AS n, count(DISTINCT capture) AS captures FROM cells", "--json"});
+    EXPECT_EQ(rows.json()["rows"][0][0], std::to_string(gathered.json()["cells"].size()));
+    EXPECT_EQ(rows.json()["rows"][0][1], "6");
+    const auto ops = run({"sql", session, "SELECT count(*) AS n FROM op_tiles", "--json"});
+    EXPECT_NE(ops.json()["rows"][0][0], "0");
+}
+
+TEST_F(ScaleOut, RefusesAnotherJobInTheSameFolder)
+{
+    EXPECT_EQ(sweep("job").status, 0);
+    const auto other = sweep("job", {"--precision", "fp32"});
+    EXPECT_EQ(other.status, 2);
+    EXPECT_THAT(other.err, HasSubstr("name another folder"));
+}
+
+TEST_F(ScaleOut, SaysWhatAJobCannotHave)
+{
+    EXPECT_THAT(sweep("job", {"--device", "cuda:1"}).err, HasSubstr("--device cuda"));
+    EXPECT_THAT(sweep("job", {"--impl", "mine.py:f"}).err, HasSubstr("without --job"));
+    EXPECT_THAT(run({"sweep", m_folder.path().string(), "--nodes", "2"}).err, HasSubstr("--job FOLDER"));
+}
+
+} // namespace
