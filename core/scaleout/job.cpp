@@ -50,6 +50,7 @@ Json lineOf(const JobCapture& capture)
     auto json = rpc::sweepToJson({capture.request, {}});
     json.erase("definitions");
     json["name"] = capture.name;
+    json["elements"] = capture.elements;
     return json;
 }
 
@@ -94,7 +95,9 @@ Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& c
     if (order->request.captures.size() != 1) {
         return failure(ErrorKind::format, "a line does not name one capture");
     }
-    return JobCapture {json["name"].get<std::string>(), std::move(order->request)};
+    const auto elements = json.value("elements", Json());
+    return JobCapture {json["name"].get<std::string>(), elements.is_number_integer() ? elements.get<std::int64_t>() : 0,
+        std::move(order->request)};
 }
 
 Result<Job> parse(const std::string& text)
@@ -156,6 +159,9 @@ std::vector<Block> blocksOf(const Job& job)
             blocks.push_back({i, first, std::min(most, variants - first)});
         }
     }
+    std::stable_sort(blocks.begin(), blocks.end(), [&](const Block& a, const Block& b) {
+        return job.captures[a.capture].elements > job.captures[b.capture].elements;
+    });
     return blocks;
 }
 

@@ -23,6 +23,7 @@ namespace nanscope::scaleout {
 struct JobCapture
 {
     std::string name; ///< Capture::file
+    std::int64_t elements = 0; ///< of its input: how long a replay takes
     replay::SweepRequest request;
 };
 
@@ -35,7 +36,8 @@ struct Job
 };
 
 /// What one process takes at a time: some of the variants of one capture, in all formats asked for. The formats of a
-/// variant stay together, since distances are measured to its own fp64 replay.
+/// variant stay together, since distances are measured to its own fp64 replay. Large captures come first, so that
+/// processes end at about the same time.
 struct Block
 {
     std::size_t capture = 0; ///< place in Job::captures

@@ -45,7 +45,10 @@ Result<Ledger> Ledger::join(KeyValueStore& store, LedgerOptions options,
         return tl::make_unexpected(number.error());
     }
     ledger.m_number = *number - 1;
-    if (const auto begun = ledger.beat(); !begun) {
+    // What is in the roster has a log.
+    if (const auto begun = ledger.beat().and_then(
+            [&] { return store.append(ledger.key("roster"), fmt::format("{} ", ledger.m_number)); });
+        !begun) {
         return tl::make_unexpected(begun.error());
     }
     if (ledger.m_number == 0) {
@@ -110,18 +113,42 @@ Result<void> Ledger::leave()
     return write(std::string(1, gone));
 }
 
-Result<Ledger::Next> Ledger::next(Clock::time_point now)
+/// Takes from the counter what is not done; false once it is at its end.
+Result<bool> Ledger::handOut(Next& next)
 {
-    while (!m_allHandedOut) {
+    for (;;) {
         const auto count = m_store->add(key("next"), 1);
         if (!count) {
             return tl::make_unexpected(count.error());
         }
         const auto block = *count - 1;
-        m_allHandedOut = block >= m_options.blocks;
-        if (!m_allHandedOut && !m_done[static_cast<std::size_t>(block)]) {
-            return take(block);
+        if (block >= m_options.blocks) {
+            return false;
         }
+        if (!m_done[static_cast<std::size_t>(block)]) {
+            next = {Turn::block, block};
+            return true;
+        }
+    }
+}
+
+Result<Ledger::Next> Ledger::next(Clock::time_point now)
+{
+    if (!m_allHandedOut) {
+        Next next;
+        const auto handedOut = handOut(next);
+        if (!handedOut || *handedOut) {
+            return handedOut ? take(next.block) : tl::make_unexpected(handedOut.error());
+        }
+        m_allHandedOut = true;
+        const auto idle = m_store->add(key("idle"), 1);
+        if (!idle) {
+            return tl::make_unexpected(idle.error());
+        }
+        m_stays = *idle <= m_options.watchers;
+    }
+    if (!m_stays) {
+        return Next {Turn::over, -1};
     }
     return readLogs(now).and_then([&]() -> Result<Next> {
         const auto next = nextOrphan(now);
@@ -157,22 +184,23 @@ Result<bool> Ledger::othersAreGone(Clock::time_point now)
 
 bool Ledger::othersLive(Clock::time_point now) const
 {
-    std::int64_t number = -1;
     return std::any_of(m_members.begin(), m_members.end(),
-        [&](const auto& member) { return ++number != m_number && member && lives(*member, now); });
+        [&](const Member& member) { return member.number != m_number && lives(member, now); });
 }
 
 Result<void> Ledger::readLogs(Clock::time_point now)
 {
-    if (auto found = findMembers(now); !found) {
-        return found;
+    const auto roster = m_store->get({key("roster")});
+    if (!roster) {
+        return tl::make_unexpected(roster.error());
     }
+    addMembers(roster->front(), now);
     std::vector<std::string> keys;
     std::vector<Member*> members;
-    for (std::size_t i = 0; i < m_members.size(); ++i) {
-        if (m_members[i] && !m_members[i]->left) {
-            keys.push_back(logKey(static_cast<std::int64_t>(i)));
-            members.push_back(&*m_members[i]);
+    for (auto& member : m_members) {
+        if (!member.left) {
+            keys.push_back(logKey(member.number));
+            members.push_back(&member);
         }
     }
     return m_store->get(keys).map([&](const std::vector<std::string>& logs) {
@@ -182,27 +210,15 @@ Result<void> Ledger::readLogs(Clock::time_point now)
     });
 }
 
-/// A process has a number a moment before it has a log.
-Result<void> Ledger::findMembers(Clock::time_point now)
+void Ledger::addMembers(const std::string& roster, Clock::time_point now)
 {
-    const auto count = m_store->add(key("members"), 0);
-    if (!count) {
-        return tl::make_unexpected(count.error());
+    const char* end = roster.data() + roster.size();
+    for (const char* at = roster.data() + m_rosterRead; at < end; ++at) {
+        std::int64_t number = -1;
+        at = std::from_chars(at, end, number).ptr;
+        m_members.push_back({number, 0, now, {}, now, false});
     }
-    m_members.resize(static_cast<std::size_t>(*count));
-    for (std::size_t i = 0; i < m_members.size(); ++i) {
-        if (m_members[i]) {
-            continue;
-        }
-        const auto begun = m_store->has(logKey(static_cast<std::int64_t>(i)));
-        if (!begun) {
-            return tl::make_unexpected(begun.error());
-        }
-        if (*begun) {
-            m_members[i] = Member {0, now, {}, now, false};
-        }
-    }
-    return {};
+    m_rosterRead = roster.size();
 }
 
 void Ledger::apply(Member& member, const std::string& log, Clock::time_point now)
@@ -257,9 +273,9 @@ bool Ledger::lives(const Member& member, Clock::time_point now) const
 bool Ledger::isHeld(std::int64_t block, Clock::time_point now) const
 {
     const auto holders = std::count_if(m_members.begin(), m_members.end(),
-        [&](const auto& member) { return member && member->holds == block && lives(*member, now); });
-    const auto patient = std::count_if(m_members.begin(), m_members.end(), [&](const auto& member) {
-        return member && member->holds == block && lives(*member, now) && now - member->since < m_options.patience;
+        [&](const Member& member) { return member.holds == block && lives(member, now); });
+    const auto patient = std::count_if(m_members.begin(), m_members.end(), [&](const Member& member) {
+        return member.holds == block && lives(member, now) && now - member.since < m_options.patience;
     });
     return patient > 0 || holders > 1;
 }

@@ -24,11 +24,14 @@ struct LedgerOptions
     std::chrono::seconds silence {60};
     /// A block that one process holds for longer is done by a second one, too.
     std::chrono::seconds patience {1800};
+    /// So many of those that find nothing left stay to do what dead processes held; the others may leave. Each look of
+    /// one that stays makes the store send all logs.
+    std::int64_t watchers = 32;
 };
 
 /// Which process of a job does which of its blocks. A counter hands them out in their order; every process writes what
-/// it takes and ends into a log of its own, and appends to that while it lives. One that finds the counter at its end
-/// reads the logs of all and takes what a dead process left. A block may be done twice, which changes no result.
+/// it takes and ends into a log of its own, and appends to that while it lives. Those that find the counter at its end
+/// first read the logs of all and take what a dead process left. A block may be done twice, which changes no result.
 ///
 /// Time is the caller's, so that a test or a simulation can let years pass. One thread, but for beat().
 class Ledger
@@ -49,7 +52,8 @@ public:
     static Result<Ledger> join(KeyValueStore& store, LedgerOptions options,
         const std::function<std::vector<std::int64_t>()>& doneBefore, const std::function<bool()>& pause);
 
-    /// What to do now. `wait`: others still work on the rest; ask again after a while, a second at the least.
+    /// What to do now. `wait`: others still work on the rest; ask again after a while, a second at the least. `over`:
+    /// nothing is left for this process.
     Result<Next> next(Clock::time_point now);
 
     Result<void> finish(std::int64_t block);
@@ -74,7 +78,8 @@ private:
     /// What the log of one process says.
     struct Member
     {
-        std::size_t read = 0; ///< bytes of it
+        std::int64_t number = 0;
+        std::size_t read = 0; ///< bytes of its log
         Clock::time_point heard;
         std::optional<std::int64_t> holds;
         Clock::time_point since;
@@ -91,7 +96,8 @@ private:
     Next nextOrphan(Clock::time_point now);
     bool othersLive(Clock::time_point now) const;
     Result<void> readLogs(Clock::time_point now);
-    Result<void> findMembers(Clock::time_point now);
+    void addMembers(const std::string& roster, Clock::time_point now);
+    Result<bool> handOut(Next& next);
     void apply(Member& member, const std::string& log, Clock::time_point now);
     void apply(Member& member, char what, std::int64_t block, Clock::time_point now);
     void markDone(std::int64_t block);
@@ -105,11 +111,13 @@ private:
     LedgerOptions m_options;
     std::int64_t m_number = 0;
     bool m_allHandedOut = false;
+    bool m_stays = true; ///< once all is handed out
     std::vector<bool> m_done;
     std::vector<std::uint8_t> m_failures;
     std::set<std::int64_t> m_failedHere;
     std::int64_t m_doneCount = 0;
-    std::vector<std::optional<Member>> m_members; ///< by number; none of one that has not begun its log
+    std::vector<Member> m_members;
+    std::size_t m_rosterRead = 0; ///< bytes of it
     std::set<std::int64_t> m_suspects; ///< blocks that nobody held at the last look
 };
 

@@ -381,7 +381,7 @@ void Member::waitForOthers()
         if (!gone || *gone) {
             return;
         }
-        pause(betweenLooks);
+        pause(m_options.lookEvery);
     }
 }
 

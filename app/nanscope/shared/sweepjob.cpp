@@ -45,7 +45,8 @@ Result<std::vector<scaleout::JobCapture>> jobCaptures(
 {
     std::vector<scaleout::JobCapture> result;
     for (const auto* capture : captures) {
-        scaleout::JobCapture one {capture->file, request};
+        const auto shape = matrixShape(capture->input.shape);
+        scaleout::JobCapture one {capture->file, shape.batch * shape.elements(), request};
         std::error_code ignored;
         one.request.captures = {CaptureRef(fs::absolute(capture->path, ignored).string(), capture->identity)};
         if (request.variants.empty()) {

@@ -53,6 +53,7 @@ TEST_F(JobTest, IsReadAsItWasMade)
     EXPECT_THAT(read->captures, SizeIs(3));
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(read->captures[i].name, m_folder.run().captures[i].file);
+        EXPECT_EQ(read->captures[i].elements, 64);
         EXPECT_EQ(read->captures[i].request.captures.front().path, m_folder.run().captures[i].path);
         EXPECT_EQ(read->captures[i].request.captures.front().identity, m_folder.run().captures[i].identity);
         EXPECT_EQ(read->captures[i].request.variants, made.captures[i].request.variants);
@@ -129,6 +130,18 @@ TEST_F(JobTest, CutsCapturesIntoBlocksOfVariants)
     EXPECT_THAT(requestOf(job, blocks[1], "cuda:1").variants, ElementsAre("keller-jordan"));
     EXPECT_THAT(requestOf(job, blocks[1], "cuda:1").devices, ElementsAre("cuda:1"));
     EXPECT_EQ(requestOf(job, blocks[2], "cpu").captures.front().path, m_folder.run().captures[1].path);
+}
+
+TEST_F(JobTest, BeginsWithTheLargestCapture)
+{
+    auto job = m_folder.job();
+    job.captures[1].elements = 65;
+    const auto blocks = blocksOf(job);
+    ASSERT_THAT(blocks, SizeIs(6));
+    EXPECT_EQ(blocks[0].capture, 1U);
+    EXPECT_EQ(blocks[1].capture, 1U);
+    EXPECT_EQ(blocks[2].capture, 0U);
+    EXPECT_EQ(blocks[5].capture, 2U);
 }
 
 TEST_F(JobTest, GivesEachProcessManyBlocks)

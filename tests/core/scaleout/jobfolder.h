@@ -50,7 +50,7 @@ public:
             request.captures = {CaptureRef(capture.path, capture.identity)};
             request.variants = {"torch-muon", "gns-gram"};
             request.precisions = {Precision::fp64, Precision::bf16};
-            job.captures.push_back({capture.file, std::move(request)});
+            job.captures.push_back({capture.file, 64, std::move(request)});
         }
         return job;
     }

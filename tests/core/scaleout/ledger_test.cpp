@@ -204,6 +204,23 @@ TEST_F(LedgerTest, SeesWhenAllOthersHaveGone)
     EXPECT_TRUE(keeper.othersAreGone(m_now).value_or(false));
 }
 
+TEST_F(LedgerTest, KeepsAFewProcessesForWhatMayBeLeft)
+{
+    std::vector<Ledger> processes;
+    for (int i = 0; i < 40; ++i) {
+        processes.push_back(join(40));
+    }
+    for (auto& process : processes) {
+        EXPECT_EQ(next(process).turn, Turn::block);
+    }
+    for (std::size_t i = 0; i + 1 < processes.size(); ++i) {
+        EXPECT_TRUE(processes[i].finish(static_cast<std::int64_t>(i)));
+        EXPECT_EQ(next(processes[i]).turn, i < 32 ? Turn::wait : Turn::over) << i;
+    }
+    EXPECT_TRUE(processes.back().finish(39));
+    EXPECT_EQ(next(processes.front()).turn, Turn::over);
+}
+
 TEST_F(LedgerTest, ReportsAStoreThatDoesNotAnswer)
 {
     auto ledger = join(2);
