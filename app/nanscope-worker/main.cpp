@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "core/base/json.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/variantjson.h"
+#include "core/rpc/deviceserver.h"
 #include "core/rpc/server.h"
 #include "core/scaleout/job.h"
 #include "core/scaleout/launch.h"
@@ -39,6 +41,8 @@ constexpr std::string_view help =
     R"(nanscope-worker: replays on the torch it was built with, for nanscope and its window
 
   nanscope-worker serve      takes requests as JSON lines on standard input and answers on standard output
+  nanscope-worker serve --device D
+                             only runs programs of replays on this device, for a process that judges
   nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
   nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]
                              replays on every GPU here and says as one JSON object whether they give the same bits
@@ -220,6 +224,18 @@ int runJoin(int argc, char** argv)
     return exitDone;
 }
 
+/// What has asked reads why there is no such device in place of a first answer.
+int runDevice(const std::string& name)
+{
+    const auto device = makeTorchDevice(name);
+    if (!device) {
+        print({{"error", sentence(device.error())}, {"kind", static_cast<int>(device.error().kind)}});
+        return exitUsage;
+    }
+    platform::ignoreBrokenPipes();
+    return rpc::serveDevice(std::cin, std::cout, **device);
+}
+
 Json environmentJson()
 {
     const auto info = torchInfo();
@@ -245,6 +261,9 @@ int main(int argc, char** argv)
     }
     if (argc > 1 && std::string_view(argv[1]) == "join") {
         return nanscope::runJoin(argc - 1, argv + 1);
+    }
+    if (argc == 4 && std::string_view(argv[1]) == "serve" && std::string_view(argv[2]) == "--device") {
+        return nanscope::runDevice(argv[3]);
     }
     const std::string_view command = argc == 2 ? argv[1] : "";
     if (command == "serve") {

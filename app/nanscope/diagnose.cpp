@@ -16,6 +16,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/userfacts.h"
 #include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
@@ -300,6 +301,7 @@ std::string diagnosisText(const Diagnosis& diagnosis, const RunData& run)
     if (shown > most) {
         text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
     }
+    text += diagnosis.replayedOn.empty() ? "" : "\n" + fact("replayed on", diagnosis.replayedOn);
     return text + othersText(diagnosis) + findingsText(diagnosis.findings) + advisoriesText(diagnosis.advisories)
         + rollbackText(diagnosis.rollback, diagnose::goOnTonight(run, diagnosis.captures));
 }
@@ -323,6 +325,9 @@ public:
             .add("--time-limit", m_timeLimit,
                 "Judge, and read checkpoints, for at most so many seconds, and print what is known then")
             .positive();
+        options()
+            .add("--device", m_device, "What replays: cpu, or one of nanscope-worker such as cuda:0")
+            .showDefault();
         options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().addFlag("--verify-checkpoints", m_verifyCheckpoints,
             "Read the checkpoints that the rollback may go to, newest first, until one is finite");
@@ -361,6 +366,7 @@ private:
     ObservedWords m_observed;
     workflow::UserFiles m_files;
     std::optional<double> m_timeLimit;
+    std::string m_device = "cpu";
     std::string m_failOn;
     std::string m_session;
     ColumnWords m_columns;
@@ -435,6 +441,13 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     }
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
     options.timeLimit = m_timeLimit;
+    if (m_device != "cpu") {
+        auto device = openDevice(m_device, terminal.cancelToken());
+        if (!device) {
+            return tl::make_unexpected(device.error());
+        }
+        options.device = std::move(*device);
+    }
     auto files = m_files;
     auto facts = workflow::requireUserFiles(files, catalogue());
     if (!facts) {

@@ -12,6 +12,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/utf8.h"
 #include "core/instruments/measure.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -112,7 +113,10 @@ void TargetOptions::add(Options& options)
     options.add("--variant", variant, "The variant to replay, or that the function claims to be");
     options.add("--precision", precision, "Number format of the replay; default: the variant's own");
     options.add("--lowering", lowering, "eager or fused; default: the variant's own");
-    options.add("--device", device, "cpu; of a function any that its torch knows").showDefault();
+    options
+        .add(
+            "--device", device, "cpu, or one of nanscope-worker such as cuda:0; of a function any that its torch knows")
+        .showDefault();
     options.add("--steps", steps, "Iterations of the replay, 1 to 100");
     function.add(options);
 }
@@ -129,7 +133,8 @@ Result<instruments::MeasuredTarget> openTarget(
         return tl::make_unexpected(variant.error());
     }
     const auto cell = cellChoice(options, *variant);
-    return cell ? instruments::measuredCell(*cell, replay::makeCoreDevice) : tl::make_unexpected(cell.error());
+    return cell ? instruments::measuredCell(*cell, deviceFactory(terminal.cancelToken()))
+                : tl::make_unexpected(cell.error());
 }
 
 using Json = nlohmann::ordered_json;

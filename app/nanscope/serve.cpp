@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rpc/server.h"
 
+#include <iostream>
+
 #include "app/nanscope/shared/command.h"
+#include "core/rpc/deviceserver.h"
 
 namespace nanscope {
 
@@ -13,16 +16,24 @@ class Serve : public Command
 public:
     explicit Serve(CLI::App& root)
         : Command(root, "serve", "Replay on request: JSON lines in, JSON lines out, for the window")
-    { }
+    {
+        options().add("--device", m_device, "Only run programs of replays on this device, for a process that judges");
+    }
 
     Result<int> run(Terminal& terminal) override;
+
+private:
+    std::string m_device;
 };
 
 Result<int> Serve::run(Terminal&)
 {
-    const auto device = replay::makeCoreDevice("cpu");
+    const auto device = replay::makeCoreDevice(m_device.empty() ? "cpu" : m_device);
     if (!device) {
         return tl::make_unexpected(device.error());
+    }
+    if (!m_device.empty()) {
+        return rpc::serveDevice(std::cin, std::cout, **device);
     }
     const auto environment = (*device)->environment();
     rpc::ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},

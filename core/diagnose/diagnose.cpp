@@ -273,6 +273,15 @@ Diagnosis triageRun(const RunData& run)
     return diagnosis;
 }
 
+namespace {
+
+std::string placeOf(const Environment& environment)
+{
+    return fmt::format("{}, {} ({})", environment.engine, environment.device, environment.hardware);
+}
+
+} // namespace
+
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
 {
     const auto given = parseAllRan(options);
@@ -284,7 +293,8 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         return tl::make_unexpected(choices.error());
     }
     auto diagnosis = triageRun(run);
-    const auto device = replay::makeEigenDevice();
+    const auto device = options.device ? options.device : std::shared_ptr<replay::Device>(replay::makeEigenDevice());
+    diagnosis.replayedOn = options.device ? placeOf(device->environment()) : std::string();
     const CaptureIndex captures(run);
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;

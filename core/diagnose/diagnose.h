@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Turns what is known of a run into triage, verdicts and findings. Every rule is a small function over plain
-// values; replays run on core's own CPU device. A wrong accusation is worse than none.
+// values; replays run on core's own CPU device, or on the one that is given. A wrong accusation is worse than none.
 #pragma once
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,10 @@
 #include "core/diagnose/findings/findings.h"
 #include "core/model/fwd.h"
 #include "core/model/model.h"
+
+namespace nanscope::replay {
+class Device;
+}
 
 namespace nanscope::diagnose {
 
@@ -28,6 +33,7 @@ struct DiagnoseOptions
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
     replay::Catalogue catalogue {}; ///< what may have run
+    std::shared_ptr<replay::Device> device {}; ///< that replays; null for core's own CPU device
     /// Which captures are judged before the others, whose order stays; none are where it is empty.
     std::function<bool(const CaptureVerdict&)> first {};
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and

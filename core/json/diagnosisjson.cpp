@@ -439,6 +439,7 @@ JsonAnswer diagnosisAnswer(const Diagnosis& diagnosis)
     answer.add("headline", diagnosis.headline);
     answer.add("logs", Writer::written(diagnosis.logs));
     answer.add("stopped", diagnosis.stopped.empty() ? Json(nullptr) : Json(diagnosis.stopped));
+    answer.add("replayed_on", diagnosis.replayedOn.empty() ? Json(nullptr) : Json(diagnosis.replayedOn));
     answer.add("observed", toJson(diagnosis.observed));
     answer.add("rules", diagnosisRules);
     answer.add("clusters", Writer::written(diagnosis.clusters));
@@ -489,6 +490,7 @@ Result<Diagnosis> diagnosisFromJson(const std::string& text)
     read("headline", diagnosis.headline);
     read("logs", diagnosis.logs);
     read.text("stopped", diagnosis.stopped);
+    read.text("replayed_on", diagnosis.replayedOn);
     read("captures", diagnosis.captures);
     read("clusters", diagnosis.clusters);
     read("findings", diagnosis.findings);

@@ -148,6 +148,7 @@ struct Diagnosis
     std::string run;
     Triage triage;
     std::string stopped {}; ///< why not all captures were judged: "cancelled", "the time limit of 60 s"; empty if all
+    std::string replayedOn {}; ///< "torch 2.11.0, cuda:0 (..)"; empty for core's own CPU device
     std::vector<EvidenceLine> logs {}; ///< what each log tells, where they are several and no captures are there
     std::string headline; ///< "25 captures, 1 birth: rank 0, between the log lines of steps 5 and 6"
     std::vector<CaptureVerdict> captures; ///< births first, then in order of update and call

@@ -197,27 +197,33 @@ PackedAnswer finish(const char* kind, Json header, platform::SharedBlock block)
     return {std::move(answer), std::move(block)};
 }
 
-/// Everything of an answer but the pictures.
-template <class Picture>
-Result<platform::SharedView> unpackHeader(const Json& json, Picture& picture)
+Result<platform::SharedView> takeBlock(const Json& block)
 {
-    auto cell = cellFromJson(member(json, "cell"));
-    const auto& block = member(json, "block");
     std::int64_t bytes = 0;
-    if (!cell || !readInteger(member(json, "batch"), picture.batch)
-        || !readInteger(member(json, "batches"), picture.batches) || !member(block, "name").is_string()
-        || !readInteger(member(block, "bytes"), bytes)) {
+    if (!member(block, "name").is_string() || !readInteger(member(block, "bytes"), bytes)) {
         return damagedAnswer();
     }
     if (member(block, "version") != blockVersion) {
         return failure(ErrorKind::unsupported, "the replay process is of another version than this program");
     }
-    picture.cell = std::move(*cell);
     auto view = platform::SharedView::take(block["name"].get<std::string>(), static_cast<std::size_t>(bytes));
     if (view && !BlockReader(view->bytes()).valid()) {
         return damagedAnswer();
     }
     return view;
+}
+
+/// Everything of an answer but the pictures.
+template <class Picture>
+Result<platform::SharedView> unpackHeader(const Json& json, Picture& picture)
+{
+    auto cell = cellFromJson(member(json, "cell"));
+    if (!cell || !readInteger(member(json, "batch"), picture.batch)
+        || !readInteger(member(json, "batches"), picture.batches)) {
+        return damagedAnswer();
+    }
+    picture.cell = std::move(*cell);
+    return takeBlock(member(json, "block"));
 }
 
 bool unpackOp(const Json& json, const BlockReader& block, OpTrace& op, std::optional<double>& distance)
@@ -265,6 +271,62 @@ bool unpackValues(const Json& json, const BlockReader& block, replay::ReplayedFr
 }
 
 } // namespace
+
+Result<PackedAnswer> packValues(ValueView values)
+{
+    return values.visit([](auto span) -> Result<PackedAnswer> {
+        auto block = platform::SharedBlock::create(BlockFiller::headerBytes + span.size_bytes());
+        if (!block) {
+            return tl::make_unexpected(block.error());
+        }
+        const bool wide = sizeof(span.front()) == sizeof(double);
+        const auto at = BlockFiller(block->bytes()).add(span);
+        Json answer {{"block", blockJson(*block)}, {"count", span.size()}, {"wide", wide}, {"at", at}};
+        block->close();
+        return PackedAnswer {std::move(answer), std::move(*block)};
+    });
+}
+
+Result<Values> unpackValues(const Json& answer)
+{
+    std::int64_t count = 0;
+    const auto view = takeBlock(member(answer, "block"));
+    if (!view || !readInteger(member(answer, "count"), count)) {
+        return view ? damagedAnswer() : tl::make_unexpected(view.error());
+    }
+    const auto read = [&](auto numbers) -> Result<Values> {
+        const bool there = BlockReader(view->bytes()).read(answer, static_cast<std::size_t>(count), numbers);
+        return there ? Result<Values>(Values(std::move(numbers))) : damagedAnswer();
+    };
+    return member(answer, "wide") == true ? read(std::vector<double>()) : read(std::vector<float>());
+}
+
+Result<PackedAnswer> packTiles(const TileMap& tiles)
+{
+    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + BlockFiller::sizeOf(tiles));
+    if (!block) {
+        return tl::make_unexpected(block.error());
+    }
+    auto places = BlockFiller(block->bytes()).add(tiles);
+    Json answer {
+        {"block", blockJson(*block)}, {"rows", tiles.rows}, {"cols", tiles.cols}, {"tiles", std::move(places)}};
+    block->close();
+    return PackedAnswer {std::move(answer), std::move(*block)};
+}
+
+Result<TileMap> unpackTiles(const Json& answer)
+{
+    TileMap tiles;
+    std::int64_t rows = 0;
+    std::int64_t cols = 0;
+    const auto view = takeBlock(member(answer, "block"));
+    if (!view) {
+        return tl::make_unexpected(view.error());
+    }
+    const bool there = readInteger(member(answer, "rows"), rows) && readInteger(member(answer, "cols"), cols)
+        && BlockReader(view->bytes()).read(member(answer, "tiles"), rows, cols, tiles);
+    return there ? Result<TileMap>(std::move(tiles)) : damagedAnswer();
+}
 
 Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film)
 {

@@ -13,6 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/base/values.h"
 #include "core/model/model.h"
 #include "core/platform/sharedmemory.h"
 #include "core/replay/analysis/cliff.h"
@@ -114,6 +115,15 @@ Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame);
 /// The way back; takes the block, which thereby is gone. Nothing that contradicts itself is believed.
 Result<replay::ReplayedFilm> unpackFilm(const nlohmann::ordered_json& answer);
 Result<replay::ReplayedFrame> unpackFrame(const nlohmann::ordered_json& answer);
+
+/// Numbers on their way to a device or back, and the way back, which takes the block.
+///   {"block":{BLOCK},"count":..,"wide":false,"at":BYTE}, floats unless wide
+Result<PackedAnswer> packValues(ValueView values);
+Result<Values> unpackValues(const nlohmann::ordered_json& answer);
+
+///   {"block":{BLOCK},"rows":..,"cols":..,"tiles":{..}}
+Result<PackedAnswer> packTiles(const TileMap& tiles);
+Result<TileMap> unpackTiles(const nlohmann::ordered_json& answer);
 
 /// For an answer that is not wanted any more.
 void discardAnswer(const nlohmann::ordered_json& answer);

@@ -10,6 +10,7 @@
 
 #include "core/base/text.h"
 #include "core/platform/childprocess.h"
+#include "core/rpc/remotedevice.h"
 
 namespace nanscope {
 
@@ -138,6 +139,20 @@ Result<std::string> askWorker(
     }
     worker->kill();
     return failure(ErrorKind::cancelled, "the worker was not waited for");
+}
+
+Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel)
+{
+    if (auto own = replay::makeCoreDevice(name)) {
+        return own;
+    }
+    const auto program = workerWith({"serve", "--device", name}, ErrorKind::usage, quotedList({name}));
+    return program ? rpc::RemoteDevice::start(*program, cancel) : tl::make_unexpected(program.error());
+}
+
+replay::DeviceFactory deviceFactory(const CancelToken& cancel)
+{
+    return [cancel](const std::string& name) { return openDevice(name, cancel); };
 }
 
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,5 +32,11 @@ struct SweepDevices
 /// Starts the worker where a device needs it. A device that is not to be had is one sentence, and fails only where
 /// no other is left.
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal);
+
+/// "cpu" is core's own, any other the worker's. Fails with the worker's own words where it has no such device.
+Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel);
+
+/// Makes devices in the same way.
+replay::DeviceFactory deviceFactory(const CancelToken& cancel);
 
 } // namespace nanscope

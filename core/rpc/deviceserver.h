@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+
+#include "core/replay/device/device.h"
+
+namespace nanscope::rpc {
+
+/// Puts a device at the disposal of another process, the owner of a RemoteDevice: lines of JSON in, one line for each
+/// out, numbers of matrices in shared memory (server.h says how a block begins). Returns the exit status once the input
+/// ends.
+///   {"do":"hello"}                             {"hello":{"engine","device","hardware","cuda","threads","flags",
+///                                               "native":["fp64",..],"sessions":14}}
+///   {"do":"limit","program":{..}}              {"limit":25}
+///   {"do":"prepare","program":{..},"batch":2}  {"done":true}
+///   {"do":"upload","block":{..},"count":..,"wide":false}
+///   {"do":"run","code":[{..}..]}               one answer for all, once they are given to the device
+///   {"do":"rescan","instruction":{..}}
+///   {"do":"overwrite","buffer":1,"element":0,"region":[ROW,COL,ROWS,COLS],"values":[..]}
+///   {"do":"scans"}                             {"scans":[{SCAN}..]}
+///   {"do":"download","buffer":1,"element":0}   {"block":{..},"count":..,"wide":false,"at":BYTE}
+///   {"do":"tiles","buffer":1,"element":0}      {"block":{..},"rows":..,"cols":..,"tiles":{..}}
+/// What fails is answered {"error":"one sentence","kind":N}, N an ErrorKind; the device goes on.
+int serveDevice(std::istream& in, std::ostream& out, replay::Device& device);
+
+} // namespace nanscope::rpc

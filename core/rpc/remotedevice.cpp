@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rpc/remotedevice.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/base/text.h"
+#include "core/json/jsonfields.h"
+#include "core/rpc/answers.h"
+#include "core/rpc/programjson.h"
+#include "core/rpc/requests.h"
+
+namespace nanscope::rpc {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// A line that is taken by a process that lives.
+constexpr auto takesLineWithin = 10s;
+
+Result<void> nothing(const nlohmann::ordered_json&)
+{
+    return {};
+}
+
+template <class T>
+T valueIn(const nlohmann::ordered_json& json, const char* key)
+{
+    T value {};
+    jsonread::read(member(json, key), value);
+    return value;
+}
+
+Error errorOf(const nlohmann::ordered_json& answer)
+{
+    const auto kind = valueIn<int>(answer, "kind");
+    const bool known = kind >= 0 && kind <= static_cast<int>(ErrorKind::internal);
+    return {known ? static_cast<ErrorKind>(kind) : ErrorKind::internal, valueIn<std::string>(answer, "error"), {}};
+}
+
+Environment environmentOf(const nlohmann::ordered_json& said)
+{
+    return {valueIn<std::string>(said, "engine"), valueIn<std::string>(said, "device"),
+        valueIn<std::string>(said, "hardware"), valueIn<std::string>(said, "cuda"), valueIn<int>(said, "threads"),
+        valueIn<std::string>(said, "flags")};
+}
+
+} // namespace
+
+RemoteDevice::RemoteDevice(platform::ChildProcess process, std::string path)
+    : m_process(std::move(process))
+    , m_path(std::move(path))
+{ }
+
+Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
+    const platform::ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
+{
+    auto process = platform::ChildProcess::start(program);
+    if (!process) {
+        return tl::make_unexpected(process.error());
+    }
+    std::unique_ptr<RemoteDevice> device(new RemoteDevice(std::move(*process), program.path.string()));
+    device->heed(cancel);
+    const auto answer = device->ask({{"do", "hello"}}, Clock::now() + patience);
+    if (!answer) {
+        return tl::make_unexpected(answer.error());
+    }
+    const auto& said = member(*answer, "hello");
+    if (!isOfThisVersion(said)) {
+        return device->lost("is of another version of Nanscope: build it again");
+    }
+    device->m_environment = environmentOf(said);
+    for (const auto& format : member(said, "native")) {
+        if (const auto precision = format.is_string() ? parsePrecision(format.get<std::string>()) : std::nullopt) {
+            device->m_native.insert(*precision);
+        }
+    }
+    return std::unique_ptr<replay::Device>(std::move(device));
+}
+
+tl::unexpected<Error> RemoteDevice::lost(const std::string& how) const
+{
+    const auto ending = how.empty() ? m_process->end(Clock::now() + 2s) : m_process->kill();
+    const auto why = lastLine(m_process->errors());
+    m_process.reset();
+    platform::removeAbandonedBlocks();
+    auto what = "the worker " + (how.empty() ? ending : how);
+    return failure(ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path);
+}
+
+Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request, std::optional<Clock::time_point> until) const
+{
+    if (!m_process) {
+        return failure(ErrorKind::io, "the worker is gone", m_path);
+    }
+    if (!m_process->writeLine(jsonText(request), Clock::now() + takesLineWithin)) {
+        return lost({});
+    }
+    return answer(until);
+}
+
+Result<nlohmann::ordered_json> RemoteDevice::answer(std::optional<Clock::time_point> until) const
+{
+    for (std::string line;;) {
+        if (cancelToken().cancelled()) {
+            lost("was stopped");
+            return failure(ErrorKind::cancelled, "the replay was cancelled");
+        }
+        const auto got = m_process->readLine(line, Clock::now() + 50ms);
+        if (!got || *got == platform::ChildProcess::Got::end) {
+            return lost(got ? std::string() : "sends a line without end and was stopped");
+        }
+        // What a library prints on its own is no answer.
+        auto json = *got == platform::ChildProcess::Got::line ? parseServiceLine(line) : Json();
+        if (json.is_object()) {
+            return json.contains("error") ? Result<Json>(tl::make_unexpected(errorOf(json))) : std::move(json);
+        }
+        if (until && Clock::now() > *until) {
+            return lost("does not say what it is");
+        }
+    }
+}
+
+Result<void> RemoteDevice::flush()
+{
+    if (m_waiting.empty()) {
+        return {};
+    }
+    const auto code = std::exchange(m_waiting, {});
+    return ask({{"do", "run"}, {"code", jsonArray(code, instructionToJson)}}).and_then(nothing);
+}
+
+Result<nlohmann::ordered_json> RemoteDevice::askAfterwards(const Json& request)
+{
+    return flush().and_then([&] { return ask(request); });
+}
+
+std::int64_t RemoteDevice::batchLimit(const replay::Program& program) const
+{
+    const auto answer = ask({{"do", "limit"}, {"program", programToJson(program)}});
+    return std::max<std::int64_t>(1, answer ? valueIn<std::int64_t>(*answer, "limit") : 1);
+}
+
+Result<void> RemoteDevice::prepare(const replay::Program& program, std::int64_t batch)
+{
+    m_waiting.clear();
+    return ask({{"do", "prepare"}, {"program", programToJson(program)}, {"batch", batch}}).and_then(nothing);
+}
+
+Result<void> RemoteDevice::upload(ValueView input)
+{
+    auto packed = packValues(input);
+    if (!packed) {
+        return tl::make_unexpected(packed.error());
+    }
+    packed->json["do"] = "upload";
+    return askAfterwards(packed->json).and_then(nothing);
+}
+
+Result<void> RemoteDevice::run(const replay::Instruction& instruction)
+{
+    m_waiting.push_back(instruction);
+    return {};
+}
+
+Result<void> RemoteDevice::overwrite(
+    replay::BufferId buffer, std::int64_t element, const replay::Region& region, std::span<const double> values)
+{
+    return askAfterwards(
+        {{"do", "overwrite"}, {"buffer", buffer}, {"element", element},
+            {"region", {region.row, region.col, region.rows, region.cols}}, {"values", jsonArray(values, jsonNumber)}})
+        .and_then(nothing);
+}
+
+Result<void> RemoteDevice::rescan(const replay::Instruction& instruction)
+{
+    return askAfterwards({{"do", "rescan"}, {"instruction", instructionToJson(instruction)}}).and_then(nothing);
+}
+
+Result<std::vector<Scan>> RemoteDevice::scans()
+{
+    return askAfterwards({{"do", "scans"}}).and_then([](const Json& answer) -> Result<std::vector<Scan>> {
+        std::vector<Scan> scans;
+        for (const auto& json : member(answer, "scans")) {
+            if (!scanFromJson(json, scans.emplace_back())) {
+                return damagedAnswer();
+            }
+        }
+        return scans;
+    });
+}
+
+Result<Values> RemoteDevice::download(replay::BufferId buffer, std::int64_t element)
+{
+    return askAfterwards({{"do", "download"}, {"buffer", buffer}, {"element", element}}).and_then(unpackValues);
+}
+
+Result<TileMap> RemoteDevice::tileMap(replay::BufferId buffer, std::int64_t element)
+{
+    return askAfterwards({{"do", "tiles"}, {"buffer", buffer}, {"element", element}}).and_then(unpackTiles);
+}
+
+} // namespace nanscope::rpc

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "core/platform/childprocess.h"
+#include "core/replay/device/device.h"
+
+namespace nanscope::rpc {
+
+/// A device of another process (deviceserver.h): what judges and measures on a Device does so on a GPU without torch or
+/// CUDA in this process. Instructions go out together, once one of their results is asked for; what fails is said then.
+/// When cancelled the process is killed, and the device fails from then on, as it does when the process ends.
+class RemoteDevice final : public replay::Device
+{
+public:
+    /// Starts `nanscope-worker device NAME` and waits until it has said what it is. Fails with its own words where
+    /// it has no such device.
+    static Result<std::unique_ptr<replay::Device>> start(const platform::ChildProgram& program,
+        const CancelToken& cancel = {}, std::chrono::milliseconds patience = std::chrono::seconds(60));
+
+    Environment environment() const override { return m_environment; }
+    bool native(Precision precision) const override { return m_native.contains(precision); }
+    std::int64_t batchLimit(const replay::Program& program) const override;
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override;
+    Result<void> upload(ValueView input) override;
+    Result<void> run(const replay::Instruction& instruction) override;
+    Result<void> overwrite(replay::BufferId buffer, std::int64_t element, const replay::Region& region,
+        std::span<const double> values) override;
+    Result<void> rescan(const replay::Instruction& instruction) override;
+    Result<std::vector<Scan>> scans() override;
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
+    Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
+
+private:
+    using Json = nlohmann::ordered_json;
+    using Clock = platform::ChildProcess::Clock;
+
+    RemoteDevice(platform::ChildProcess process, std::string path);
+    Result<Json> ask(const Json& request, std::optional<Clock::time_point> until = {}) const;
+    Result<Json> askAfterwards(const Json& request);
+    Result<Json> answer(std::optional<Clock::time_point> until) const;
+    Result<void> flush();
+    tl::unexpected<Error> lost(const std::string& how) const;
+
+    mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost
+    std::string m_path;
+    Environment m_environment;
+    std::set<Precision> m_native;
+    std::vector<replay::Instruction> m_waiting; ///< instructions that were not sent yet
+};
+
+} // namespace nanscope::rpc
