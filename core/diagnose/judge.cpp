@@ -322,7 +322,7 @@ private:
     {
         auto& facts = e.facts;
         const auto watch = [&](const replay::Variant& variant, Precision precision) {
-            report(variant, precision, matrix.stored);
+            m_job.progress(progressOf(variant, precision, matrix.stored));
         };
         auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);
         if (!fit) {
@@ -640,10 +640,17 @@ private:
         const auto enough =
             forecasts && e.facts.identified.how == IdentifiedBy::unknown ? Enough::asked : Enough::whole;
         return {{e.element, stored.epsilon, enough, forecasts, e.own, m_device, m_job.cancel},
-            [this, &stored](const Member& member) { report(*member.variant, member.precision, stored); }};
+            [this, &stored](const Member& member, std::size_t done, std::size_t all) {
+                auto progress = progressOf(*member.variant, member.precision, stored);
+                progress.phase = "replay";
+                progress.done = static_cast<std::int64_t>(done);
+                progress.total = static_cast<std::int64_t>(all);
+                progress.unit = "plausible variants";
+                m_job.progress(progress);
+            }};
     }
 
-    void report(const replay::Variant& variant, Precision precision, const Capture& stored) const
+    Progress progressOf(const replay::Variant& variant, Precision precision, const Capture& stored) const
     {
         Progress progress;
         progress.job = "diagnose";
@@ -652,7 +659,7 @@ private:
         progress.total = static_cast<std::int64_t>(m_run.captures.size());
         progress.unit = "captures";
         progress.message = fmt::format("{} in {}, {}", variant.name, name(precision), stored.file);
-        m_job.progress(progress);
+        return progress;
     }
 
     Result<void> measureWorstTile(Evidence& e, const Capture& stored)

@@ -264,7 +264,7 @@ bool sameGramSteps(const replay::Variant& a, const replay::Variant& b)
 
 } // namespace
 
-MemberReplays::MemberReplays(const Bench& bench, std::function<void(const Member&)> watch)
+MemberReplays::MemberReplays(const Bench& bench, Watch watch)
     : m_bench(bench)
     , m_watch(std::move(watch))
 { }
@@ -275,8 +275,11 @@ Result<std::vector<MemberResult>> MemberReplays::all(const std::vector<Member>& 
     std::iota(order.begin(), order.end(), std::size_t {0});
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return !foreseeable(members[i]); });
     std::vector<MemberResult> results(members.size());
+    m_looked = 0;
+    m_all = members.size();
     for (const auto i : order) {
         auto result = of(members[i]);
+        ++m_looked;
         if (!result) {
             return tl::make_unexpected(result.error());
         }
@@ -318,7 +321,7 @@ Result<MemberResult> MemberReplays::replayed(const Member& member)
         forecast->forecastBy = sibling->variant;
         return std::move(*forecast);
     }
-    m_watch(member);
+    m_watch(member, m_looked, m_all);
     const auto begun = m_bench.own.find(member.variant);
     const bool ownFormat = member.precision == member.variant->precision && !member.recordedEpsilon;
     auto result = replayMember(member, m_bench.element, m_bench.epsilon, m_bench.enough, m_bench.device, m_bench.cancel,

@@ -84,8 +84,10 @@ public:
         const CancelToken& cancel;
     };
 
-    /// `watch` is called before each replay.
-    MemberReplays(const Bench& bench, std::function<void(const Member&)> watch);
+    /// Called before a member is replayed, with how many of all were looked at before.
+    using Watch = std::function<void(const Member& member, std::size_t done, std::size_t all)>;
+
+    MemberReplays(const Bench& bench, Watch watch);
 
     /// One for each member, in their order. What has to be replayed in any case comes first: forecasts go by it.
     Result<std::vector<MemberResult>> all(const std::vector<Member>& members);
@@ -106,7 +108,9 @@ private:
     bool isGram(const Member& member) const;
 
     Bench m_bench;
-    std::function<void(const Member&)> m_watch;
+    Watch m_watch;
+    std::size_t m_looked = 0; ///< at members, of m_all
+    std::size_t m_all = 0;
     std::map<std::string, MemberResult> m_done; ///< by their work
     std::vector<Done> m_replayed; ///< those that a forecast may go by
 };

@@ -54,7 +54,11 @@ Outcome allOf(const diagnose::Element& element, bool forecasts)
     Outcome outcome;
     const std::map<const replay::Variant*, MemberResult> none;
     diagnose::MemberReplays replays({element, 1e-8, diagnose::Enough::asked, forecasts, none, *device, cancel},
-        [&](const diagnose::Member& member) { outcome.replayed.push_back(member.variant->name); });
+        [&](const diagnose::Member& member, std::size_t done, std::size_t all) {
+            outcome.replayed.push_back(member.variant->name);
+            EXPECT_LT(done, all);
+            EXPECT_GE(done + 1, outcome.replayed.size()) << "it goes forward";
+        });
     std::vector<diagnose::Member> members;
     for (const auto& variant : replay::variants()) {
         members.push_back({&variant, variant.precision});
