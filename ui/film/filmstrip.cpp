@@ -10,6 +10,7 @@
 #include <QPainter>
 #include <QToolTip>
 
+#include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatrender.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/elidedlabel.h"
@@ -310,14 +311,20 @@ void FilmStrip::updateAccessibleText()
 
 // How a film strip looks.
 
+HeatGeometry FilmStrip::geometryOf(int frame, double ratio) const
+{
+    const auto at = static_cast<std::size_t>(frame);
+    const TileMap& tiles = m_film->frames[at].picture->tiles;
+    const QSizeF size = QSizeF(m_rects[at].size()) * ratio;
+    return {{0, 0}, {size.width() / static_cast<double>(tiles.cols), size.height() / static_cast<double>(tiles.rows)}};
+}
+
 QImage FilmStrip::rendered(int frame, double ratio) const
 {
     const auto at = static_cast<std::size_t>(frame);
-    const MatrixPicture& picture = *m_film->frames[at].picture;
     const QSize size = m_rects[at].size() * ratio;
-    const QSizeF element(size.width() / static_cast<double>(picture.tiles.cols),
-        size.height() / static_cast<double>(picture.tiles.rows));
-    QImage image = renderHeat(picture, {{0, 0}, element}, scaleOfFrame(frame), size, theme());
+    QImage image =
+        renderHeat(*m_film->frames[at].picture, geometryOf(frame, ratio), scaleOfFrame(frame), size, theme());
     image.setDevicePixelRatio(ratio);
     return image;
 }
@@ -564,13 +571,16 @@ bool FilmStrip::event(QEvent* event)
     const Scan& scan = shown.picture->scan;
     const LogScale scale = scaleOfFrame(frame);
     const QString range = tr("colours of log10|x| from %1 to %2").arg(scale.low, 0, 'f', 1).arg(scale.high, 0, 'f', 1);
+    const PixelCover cover = pixelCover(*shown.picture, geometryOf(frame, devicePixelRatioF()));
+    const QString covered = cover.several() ? QLatin1Char('\n') + coverText(cover) : QString();
     QToolTip::showText(help->globalPos(),
         tr("%1: %2\n%3 × %4, |x| ≤ %5, %6 NaN, %7 ±Inf, %8 zero\n%9")
-            .arg(frameLabel(shown), opFormula(shown.name))
-            .arg(shown.picture->tiles.rows)
-            .arg(shown.picture->tiles.cols)
-            .arg(roundNumber(scan.absmax), countLabel(scan.nan), countLabel(scan.posInf + scan.negInf),
-                countLabel(scan.zero), isShared() ? tr("%1, one scale for both").arg(range) : range),
+                .arg(frameLabel(shown), opFormula(shown.name))
+                .arg(shown.picture->tiles.rows)
+                .arg(shown.picture->tiles.cols)
+                .arg(roundNumber(scan.absmax), countLabel(scan.nan), countLabel(scan.posInf + scan.negInf),
+                    countLabel(scan.zero), isShared() ? tr("%1, one scale for both").arg(range) : range)
+            + covered,
         this, frameRect(frame));
     return true;
 }

@@ -11,6 +11,7 @@
 #include <QWidget>
 
 #include "ui/film/film.h"
+#include "ui/heatmap/heatrender.h"
 #include "ui/shared/keys.h"
 #include "ui/shared/picture.h"
 
@@ -92,6 +93,7 @@ private:
     QRect headerRect(int column) const;
     QRect rowLabelRect(int row) const;
     QRect scaleNoteRect() const;
+    HeatGeometry geometryOf(int frame, double ratio) const;
     QImage rendered(int frame, double ratio) const;
     const QImage& thumbnail(int frame);
     void drawFrame(QPainter& painter, int frame, const QImage& image) const;

@@ -281,6 +281,9 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
         scales->addWidget(side.scale, 1);
         describe(*side.map);
         connect(side.map, &FrameMap::detailShown, this, &FramePane::updateReadout);
+        const auto showCover = [&side] { side.scale->setCover(side.map->cover()); };
+        connect(side.map, &FrameMap::detailShown, side.scale, showCover);
+        connect(side.map, &FrameMap::visibleChanged, side.scale, showCover);
     }
     map(Side::first)->setAccessibleName(tr("Selected frame"));
     map(Side::second)->setAccessibleName(tr("The same frame of the second cell"));
@@ -455,6 +458,7 @@ void FramePane::updateScale()
         }
         side.map->setScale(scale);
         side.scale->setScale(scale);
+        side.scale->setCover(side.map->cover());
     }
     sideOf(Side::first).scale->setNote(shared ? tr("one scale for both") : QString());
     sideOf(Side::first).scale->setVisible(first->picture() || !second->picture());

@@ -55,32 +55,62 @@ QString heatLegendText(const LogScale& scale)
     return parts.join(legendGap);
 }
 
+QString coverText(const PixelCover& cover)
+{
+    return ScaleBar::tr("Each pixel shows the largest magnitude of about %1 × %2 elements, and NaN or infinity before "
+                        "that. A smaller picture is lighter for it; zoom in to see single elements.")
+        .arg(cover.rows)
+        .arg(cover.cols);
+}
+
 ScaleBar::ScaleBar(QWidget* parent)
     : QWidget(parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    setToolTip(tr("Colour is log10 of the magnitude, from the 1st percentile to the largest finite value"));
     setScale({});
 }
 
 void ScaleBar::setScale(const LogScale& scale)
 {
     m_scale = scale;
-    updateAccessibleText();
-    update();
+    updateTexts();
 }
 
 void ScaleBar::setNote(const QString& note)
 {
     m_note = note;
-    updateAccessibleText();
-    update();
+    updateTexts();
 }
 
-void ScaleBar::updateAccessibleText()
+void ScaleBar::setCover(const PixelCover& cover)
+{
+    if (!(m_cover == cover)) {
+        m_cover = cover;
+        updateTexts();
+    }
+}
+
+/// What stands after the upper end of the scale.
+QString ScaleBar::remarks() const
+{
+    QStringList parts;
+    if (!m_note.isEmpty()) {
+        parts << m_note;
+    }
+    if (m_cover.several()) {
+        parts << tr("max of %1 × %2").arg(m_cover.rows).arg(m_cover.cols);
+    }
+    return parts.join(QStringLiteral(" · "));
+}
+
+void ScaleBar::updateTexts()
 {
     const QString range = tr("Scale: log10|x| from %1 to %2").arg(m_scale.low, 0, 'f', 1).arg(m_scale.high, 0, 'f', 1);
-    setAccessibleName(m_note.isEmpty() ? range : QStringLiteral("%1, %2").arg(range, m_note));
+    const QString remarks = this->remarks();
+    setAccessibleName(remarks.isEmpty() ? range : QStringLiteral("%1, %2").arg(range, remarks));
+    const QString scale = tr("Colour is log10 of the magnitude, from the 1st percentile to the largest finite value");
+    setToolTip(m_cover.several() ? QStringLiteral("%1\n%2").arg(scale, coverText(m_cover)) : scale);
+    update();
 }
 
 QSize ScaleBar::sizeHint() const
@@ -99,8 +129,10 @@ void ScaleBar::paintEvent(QPaintEvent* event)
     const int left = fontMetrics().horizontalAdvance(low) + grid(1);
     const int right = fontMetrics().horizontalAdvance(high) + grid(1);
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, low);
-    const int words = m_note.isEmpty() ? 0 : grid(2) + fontMetrics().horizontalAdvance(m_note) + 1;
-    const int barWidth = std::min(width() - left - right - words, 160);
+    const QString remarks = this->remarks();
+    const int words = remarks.isEmpty() ? 0 : grid(2) + fontMetrics().horizontalAdvance(remarks) + 1;
+    constexpr int widest = 160;
+    const int barWidth = std::clamp(width() - left - right - words, std::min(grid(10), width() - left - right), widest);
     if (barWidth < grid(4)) {
         return;
     }
@@ -113,7 +145,7 @@ void ScaleBar::paintEvent(QPaintEvent* event)
     painter.drawText(QRect(bar.right() + grid(1) + 1, 0, right, height()), Qt::AlignLeft | Qt::AlignVCenter, high);
     const int after = bar.right() + 1 + right + grid(2);
     painter.drawText(QRect(after, 0, width() - after, height()), Qt::AlignLeft | Qt::AlignVCenter,
-        fontMetrics().elidedText(m_note, Qt::ElideRight, width() - after));
+        fontMetrics().elidedText(remarks, Qt::ElideRight, width() - after));
 }
 
 ClassLegend::ClassLegend(QWidget* parent)

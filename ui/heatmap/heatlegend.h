@@ -8,14 +8,17 @@
 #include <QWidget>
 
 #include "core/model/model.h"
-
 #include "ui/heatmap/colormap.h"
+#include "ui/heatmap/heatrender.h"
 
 namespace nanscope {
 
 /// The legends below as rich text, for a picture that leaves the window.
 QString classLegendText();
 QString heatLegendText(const LogScale& scale);
+
+/// What the colour of a pixel stands for where it has to do for several elements.
+QString coverText(const PixelCover& cover);
 
 /// Gradient of one heat map with the ends of its scale.
 class ScaleBar : public QWidget
@@ -28,16 +31,20 @@ public:
     /// What else is to be known of it, after its upper end.
     void setNote(const QString& note);
     QString note() const { return m_note; }
+    /// Of the map: where a pixel has to do for several elements, it is said beside the bar.
+    void setCover(const PixelCover& cover);
     QSize sizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    void updateAccessibleText();
+    void updateTexts();
+    QString remarks() const;
 
     LogScale m_scale;
     QString m_note;
+    PixelCover m_cover;
 };
 
 /// The colours and marks outside the map: NaN, +Inf, −Inf, zero, and the frame of the birth. Breaks into lines where it

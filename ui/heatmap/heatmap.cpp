@@ -7,12 +7,15 @@
 #include <utility>
 
 #include <QContextMenuEvent>
+#include <QHelpEvent>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <QWheelEvent>
 
+#include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/text.h"
@@ -136,6 +139,14 @@ void HeatMap::setHint(const QString& hint)
 {
     m_hint = hint;
     update();
+}
+
+PixelCover HeatMap::cover() const
+{
+    const auto shown = visibleRegion();
+    return shown
+        ? pixelCover(*m_picture, geometryFor(devicePixelRatioF()), m_picture->patch && m_picture->patch->covers(*shown))
+        : PixelCover {};
 }
 
 std::optional<replay::Region> HeatMap::visibleRegion() const
@@ -311,7 +322,26 @@ bool HeatMap::event(QEvent* event)
     if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) {
         update();
     }
+    if (event->type() == QEvent::ToolTip) {
+        showTip(static_cast<QHelpEvent*>(event)->globalPos());
+        return true;
+    }
     return QWidget::event(event);
+}
+
+void HeatMap::showTip(const QPoint& global)
+{
+    if (!hasElements()) {
+        QToolTip::hideText();
+        return;
+    }
+    QStringList lines {m_view->zoom() > 1
+            ? tr("Shift+drag zooms to a box, a drag moves, a double click shows the whole matrix")
+            : tr("The wheel zooms, a drag zooms to a box")};
+    if (const PixelCover covered = cover(); covered.several()) {
+        lines.prepend(coverText(covered));
+    }
+    QToolTip::showText(global, plainTip(lines.join(QLatin1Char('\n'))), this);
 }
 
 // How a heat map looks.
@@ -529,7 +559,8 @@ void HeatMap::mousePressEvent(QMouseEvent* event)
         return;
     }
     // In the whole matrix there is nowhere to move to.
-    const bool box = event->modifiers().testFlag(Qt::ShiftModifier) || m_view->zoom() <= 1;
+    const bool box =
+        std::exchange(m_boxNext, false) || event->modifiers().testFlag(Qt::ShiftModifier) || m_view->zoom() <= 1;
     m_drag = Drag {event->position(), box};
     if (m_drag->box) {
         cursorTo(event->position());
@@ -547,11 +578,29 @@ void HeatMap::mouseMoveEvent(QMouseEvent* event)
         drag(event->position());
         return;
     }
+    showReach(event->modifiers());
     const QPointF at = fractionAt(event->position());
     if (at == clampToUnit(at)) {
         cursorTo(event->position());
     } else {
         m_view->clearCursor();
+    }
+}
+
+void HeatMap::drawBoxNext()
+{
+    m_boxNext = true;
+    setCursor(Qt::CrossCursor);
+}
+
+/// What a drag would do there.
+void HeatMap::showReach(Qt::KeyboardModifiers modifiers)
+{
+    const bool box = m_boxNext || modifiers.testFlag(Qt::ShiftModifier);
+    if (box && cursor().shape() != Qt::CrossCursor) {
+        setCursor(Qt::CrossCursor);
+    } else if (!box && cursor().shape() == Qt::CrossCursor) {
+        unsetCursor();
     }
 }
 
@@ -674,6 +723,7 @@ void HeatMap::addZoomEntries(QMenu& menu)
     } else {
         add(tr("Begin a box here"), "Z", [this] { markCorner(); })->setEnabled(cursorElement().has_value());
     }
+    add(tr("Draw a box to zoom to"), "Shift+drag", [this] { drawBoxNext(); });
     add(tr("Previous view"), "Backspace", [this] { m_view->goBack(); })->setEnabled(m_view->canGoBack());
     add(tr("Next view"), "Shift+Backspace", [this] { m_view->goForward(); })->setEnabled(m_view->canGoForward());
 }
@@ -763,6 +813,8 @@ bool HeatMap::keyOfZoom(const QKeyEvent& event)
         m_corner ? zoomToBox() : markCorner();
         return true;
     case Qt::Key_Escape:
+        m_boxNext = false;
+        unsetCursor();
         dropCorner();
         m_view->clearCursor();
         return true;

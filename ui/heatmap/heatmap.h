@@ -55,6 +55,8 @@ public:
     /// The largest view that has all of it, as one step of the history; parts of it that are not there don't count.
     void showRegion(const replay::Region& region);
     std::optional<Element> cursorElement() const;
+    /// How many elements a pixel of it shows the largest of.
+    PixelCover cover() const;
     /// In widget coordinates.
     QRectF elementRect(std::int64_t row, std::int64_t col) const;
     QRectF damageRect() const;
@@ -64,6 +66,9 @@ public:
     Picture toPicture() const;
     /// What stands above a picture of it.
     void setCaption(std::function<PictureCaption()> caption) { m_caption = std::move(caption); }
+
+    /// The next drag draws a box to zoom to, also without Shift.
+    void drawBoxNext();
 
     QString keysTitle() const override;
     std::vector<KeyHint> keyHints() const override;
@@ -113,6 +118,8 @@ private:
     /// From the corner that was marked to the cursor.
     std::optional<replay::Region> box() const;
     void zoomToBox();
+    void showTip(const QPoint& global);
+    void showReach(Qt::KeyboardModifiers modifiers);
     bool keyOfHistory(const QKeyEvent& event);
     bool keyOfCursor(const QKeyEvent& event);
     bool keyOfZoom(const QKeyEvent& event);
@@ -138,6 +145,7 @@ private:
     std::function<PictureCaption()> m_caption;
     std::optional<Drag> m_drag;
     std::optional<Element> m_corner; ///< of a box that is being drawn
+    bool m_boxNext = false; ///< the next drag draws one, also without Shift
     QImage m_image;
     HeatGeometry m_imageGeometry;
 };

@@ -213,6 +213,19 @@ bool hatched(ValueClass value, int x, int y)
     }
 }
 
+PixelCover pixelCover(const MatrixPicture& picture, const HeatGeometry& geometry, bool exact)
+{
+    const auto cells = [](double pixelsPerCell) {
+        constexpr double nothing = 1e-9;
+        return std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(1 / pixelsPerCell - nothing)));
+    };
+    const bool elements = exact || useElements(picture, geometry);
+    const std::int64_t rows = elements ? 1 : picture.tiles.tileRows;
+    const std::int64_t cols = elements ? 1 : picture.tiles.tileCols;
+    return {rows * cells(geometry.element.height() * static_cast<double>(rows)),
+        cols * cells(geometry.element.width() * static_cast<double>(cols))};
+}
+
 QImage renderHeat(
     const MatrixPicture& picture, const HeatGeometry& geometry, const LogScale& scale, QSize size, const Theme& theme)
 {

@@ -20,6 +20,19 @@ struct HeatGeometry
     bool operator==(const HeatGeometry&) const = default;
 };
 
+/// How many elements a pixel shows the largest of, about: one where each has a pixel of its own.
+struct PixelCover
+{
+    std::int64_t rows = 1;
+    std::int64_t cols = 1;
+
+    bool several() const { return rows > 1 || cols > 1; }
+    bool operator==(const PixelCover&) const = default;
+};
+
+/// Of the elements themselves where `exact`, else as renderHeat() draws it, by its tiles or its elements.
+PixelCover pixelCover(const MatrixPicture& picture, const HeatGeometry& geometry, bool exact = false);
+
 /// Draws the part of a matrix that falls on an image. A pixel that covers several elements shows the largest
 /// magnitude, and any NaN or infinity among them before that: nothing non-finite is lost by being small.
 /// Non-finite areas are hatched, each class in its own direction.

@@ -367,4 +367,52 @@ TEST_F(HeatMapTest, KnowsWhichElementsAreInSight)
     EXPECT_NEAR(static_cast<double>(inSight.cols), 26, 1);
 }
 
+TEST(HeatCover, APixelThatHasToDoForSeveralElementsIsToldOf)
+{
+    HeatView view;
+    HeatMap map(&view);
+    map.resize(400, 400);
+    map.setPicture(std::make_shared<const MatrixPicture>(test::makePicture(100, 100)));
+    EXPECT_EQ(map.cover(), PixelCover()) << "each has pixels of its own";
+    map.resize(50, 50);
+    EXPECT_EQ(map.cover(), (PixelCover {2, 2}));
+    ScaleBar bar;
+    EXPECT_FALSE(bar.toolTip().contains(QStringLiteral("pixel")));
+    bar.setCover(map.cover());
+    EXPECT_TRUE(bar.toolTip().contains(QStringLiteral("largest magnitude of about 2 × 2 elements")))
+        << bar.toolTip().toStdString();
+    view.zoomTo({0.5, 0.5}, 4, Gesture::fresh);
+    EXPECT_EQ(map.cover(), PixelCover());
+    MatrixPicture tiles = test::makePicture(10, 10);
+    tiles.floats.clear();
+    tiles.tiles.tileRows = 8;
+    tiles.tiles.tileCols = 4;
+    EXPECT_EQ(pixelCover(tiles, {{0, 0}, {1, 1}}), (PixelCover {8, 4})) << "a tile has the colour of its largest";
+}
+
+TEST(HeatCover, TheMenuDrawsABoxWithoutShift)
+{
+    HeatView view;
+    HeatMap map(&view);
+    map.resize(400, 400);
+    map.setPicture(std::make_shared<const MatrixPicture>(test::makePicture(100, 100)));
+    map.show();
+    view.zoomTo({0.5, 0.5}, 2, Gesture::fresh);
+    const auto dragged = [&] {
+        const double zoom = view.zoom();
+        QTest::mousePress(&map, Qt::LeftButton, {}, {100, 100});
+        QTest::mouseMove(&map, {150, 150});
+        QMouseEvent move(QEvent::MouseMove, QPointF(160, 160), map.mapToGlobal(QPointF(160, 160)), Qt::NoButton,
+            Qt::LeftButton, Qt::NoModifier);
+        QCoreApplication::sendEvent(&map, &move);
+        QTest::mouseRelease(&map, Qt::LeftButton, {}, {160, 160});
+        return view.zoom() > zoom;
+    };
+    EXPECT_FALSE(dragged()) << "it moves";
+    map.drawBoxNext();
+    EXPECT_EQ(map.cursor().shape(), Qt::CrossCursor);
+    EXPECT_TRUE(dragged());
+    EXPECT_FALSE(dragged()) << "one drag alone";
+}
+
 } // namespace nanscope
