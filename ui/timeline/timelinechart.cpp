@@ -69,8 +69,9 @@ QAction* add(QMenu& menu, const QString& text, const char* keys, Slot slot)
     return action;
 }
 
-void addZoom(QMenu& menu, TimelineView& view)
+void addZoom(QMenu& menu, TimelinePlot& plot)
 {
+    TimelineView& view = *plot.view();
     const auto center = [&view] { return view.cursor().value_or(0.5 * (view.steps().low + view.steps().high)); };
     constexpr double zoomStep = 0.5;
     add(menu, TimelineChart::tr("Show all"), "Home", [&view] { view.showAll(); });
@@ -78,6 +79,7 @@ void addZoom(QMenu& menu, TimelineView& view)
         [&view, center] { view.zoomBy(zoomStep, center(), TimelineView::Gesture::fresh); });
     add(menu, TimelineChart::tr("Zoom out"), "-",
         [&view, center] { view.zoomBy(1 / zoomStep, center(), TimelineView::Gesture::fresh); });
+    add(menu, TimelineChart::tr("Draw a box to zoom to"), "Shift+drag", [&plot] { plot.drawBoxNext(); });
     add(menu, TimelineChart::tr("Undo zoom"), "Ctrl+Z", [&view] { view.undo(); })->setEnabled(view.canUndo());
     add(menu, TimelineChart::tr("Redo zoom"), "Ctrl+Shift+Z", [&view] { view.redo(); })->setEnabled(view.canRedo());
 }
@@ -119,6 +121,12 @@ QString originsNote(const std::vector<TimelineLine>& lines)
     return ranks == 0 ? QString() : TimelineChart::tr("1 of %1 ranks shown").arg(ranks + 1);
 }
 
+/// One step was chosen, and nothing to hold it against.
+bool awaitsSecondMark(const TimelineView& view)
+{
+    return (view.placed() || view.marker(TimelineView::Marker::a)) && !view.marker(TimelineView::Marker::b);
+}
+
 template <class Change>
 QAction* addLook(QMenu& menu, TimelineChart& chart, const QString& text, bool checked, Change change)
 {
@@ -150,8 +158,13 @@ void addLooks(QMenu& menu, TimelineChart& chart)
 void addMarks(QMenu& menu, TimelineView& view)
 {
     using Marker = TimelineView::Marker;
-    add(menu, TimelineChart::tr("Mark A at the cursor"), "A", [&view] { view.setMarker(Marker::a, view.cursor()); });
-    add(menu, TimelineChart::tr("Mark B at the cursor"), "B", [&view] { view.setMarker(Marker::b, view.cursor()); });
+    // The mouse leaves the plot for the menu.
+    const auto here = view.cursor();
+    const auto mark = [&](const QString& text, const char* keys, Marker which) {
+        add(menu, text, keys, [&view, here, which] { view.setMarker(which, here); })->setEnabled(here.has_value());
+    };
+    mark(TimelineChart::tr("Set first mark A here"), "A", Marker::a);
+    mark(TimelineChart::tr("Set second mark B here, to compare"), "B or Shift+click", Marker::b);
     add(menu, TimelineChart::tr("Clear marks and cursor"), "Esc", [&view] {
         view.clearMarkers();
         view.setCursor(std::nullopt);
@@ -425,7 +438,7 @@ void TimelineChart::spareRoom()
 {
     const bool low = height() < comfortableHeight;
     header()->setContentsMargins(grid(3), low ? grid(1) : grid(2), grid(3), low ? 0 : grid(1));
-    m_noteLine->setVisible(!low || !note().isEmpty());
+    m_noteLine->setVisible(!low || !note().isEmpty() || awaitsSecondMark(*m_plot->view()));
     showReadout(m_plot->readout());
 }
 
@@ -433,7 +446,12 @@ void TimelineChart::updateTexts()
 {
     updateLegend();
     const QString note = this->note();
-    m_noteLine->setFullText(note.isEmpty() ? tr("step") : note);
+    QStringList shown {note};
+    if (awaitsSecondMark(*m_plot->view())) {
+        shown.prepend(tr("Shift+click another step to compare"));
+    }
+    shown.removeAll(QString());
+    m_noteLine->setFullText(shown.isEmpty() ? tr("step") : shown.join(QStringLiteral(" · ")));
     spareRoom();
     m_plot->setAccessibleDescription(note);
     m_logButton->setChecked(m_plot->logarithmic());
@@ -505,7 +523,7 @@ void TimelineChart::savePicture()
 
 void fillTimelineMenu(QMenu& menu, TimelineChart& chart)
 {
-    addZoom(menu, *chart.plot()->view());
+    addZoom(menu, *chart.plot());
     menu.addSeparator();
     addLooks(menu, chart);
     menu.addSeparator();

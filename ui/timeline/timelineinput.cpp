@@ -86,7 +86,8 @@ void TimelineInput::press(const QMouseEvent& event)
     m_plot.setFocus(Qt::MouseFocusReason);
     if (event.button() == Qt::LeftButton) {
         // Where all steps are in sight there is nowhere to move to.
-        const bool box = event.modifiers().testFlag(Qt::ShiftModifier) || m_plot.view()->showsAll();
+        const bool box = std::exchange(m_boxNext, false) || event.modifiers().testFlag(Qt::ShiftModifier)
+            || m_plot.view()->showsAll();
         m_drag = Drag {event.position(), m_plot.stepOfPixel(event.position().x()), box, false};
     }
 }
@@ -96,6 +97,7 @@ void TimelineInput::move(const QMouseEvent& event)
     const double step = m_plot.stepOfPixel(event.position().x());
     if (!m_drag) {
         m_plot.view()->setHover(std::round(step));
+        showReach(event.modifiers());
         return;
     }
     const bool began = m_drag->moved;
@@ -110,9 +112,27 @@ void TimelineInput::move(const QMouseEvent& event)
     }
 }
 
+void TimelineInput::drawBoxNext()
+{
+    m_boxNext = true;
+    m_plot.setCursor(Qt::CrossCursor);
+}
+
+/// What a drag would do.
+void TimelineInput::showReach(Qt::KeyboardModifiers modifiers)
+{
+    const bool box = m_boxNext || modifiers.testFlag(Qt::ShiftModifier);
+    if (box && m_plot.cursor().shape() != Qt::CrossCursor) {
+        m_plot.setCursor(Qt::CrossCursor);
+    } else if (!box && m_plot.cursor().shape() == Qt::CrossCursor) {
+        m_plot.unsetCursor();
+    }
+}
+
 void TimelineInput::release(const QMouseEvent& event)
 {
     const std::optional<Drag> drag = std::exchange(m_drag, std::nullopt);
+    m_plot.unsetCursor();
     if (!drag) {
         return;
     }
@@ -121,7 +141,9 @@ void TimelineInput::release(const QMouseEvent& event)
     if (drag->moved && drag->box) {
         m_plot.view()->zoomTo({std::min(drag->step, step), std::max(drag->step, step)}, Gesture::fresh);
     } else if (!drag->moved) {
-        if (const TimelineEvent* hit = m_plot.eventAt(event.position())) {
+        if (event.modifiers().testFlag(Qt::ShiftModifier)) {
+            m_plot.view()->compareWith(std::round(step));
+        } else if (const TimelineEvent* hit = m_plot.eventAt(event.position())) {
             m_plot.activateEvent(*hit);
         } else {
             m_plot.view()->setCursor(std::round(step));
@@ -150,7 +172,12 @@ void TimelineInput::wheel(const QWheelEvent& event)
 
 void TimelineInput::showTip(const QPointF& at, const QPoint& global)
 {
-    QToolTip::showText(global, plainTip(m_plot.tipAt(at)), &m_plot);
+    QStringList lines {m_plot.tipAt(at)};
+    lines << (m_plot.view()->showsAll()
+            ? TimelinePlot::tr("Click a step and Shift+click another to compare them; the wheel or a drag zooms")
+            : TimelinePlot::tr("Click a step and Shift+click another to compare them; Shift+drag zooms to a box"));
+    lines.removeAll(QString());
+    QToolTip::showText(global, plainTip(lines.join(QLatin1Char('\n'))), &m_plot);
 }
 
 void TimelineInput::zoomByKey(double factor)
@@ -200,6 +227,8 @@ bool TimelineInput::mark(int key)
         view.setMarker(key == Qt::Key_A ? TimelineView::Marker::a : TimelineView::Marker::b, view.cursor());
         return true;
     case Qt::Key_Escape:
+        m_boxNext = false;
+        m_plot.unsetCursor();
         view.clearMarkers();
         view.setCursor(std::nullopt);
         return true;
@@ -232,9 +261,10 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
         {{QKeySequence::Redo, Qt::SHIFT | Qt::Key_Backspace, Qt::ALT | Qt::Key_Right}, tr("redo it"), {}},
         {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
         {{},
-            tr("zoom at the cursor (over an axis: that axis); move, or zoom to a box while all is shown; zoom to a "
-               "box; show all"),
-            tr("wheel; drag; Shift+drag; double click")}};
+            tr("put the cursor; compare with a second step; zoom at the cursor (over an axis: that axis); move, or "
+               "zoom "
+               "to a box while all is shown; zoom to a box; show all"),
+            tr("click; Shift+click; wheel; drag; Shift+drag; double click")}};
 }
 
 bool TimelineInput::key(const QKeyEvent& event)

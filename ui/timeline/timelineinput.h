@@ -26,6 +26,8 @@ public:
     TimelineInput(TimelinePlot& plot, QCustomPlot& canvas);
 
     bool eventFilter(QObject* watched, QEvent* event) override;
+    /// The next drag draws a box to zoom to, also without Shift.
+    void drawBoxNext();
 
 private:
     bool onCanvas(QEvent* event);
@@ -39,6 +41,7 @@ private:
     bool navigate(int key, Qt::KeyboardModifiers modifiers);
     bool mark(int key);
     void zoomByKey(double factor);
+    void showReach(Qt::KeyboardModifiers modifiers);
 
     struct Drag
     {
@@ -50,6 +53,7 @@ private:
 
     TimelinePlot& m_plot;
     std::optional<Drag> m_drag;
+    bool m_boxNext = false;
 };
 
 } // namespace nanscope

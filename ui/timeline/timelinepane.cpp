@@ -20,6 +20,7 @@
 #include "ui/shared/menutext.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
+#include "ui/timeline/linesdialog.h"
 #include "ui/timeline/timelinefeed.h"
 #include "ui/timeline/timelinetable.h"
 
@@ -439,7 +440,7 @@ void TimelinePane::showChosenLines()
 void TimelinePane::fillLinesMenu()
 {
     using Which = LineChoice::Which;
-    constexpr std::size_t mostEntries = 500;
+    constexpr std::size_t mostEntries = 40;
     m_linesMenu->clear();
     delete m_linesMenu->findChild<QActionGroup*>();
     auto* group = new QActionGroup(m_linesMenu);
@@ -450,18 +451,53 @@ void TimelinePane::fillLinesMenu()
         {});
     addLinesEntry(*group, tr("All of them"), {Which::all});
     m_linesMenu->addSeparator();
-    const auto inOtherLog = [&](const LineOrigin& origin) { return origin.source != m_origins.front().source; };
-    const bool namesLog = std::ranges::any_of(m_origins, inOtherLog);
-    for (const LineOrigin& origin : std::span(m_origins).first(std::min(m_origins.size(), mostEntries))) {
-        addLinesEntry(*group, originLabel(origin, namesLog, m_rankNames),
-            {Which::one, m_run ? m_run->root : std::string(), origin});
-    }
     if (m_origins.size() > mostEntries) {
-        m_linesMenu->addAction(tr("%1 more are not listed").arg(m_origins.size() - mostEntries))->setEnabled(false);
+        const auto unlisted = static_cast<std::int64_t>(m_origins.size() - mostEntries);
+        QAction* all = m_linesMenu->addAction(tr("Choose among all %1, of which %2 are not listed here…")
+                                                  .arg(countLabel(std::ssize(m_origins)), countLabel(unlisted)),
+            this, &TimelinePane::chooseAmongAll);
+        all->setToolTip(tr("A list with a filter"));
+    }
+    const bool namesLog = namesLogs();
+    for (std::size_t i = 0; i < m_origins.size(); ++i) {
+        // What is drawn stands there in any case.
+        if (const LineChoice choice = choiceOfLine(m_origins[i]); i < mostEntries || choice == m_lineChoice) {
+            addLinesEntry(*group, originLabel(m_origins[i], namesLog, m_rankNames), choice);
+        }
     }
     if (!group->checkedAction()) {
         group->actions().constFirst()->setChecked(true);
     }
+}
+
+bool TimelinePane::namesLogs() const
+{
+    return std::ranges::any_of(
+        m_origins, [&](const LineOrigin& origin) { return origin.source != m_origins.front().source; });
+}
+
+LineChoice TimelinePane::choiceOfLine(const LineOrigin& origin) const
+{
+    return {LineChoice::Which::one, m_run ? m_run->root : std::string(), origin};
+}
+
+LinesDialog* TimelinePane::chooseAmongAll()
+{
+    QStringList labels;
+    int current = -1;
+    const bool namesLog = namesLogs();
+    for (const LineOrigin& origin : m_origins) {
+        current = choiceOfLine(origin) == m_lineChoice ? static_cast<int>(labels.size()) : current;
+        labels << originLabel(origin, namesLog, m_rankNames);
+    }
+    auto* dialog = new LinesDialog(labels, current, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    // The run may be another by the time that one is chosen.
+    connect(dialog, &LinesDialog::chosen, this, [this, origins = m_origins](int index) {
+        chooseLines(choiceOfLine(origins[static_cast<std::size_t>(index)]));
+    });
+    dialog->open();
+    return dialog;
 }
 
 void TimelinePane::addLinesEntry(QActionGroup& group, const QString& text, const LineChoice& choice)

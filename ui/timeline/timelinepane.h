@@ -24,6 +24,7 @@ class QScrollArea;
 
 namespace nanscope {
 
+class LinesDialog;
 class TimelineFeed;
 class TimelineStore;
 
@@ -94,6 +95,9 @@ private:
     void fillSeriesMenu(QMenu& menu);
     void showChosenLines();
     void fillLinesMenu();
+    LinesDialog* chooseAmongAll();
+    bool namesLogs() const;
+    LineChoice choiceOfLine(const LineOrigin& origin) const;
     void addLinesEntry(QActionGroup& group, const QString& text, const LineChoice& choice);
     void toggleSeries(const std::string& name, bool on);
     void useRows(TimelineChart& chart, RowsUse use);

@@ -452,6 +452,11 @@ QString TimelinePlot::delta() const
     return a && b ? deltaText(m_traces, samplesAt(*a), samplesAt(*b)) : QString();
 }
 
+void TimelinePlot::drawBoxNext()
+{
+    m_input->drawBoxNext();
+}
+
 QString TimelinePlot::tipAt(const QPointF& at) const
 {
     const TimelineEvent* event = eventAt(at);

@@ -95,6 +95,8 @@ public:
     /// To the next mark of the lane.
     void jumpCursor(int direction);
     void activateEvent(const TimelineEvent& event);
+    /// The next drag draws a box to zoom to, also without Shift.
+    void drawBoxNext();
 
     QCustomPlot* canvas() const { return m_plot; }
 

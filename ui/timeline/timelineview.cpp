@@ -170,6 +170,14 @@ void TimelineView::setMarker(Marker which, std::optional<double> step)
     Q_EMIT markersChanged();
 }
 
+void TimelineView::compareWith(double step)
+{
+    auto& [a, b] = m_markers;
+    a = a ? a : m_cursor;
+    b = step;
+    Q_EMIT markersChanged();
+}
+
 void TimelineView::clearMarkers()
 {
     m_markers = {};

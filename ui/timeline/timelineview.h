@@ -55,6 +55,8 @@ public:
 
     /// Where the mouse is, else where the cursor was put.
     std::optional<double> cursor() const { return m_hover ? m_hover : m_cursor; }
+    /// Where it was put, whatever the mouse is over.
+    std::optional<double> placed() const { return m_cursor; }
     void setHover(std::optional<double> step);
     void setCursor(std::optional<double> step);
     /// Moves the steps shown by as much as the cursor needs.
@@ -62,6 +64,8 @@ public:
 
     std::optional<double> marker(Marker which) const { return m_markers[static_cast<std::size_t>(which)]; }
     void setMarker(Marker which, std::optional<double> step);
+    /// B, with A where the cursor was put, unless that is marked already: the two steps are compared.
+    void compareWith(double step);
     void clearMarkers();
 
 Q_SIGNALS:

@@ -5,8 +5,12 @@
 #include <QAction>
 #include <QApplication>
 #include <QClipboard>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QTableView>
+#include <QTest>
 #include <QToolButton>
 
 #include <gtest/gtest.h>
@@ -14,6 +18,7 @@
 #include "tests/ui/timeline/timelinesamples.h"
 #include "ui/shared/picture.h"
 #include "ui/shared/theme.h"
+#include "ui/timeline/linesdialog.h"
 #include "ui/timeline/timelinepane.h"
 #include "ui/timeline/timelinetable.h"
 
@@ -236,6 +241,53 @@ TEST_F(PaneTest, TheUserChoosesWhichLogIsDrawn)
     actionOf(*next.linesMenu(), QStringLiteral("All"))->trigger();
     EXPECT_EQ(next.chart("loss")->lines().size(), 2U);
     EXPECT_FALSE(next.chart("loss")->note().contains(QStringLiteral("logs shown")));
+}
+
+TEST_F(PaneTest, OfManyLogsOneIsFoundByItsName)
+{
+    run->series.clear();
+    constexpr int logs = 700;
+    for (int i = 0; i < logs; ++i) {
+        const std::string log = "log" + std::to_string(i) + ".txt";
+        run->series.push_back(makeSeries("loss", log.c_str(), 0, {9, 8, 7}));
+    }
+    pane.setRun(nullptr, nullptr);
+    pane.setRun(run.get(), nullptr);
+    QMenu& menu = *pane.linesMenu();
+    Q_EMIT menu.aboutToShow();
+    EXPECT_LT(menu.actions().size(), 60);
+    QAction* all = actionOf(menu, QStringLiteral("Choose among all 700, of which 660 are not listed"));
+    ASSERT_NE(all, nullptr);
+    all->trigger();
+    auto* dialog = pane.findChild<LinesDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_EQ(dialog->list()->count(), logs);
+    dialog->filter()->setText(QStringLiteral("log654"));
+    ASSERT_NE(dialog->list()->currentItem(), nullptr);
+    EXPECT_TRUE(dialog->list()->currentItem()->text().contains(QStringLiteral("log654.txt")));
+    QTest::keyClick(dialog->filter(), Qt::Key_Return);
+    EXPECT_EQ(pane.chart("loss")->lines().at(0).source, QStringLiteral("log654.txt"));
+    Q_EMIT menu.aboutToShow();
+    QAction* chosen = actionOf(menu, QStringLiteral("rank 0 · log654"));
+    ASSERT_NE(chosen, nullptr) << "what is drawn is in the menu";
+    EXPECT_TRUE(chosen->isChecked());
+}
+
+TEST_F(PaneTest, OneStepThatWasClickedAsksForASecond)
+{
+    const auto says = [this] {
+        const auto labels = pane.chart("loss")->findChildren<QLabel*>();
+        return std::ranges::any_of(labels,
+            [](const QLabel* label) { return label->accessibleName().contains(QStringLiteral("Shift+click")); });
+    };
+    EXPECT_FALSE(says());
+    pane.view()->setCursor(2);
+    EXPECT_TRUE(says());
+    EXPECT_FALSE(pane.chart("loss")->caption().note.contains(QStringLiteral("Shift"))) << "no picture says so";
+    pane.view()->setHover(4);
+    choose(*pane.chart("loss"), QStringLiteral("Set second mark B here"));
+    EXPECT_EQ(pane.view()->marker(TimelineView::Marker::b), 4);
+    EXPECT_FALSE(says());
 }
 
 TEST_F(PaneTest, TheLogOfSeveralRanksIsNamedOnce)

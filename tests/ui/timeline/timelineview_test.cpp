@@ -89,6 +89,34 @@ TEST_F(LinkedPlots, ADragIsOneStepOfTheHistory)
     EXPECT_EQ(view.steps(), (Interval {2, 6}));
 }
 
+TEST_F(LinkedPlots, ShiftClickComparesWithASecondStep)
+{
+    const auto click = [&](double step, Qt::KeyboardModifiers modifiers) {
+        mouse(plot, QEvent::MouseButtonPress, {plot.pixelOfStep(step), 120}, modifiers);
+        mouse(plot, QEvent::MouseButtonRelease, {plot.pixelOfStep(step), 120}, modifiers);
+    };
+    click(3, Qt::NoModifier);
+    EXPECT_EQ(view.placed(), 3);
+    click(7, Qt::ShiftModifier);
+    EXPECT_EQ(view.marker(TimelineView::Marker::a), 3) << "the step that was clicked before";
+    EXPECT_EQ(view.marker(TimelineView::Marker::b), 7);
+    EXPECT_FALSE(plot.delta().isEmpty());
+    click(5, Qt::ShiftModifier);
+    EXPECT_EQ(view.marker(TimelineView::Marker::a), 3) << "stays";
+    EXPECT_EQ(view.marker(TimelineView::Marker::b), 5);
+}
+
+TEST_F(LinkedPlots, TheMenuDrawsABoxWithoutShift)
+{
+    view.zoomTo({1, 8}, Gesture::fresh);
+    plot.drawBoxNext();
+    mouse(plot, QEvent::MouseButtonPress, {plot.pixelOfStep(2), 120});
+    mouse(plot, QEvent::MouseMove, {plot.pixelOfStep(5), 130});
+    mouse(plot, QEvent::MouseButtonRelease, {plot.pixelOfStep(5), 130});
+    EXPECT_NEAR(view.steps().low, 2, 1e-6);
+    EXPECT_NEAR(view.steps().high, 5, 1e-6);
+}
+
 TEST_F(LinkedPlots, ShiftDragZoomsToTheBox)
 {
     mouse(plot, QEvent::MouseButtonPress, {plot.pixelOfStep(2), 120}, Qt::ShiftModifier);
