@@ -291,17 +291,18 @@ TEST(StatusLine, ProgressOfMoreThanAnIntIsAShareOfItsTotal)
     EXPECT_EQ(progress->maximum(), 0) << "one of one has no share: the bar only moves";
 }
 
-TEST(StatusLine, StandsAsideForATip)
+TEST(StatusLine, StandsAsideForATipUntilSomethingRuns)
 {
     QStatusBar bar;
     StatusLine line(bar);
     const auto* progress = bar.findChild<QProgressBar*>();
+    line.setBusy(true);
     bar.showMessage(QStringLiteral("a tip, as of a window that opens under the mouse"));
     bar.show();
-    line.showProgress({"import", "logs", 1, 2, "bytes", ""}, true);
     EXPECT_FALSE(progress->isVisible());
-    bar.clearMessage();
+    line.showProgress({"import", "logs", 1, 2, "bytes", ""}, true);
     EXPECT_TRUE(progress->isVisible());
+    EXPECT_EQ(bar.currentMessage(), QString());
 }
 
 TEST(TimeLeft, IsToldOnceItCanBe)

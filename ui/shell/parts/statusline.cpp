@@ -141,6 +141,10 @@ void StatusLine::say(const QString& text)
 
 void StatusLine::showProgress(const Progress& progress, bool busy)
 {
+    // A tip that came before would hide how far it is.
+    if (busy) {
+        m_bar.clearMessage();
+    }
     QString text = qstr(progress.phase.empty() ? progress.job : progress.phase);
     if (progress.total > 0) {
         text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
