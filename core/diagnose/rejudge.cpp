@@ -10,6 +10,7 @@
 
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/rules.h"
 
 namespace nanscope::diagnose {
@@ -281,6 +282,34 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalo
     // Where every member could have done it, naming one of them settles nothing.
     const bool divided = concerned != nullptr && c.any(concerned) && !c.all(concerned);
     return divided ? answersTo(c, ticks) : std::vector<Answer>();
+}
+
+std::string questionAlone(const CaptureVerdict& judged)
+{
+    if (!judged.facts.replayed) {
+        return judged.question;
+    }
+    const auto c = verdict::consider(judged.facts);
+    return verdict::explain(c, verdict::decide(c)).question;
+}
+
+bool asksWhatRan(const CaptureVerdict& judged)
+{
+    const bool unknown = judged.rule == RuleId::noKnownVariant || judged.rule == RuleId::finiteOfNoKnownVariant;
+    return judged.facts.identified.how != IdentifiedBy::sidecar
+        && (unknown || verdict::answersOf(judged.rule) == verdict::Answers::ran);
+}
+
+std::optional<std::string_view> callThatAnswers(const CaptureVerdict& judged)
+{
+    switch (judged.rule) {
+    case RuleId::withoutMargin:
+        return "kernels-off";
+    case RuleId::functionUnknown:
+        return "";
+    default:
+        return std::nullopt;
+    }
 }
 
 } // namespace nanscope::diagnose

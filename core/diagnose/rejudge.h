@@ -61,4 +61,14 @@ struct Answer
 /// The answers to the question of an undecided verdict; empty where it cannot be answered with ticks.
 std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue);
 
+/// The question of a verdict without the options of the command line that answer it.
+std::string questionAlone(const CaptureVerdict& judged);
+
+/// True if naming the function answers the question: not where a sidecar names it.
+bool asksWhatRan(const CaptureVerdict& judged);
+
+/// What is to be changed where the captured call made again answers the question: the id of an experiment, or nothing
+/// for a call as it ran. None where no such call answers it.
+std::optional<std::string_view> callThatAnswers(const CaptureVerdict& judged);
+
 } // namespace nanscope::diagnose

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/diagnose/context/layers.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/ingest/ingest.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
@@ -310,9 +311,8 @@ void repeatVariantFiles(CaptureVerdict& verdict, const UserFiles& files, bool na
 {
     const auto words = report::variantFileWords(files.variants, nameOnly);
     for (auto& experiment : verdict.next) {
-        const bool command = experiment.what.starts_with("nanscope ");
         // The command line may have judged the stored verdict with them.
-        if (command && experiment.what.find(" --variant-file ") == std::string::npos) {
+        if (diagnose::isCommand(experiment) && experiment.what.find(" --variant-file ") == std::string::npos) {
             experiment.what += words;
         }
     }

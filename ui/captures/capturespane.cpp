@@ -346,6 +346,12 @@ void CapturesPane::selectCapture(int capture)
     m_view->selectRow(at.row());
 }
 
+bool CapturesPane::hidesSelected() const
+{
+    const int row = m_model->rowOf(m_selected);
+    return row >= 0 && !m_filter->mapFromSource(m_model->index(row, 0)).isValid();
+}
+
 void CapturesPane::focusFilter()
 {
     m_box->setFocus(Qt::ShortcutFocusReason);

@@ -34,6 +34,8 @@ public:
     /// Stays what it was while a filter hides it.
     int selectedCapture() const { return m_selected; }
     void selectCapture(int capture);
+    /// A capture is selected, and the filter does not list it.
+    bool hidesSelected() const;
     void focusFilter();
     void setFilterText(const QString& text);
     /// "25 captures", "3 of 25 captures · filter role:birth".
@@ -46,7 +48,7 @@ public:
 Q_SIGNALS:
     /// Index into RunData::captures, or -1.
     void captureSelected(int capture);
-    void listChanged(); ///< listed() is another
+    void listChanged(); ///< listed() is another, or hidesSelected()
     /// The capture the selected one descends from is wanted.
     void causeRequested();
 

@@ -216,6 +216,15 @@ QString roundNumber(double value, int digits)
     return std::isfinite(value) ? QString::number(value, 'g', digits) : exactNumber(value);
 }
 
+QString negativeSlackText(double slackPercent)
+{
+    const double over = 100 * (1 / (1 + slackPercent / 100) - 1);
+    return Words::tr(
+        "below zero: ‖X‖₂ exceeds by %1 % the bound up to which the schedule converges, and may grow without "
+        "end from there")
+        .arg(roundNumber(over, 2));
+}
+
 QString countLabel(std::int64_t count)
 {
     return QLocale().toString(static_cast<qlonglong>(count));

@@ -66,6 +66,9 @@ QString overridesText(std::optional<double> epsilon, std::optional<int> steps);
 /// At most `digits` significant digits, for text that is read rather than copied.
 QString roundNumber(double value, int digits = 3);
 
+/// What a slack below zero says: by how much the bound is exceeded.
+QString negativeSlackText(double slackPercent);
+
 /// With the grouping of the user's locale.
 QString countLabel(std::int64_t count);
 

@@ -140,6 +140,10 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
+    connect(m_panes.verdict, &VerdictPane::filterUnwanted, m_panes.captures,
+        [this] { m_panes.captures->setFilterText({}); });
+    connect(m_panes.captures, &CapturesPane::listChanged, this, &PaneLinks::showHidden);
+    connect(m_panes.captures, &CapturesPane::captureSelected, this, &PaneLinks::showHidden);
     connect(m_panes.tensors, &TensorsPane::batchRequested, &m_workspace, &Workspace::showBatch);
     connect(m_panes.tensors, &TensorsPane::readoutChanged, this, &PaneLinks::readoutChanged);
     connect(m_panes.sweep, &SweepPane::sweepRequested, &m_workspace, &Workspace::sweepSelected);
@@ -253,6 +257,11 @@ void PaneLinks::connectWorkspace()
     });
 }
 
+void PaneLinks::showHidden()
+{
+    m_panes.verdict->setHiddenByFilter(m_panes.captures->hidesSelected());
+}
+
 void PaneLinks::selectCause()
 {
     if (const CaptureVerdict* verdict = m_workspace.verdict()) {
@@ -345,7 +354,7 @@ void PaneLinks::fillVerdict()
 {
     const Capture* capture = m_workspace.capture();
     const CaptureVerdict* verdict = m_workspace.verdict();
-    m_panes.verdict->setUserFiles(m_workspace.loaded().userFiles, m_workspace.loaded().catalogue);
+    m_panes.verdict->setCatalogue(m_workspace.loaded().catalogue);
     if (!capture && !m_workspace.loaded().run->captures.empty()) {
         m_panes.verdict->showMessage(tr("The filter shows no capture"),
             tr("The answer is about the capture that is selected. Empty the filter above the list to see all %n.",

@@ -63,6 +63,7 @@ private:
     void compareGpus();
     void fillCliff(const QString& missing);
     void selectCause();
+    void showHidden();
 
     Panes m_panes;
     Workspace& m_workspace;

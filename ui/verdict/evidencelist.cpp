@@ -11,11 +11,17 @@ namespace nanscope {
 
 namespace {
 
+/// What the command line names by its option, the user has said here.
+QString sourceText(const EvidenceLine& line)
+{
+    return line.source.starts_with("--") ? EvidenceList::tr("you") : qstr(line.source);
+}
+
 QString rowHtml(const EvidenceLine& line)
 {
     return QStringLiteral("<tr><td style='padding:1px 16px 1px 0; color:%1; white-space:nowrap'>%2</td><td "
                           "style='padding:1px 0'>%3</td></tr>")
-        .arg(theme().muted.name(), qstr(line.source).toHtmlEscaped(), qstr(line.text).toHtmlEscaped());
+        .arg(theme().muted.name(), sourceText(line).toHtmlEscaped(), qstr(line.text).toHtmlEscaped());
 }
 
 QString tableHtml(const std::vector<EvidenceLine>& lines)
@@ -36,6 +42,7 @@ EvidenceList::EvidenceList(QWidget* parent)
     setAccessibleName(tr("Evidence"));
     setOpenLinks(false);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     document()->setDocumentMargin(2);
     viewport()->setAutoFillBackground(false);
 }

@@ -3,10 +3,10 @@
 #include "ui/verdict/verdictcalls.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <tuple>
 
 #include <QComboBox>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
@@ -17,6 +17,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
+#include "ui/verdict/verdictflow.h"
 
 namespace nanscope {
 
@@ -99,19 +100,17 @@ void CallsRow::build()
     m_remove->setAccessibleName(m_remove->toolTip());
     m_hint->setObjectName(QStringLiteral("muted"));
     m_hint->setWordWrap(true);
-    auto* line = new QHBoxLayout;
-    line->setSpacing(grid(2));
-    line->addWidget(new QLabel(tr("Called again:"), this));
-    line->addWidget(m_failed);
-    line->addWidget(new QLabel(tr("of"), this));
-    line->addWidget(m_calls);
-    line->addWidget(new QLabel(tr("failed"), this));
-    line->addWidget(m_setting, 1);
-    line->addWidget(m_remove);
+    auto* line = new QWidget(this);
+    auto* flow = new VerdictFlow(line);
+    flow->setSpacing(grid(2));
+    for (QWidget* part : std::initializer_list<QWidget*> {new QLabel(tr("Called again:"), line), m_failed,
+             new QLabel(tr("of"), line), m_calls, new QLabel(tr("failed"), line), m_setting, m_remove}) {
+        flow->addWidget(part);
+    }
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 2);
     layout->setSpacing(2);
-    layout->addLayout(line);
+    layout->addWidget(line);
     layout->addWidget(m_hint);
 }
 
@@ -165,6 +164,15 @@ void CallsRow::chooseFree()
             return;
         }
     }
+}
+
+void CallsRow::choose(const CallSetting& setting)
+{
+    const QSignalBlocker quiet(this);
+    if (const auto found = std::ranges::find(m_settings, setting); found != m_settings.end()) {
+        m_setting->setCurrentIndex(static_cast<int>(found - m_settings.begin()));
+    }
+    showHint();
 }
 
 void CallsRow::setComparable(bool comparable)
@@ -260,6 +268,21 @@ CallsRow* VerdictCalls::addRow()
     relate();
     row->callsBox()->setFocus();
     row->callsBox()->selectAll();
+    return row;
+}
+
+CallsRow* VerdictCalls::rowOf(const CallSetting& setting)
+{
+    const auto found = std::ranges::find(m_rows, setting, &CallsRow::setting);
+    if (found != m_rows.end()) {
+        (*found)->callsBox()->setFocus();
+        return *found;
+    }
+    CallsRow* row = addRow();
+    if (row) {
+        row->choose(setting);
+        relate();
+    }
     return row;
 }
 

@@ -46,6 +46,8 @@ public:
     void setTaken(const std::vector<CallSetting>& others);
     /// The first setting that can be chosen; nothing is signalled.
     void chooseFree();
+    /// Where it is one of the settings; nothing is signalled.
+    void choose(const CallSetting& setting);
     /// A changed setting is held against the calls as they ran.
     void setComparable(bool comparable);
 
@@ -87,6 +89,8 @@ public:
     std::vector<CallsAgain> calls() const;
     /// One more row, to be filled in; not while every setting has one.
     CallsRow* addRow();
+    /// The row of this setting, which is added where there is none.
+    CallsRow* rowOf(const CallSetting& setting);
     bool canAdd() const;
     const std::vector<CallsRow*>& rows() const { return m_rows; }
 

@@ -47,7 +47,7 @@ std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict)
 
 bool canBeCalledAgain(const CaptureVerdict& verdict)
 {
-    return verdict.role == Role::birth || verdict.role == Role::padding;
+    return verdict.facts.replayed && (verdict.role == Role::birth || verdict.role == Role::padding);
 }
 
 bool hasNext(const CaptureVerdict& verdict)

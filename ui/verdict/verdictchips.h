@@ -19,7 +19,7 @@ enum class VerdictList { none, place, speaksFor, speaksAgainst, notTestable, nex
 /// Where the damage is and where it can come from, a line each: its source and the words. Empty where nothing is known.
 std::vector<EvidenceLine> placeLines(const CaptureVerdict& verdict);
 
-/// Calls with the captured input tell something: it was good, and what came of it was not.
+/// Calls with the captured input tell something: it was judged, was good, and what came of it was not.
 bool canBeCalledAgain(const CaptureVerdict& verdict);
 
 /// There is something to try, or to say of what was tried.

@@ -9,7 +9,6 @@
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QGridLayout>
-#include <QHBoxLayout>
 #include <QLabel>
 #include <QSignalBlocker>
 #include <QToolButton>
@@ -21,6 +20,7 @@
 #include "ui/verdict/verdictbox.h"
 #include "ui/verdict/verdictcalls.h"
 #include "ui/verdict/verdictchips.h"
+#include "ui/verdict/verdictflow.h"
 
 namespace nanscope {
 
@@ -82,7 +82,7 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
     , m_seen(new QComboBox(this))
     , m_hours(new QDoubleSpinBox(this))
     , m_times(new QSpinBox(this))
-    , m_needed(new QLabel(this))
+    , m_needed(wrappedLabel(this))
     , m_outcome(buildOutcome())
 {
     const QString what = qstr(experiment.what);
@@ -96,6 +96,7 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
     layout->addWidget(m_text, 0, 1, Qt::AlignTop);
     layout->addWidget(copy, 0, 2, Qt::AlignTop);
     layout->addWidget(m_outcome, 1, 1);
+    layout->addWidget(m_needed, 2, 1);
     m_box->setAccessibleName(what);
     m_box->setToolTip(tr("Tick what you have tried"));
     m_box->setVisible(!experiment.outcomes.empty());
@@ -114,9 +115,8 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
 QWidget* ExperimentRow::buildOutcome()
 {
     auto* row = new QWidget(this);
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 2);
-    layout->setSpacing(grid(2));
+    auto* flow = new VerdictFlow(row);
+    flow->setSpacing(grid(2));
     for (const Seen seen : m_experiment.outcomes) {
         m_seen->addItem(seenText(seen), static_cast<int>(seen));
     }
@@ -133,11 +133,9 @@ QWidget* ExperimentRow::buildOutcome()
     m_times->setAccessibleName(tr("Swaps it moved in"));
     m_times->setToolTip(tr("Two are proof enough to name the machine"));
     m_needed->setObjectName(QStringLiteral("muted"));
-    layout->addWidget(m_seen);
-    layout->addWidget(m_hours);
-    layout->addWidget(m_times);
-    layout->addWidget(m_needed);
-    layout->addStretch(1);
+    flow->addWidget(m_seen);
+    flow->addWidget(m_hours);
+    flow->addWidget(m_times);
     connect(m_seen, &QComboBox::currentIndexChanged, this, [this] {
         showParts();
         Q_EMIT changed();
@@ -205,36 +203,22 @@ void ExperimentRow::showParts()
 }
 
 VerdictExperiments::VerdictExperiments(QWidget* parent)
-    : QScrollArea(parent)
-    , m_contents(new QWidget)
-    , m_layout(new QVBoxLayout(m_contents))
+    : QWidget(parent)
+    , m_layout(new QVBoxLayout(this))
     , m_failures(new QSpinBox)
     , m_hours(new QDoubleSpinBox)
-    , m_rate(buildRate())
     , m_addCalls(new QToolButton)
     , m_calls(new VerdictCalls)
 {
-    setFrameShape(QFrame::NoFrame);
-    setWidgetResizable(true);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFocusPolicy(Qt::NoFocus);
     setAccessibleName(tr("Next experiments"));
-    setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
     m_layout->setContentsMargins(2, 0, grid(1), 0);
     m_layout->setSpacing(2);
     m_layout->addWidget(buildHead());
     m_layout->addWidget(m_calls);
-    setWidget(m_contents);
-    viewport()->setAutoFillBackground(false);
-    m_contents->setAutoFillBackground(false);
 }
 
-QWidget* VerdictExperiments::buildRate()
+void VerdictExperiments::buildRate()
 {
-    auto* row = new QWidget(m_contents);
-    auto* layout = new QHBoxLayout(row);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(grid(2));
     m_failures->setRange(0, 100000);
     m_failures->setSpecialValueText(tr("not said"));
     m_failures->setAccessibleName(tr("Failures"));
@@ -245,27 +229,24 @@ QWidget* VerdictExperiments::buildRate()
     m_hours->setSuffix(tr(" h"));
     m_hours->setAccessibleName(tr("Hours of the failures"));
     m_hours->setToolTip(tr("How long it ran in all for that"));
-    layout->addWidget(new QLabel(tr("Failures seen"), row));
-    layout->addWidget(m_failures);
-    layout->addWidget(new QLabel(tr("in"), row));
-    layout->addWidget(m_hours);
+    m_rate = {new QLabel(tr("Failures seen"), this), m_failures, new QLabel(tr("in"), this), m_hours};
     connect(m_failures, &QSpinBox::valueChanged, this, &VerdictExperiments::say);
     connect(m_hours, &QDoubleSpinBox::valueChanged, this, &VerdictExperiments::say);
-    return row;
 }
 
 QWidget* VerdictExperiments::buildHead()
 {
-    auto* head = new QWidget(m_contents);
-    auto* layout = new QHBoxLayout(head);
-    layout->setContentsMargins(0, 0, 0, 2);
-    layout->setSpacing(grid(2));
+    auto* head = new QWidget(this);
+    auto* flow = new VerdictFlow(head);
+    flow->setSpacing(grid(2));
     m_addCalls->setObjectName(QStringLiteral("quiet"));
     m_addCalls->setText(tr("Called again…"));
     m_addCalls->setToolTip(tr("Say how often the captured call failed when it was made again with the captured input"));
-    layout->addWidget(m_rate);
-    layout->addStretch(1);
-    layout->addWidget(m_addCalls);
+    buildRate();
+    for (QWidget* part : m_rate) {
+        flow->addWidget(part);
+    }
+    flow->addWidget(m_addCalls);
     connect(m_addCalls, &QToolButton::clicked, this, [this] {
         m_calls->addRow();
         m_addCalls->setEnabled(m_calls->canAdd());
@@ -294,7 +275,7 @@ void VerdictExperiments::buildRows(const std::vector<Experiment>& experiments)
     }
     m_rows.clear();
     for (const Experiment& experiment : experiments) {
-        auto* row = new ExperimentRow(experiment, m_contents);
+        auto* row = new ExperimentRow(experiment, this);
         connect(row, &ExperimentRow::changed, this, &VerdictExperiments::say);
         connect(row, &ExperimentRow::copied, this, &VerdictExperiments::copied);
         m_layout->addWidget(row);
@@ -321,8 +302,11 @@ void VerdictExperiments::setExperiments(const std::vector<Experiment>& experimen
     }
     const QSignalBlocker failures(m_failures);
     const QSignalBlocker hours(m_hours);
-    m_rate->setVisible(
-        std::ranges::any_of(experiments, [](const Experiment& experiment) { return !experiment.outcomes.empty(); }));
+    const bool tested =
+        std::ranges::any_of(experiments, [](const Experiment& experiment) { return !experiment.outcomes.empty(); });
+    for (QWidget* part : m_rate) {
+        part->setVisible(tested);
+    }
     m_failures->setValue(observed.rate ? observed.rate->failures : 0);
     if (observed.rate && m_hours->value() != observed.rate->hours) {
         m_hours->setValue(observed.rate->hours);
@@ -362,9 +346,12 @@ QStringList VerdictExperiments::lines() const
     return lines;
 }
 
-int VerdictExperiments::wantedHeight(int width) const
+QWidget* VerdictExperiments::askCalls(const std::string& experiment)
 {
-    return m_layout->hasHeightForWidth() ? m_layout->totalHeightForWidth(width) : m_layout->totalSizeHint().height();
+    CallsRow* row = m_calls->rowOf({true, experiment});
+    m_addCalls->setEnabled(m_calls->canAdd());
+    Q_EMIT resized();
+    return row;
 }
 
 } // namespace nanscope

@@ -5,7 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include <QScrollArea>
 #include <QStringList>
 #include <QWidget>
 
@@ -69,7 +68,7 @@ private:
 
 /// The next experiments, how often the run fails, how often the captured call failed when it was made again, and what
 /// was tried.
-class VerdictExperiments : public QScrollArea
+class VerdictExperiments : public QWidget
 {
     Q_OBJECT
 
@@ -86,8 +85,8 @@ public:
     QDoubleSpinBox* hoursBox() { return m_hours; }
     VerdictCalls* calls() { return m_calls; }
     QToolButton* addCallsButton() { return m_addCalls; }
-    /// Height that shows everything.
-    int wantedHeight(int width) const;
+    /// The row of calls that were made again with this changed, which is added where there is none.
+    QWidget* askCalls(const std::string& experiment);
 
 Q_SIGNALS:
     void observedChanged(const nanscope::Observations& observed);
@@ -95,17 +94,16 @@ Q_SIGNALS:
     void resized(); ///< a row came or went that says nothing yet
 
 private:
-    QWidget* buildRate();
+    void buildRate();
     QWidget* buildHead();
     void setExperiments(const std::vector<Experiment>& experiments, const Observations& observed);
     void buildRows(const std::vector<Experiment>& experiments);
     void say();
 
-    QWidget* m_contents;
     QVBoxLayout* m_layout;
     QSpinBox* m_failures;
     QDoubleSpinBox* m_hours;
-    QWidget* m_rate; ///< holds the two
+    std::vector<QWidget*> m_rate; ///< the two and the words around them
     QToolButton* m_addCalls;
     VerdictCalls* m_calls;
     std::vector<ExperimentRow*> m_rows;

@@ -7,12 +7,15 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QTimer>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/experiments.h"
+#include "core/diagnose/verdict/margin.h"
 #include "core/report/document/conviction.h"
-#include "core/workflow/userfiles.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/partsscroll.h"
@@ -21,6 +24,7 @@
 #include "ui/verdict/evidencelist.h"
 #include "ui/verdict/verdictchips.h"
 #include "ui/verdict/verdictexperiments.h"
+#include "ui/verdict/verdictflow.h"
 #include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictquestion.h"
 #include "ui/verdict/verdictticks.h"
@@ -51,6 +55,16 @@ std::string whatText(const Capture& capture, const CaptureVerdict& verdict)
     return number.empty() ? verdict.summary : number;
 }
 
+/// What the summary says, and what a slack below zero means where it tells one.
+QString summaryTip(const CaptureVerdict& verdict)
+{
+    const QString summary = sentenceCase(qstr(verdict.summary));
+    const std::optional<double> slack = diagnose::verdict::totalsOf(verdict.members).slackPercent;
+    return slack && *slack < 0
+        ? VerdictPane::tr("%1\nSlack %2 % is %3.").arg(summary, roundNumber(*slack, 2), negativeSlackText(*slack))
+        : summary;
+}
+
 } // namespace
 
 VerdictPane::VerdictPane(QWidget* parent)
@@ -73,15 +87,17 @@ VerdictPane::VerdictPane(QWidget* parent)
     QVBoxLayout* layout = m_parts->parts();
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(1) + 2);
+    m_hidden = buildHidden();
+    layout->addWidget(m_hidden);
     layout->addWidget(m_place);
     layout->addWidget(buildHeader());
     layout->addWidget(m_kind);
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
+    layout->addWidget(m_now);
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
     layout->addWidget(m_experiments);
-    layout->addWidget(m_now);
     layout->addWidget(m_ticks);
     layout->addStretch(1);
     connectParts();
@@ -94,7 +110,10 @@ void VerdictPane::connectParts()
 {
     connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
     connect(m_ticks, &VerdictTicks::replayRequested, this, &VerdictPane::ranChanged);
+    connect(m_ticks, &VerdictTicks::resized, this, &VerdictPane::fitList);
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
+    connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
+    connect(m_question, &VerdictQuestion::callsWanted, this, &VerdictPane::askCalls);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
     connect(m_now, &VerdictNow::copied, this, &VerdictPane::nowCopied);
     connect(m_experiments, &VerdictExperiments::resized, this, &VerdictPane::fitList);
@@ -127,6 +146,33 @@ QWidget* VerdictPane::buildHeader()
     return row;
 }
 
+QWidget* VerdictPane::buildHidden()
+{
+    auto* row = new QWidget(this);
+    auto* flow = new VerdictFlow(row);
+    flow->setSpacing(grid(2));
+    auto* text = new QLabel(tr("The filter of the list hides this capture"), row);
+    text->setObjectName(QStringLiteral("muted"));
+    auto* clear = new QToolButton(row);
+    clear->setObjectName(QStringLiteral("chip"));
+    clear->setText(tr("Clear the filter"));
+    clear->setToolTip(tr("List all captures again; this one stays selected"));
+    clear->setFocusPolicy(Qt::StrongFocus);
+    flow->addWidget(text);
+    flow->addWidget(clear);
+    row->hide();
+    connect(clear, &QToolButton::clicked, this, &VerdictPane::filterUnwanted);
+    return row;
+}
+
+void VerdictPane::setHiddenByFilter(bool hidden)
+{
+    if (m_hidden->isHidden() == hidden) {
+        m_hidden->setVisible(hidden);
+        fitList();
+    }
+}
+
 void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked)
 {
     m_capture = capture;
@@ -140,7 +186,8 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
     m_verdict = std::make_unique<CaptureVerdict>(diagnose::withObservations(std::move(verdict), m_observed));
-    workflow::repeatVariantFiles(*m_verdict, m_userFiles, false);
+    // The window has ticks and buttons for what the command line is told.
+    std::erase_if(m_verdict->next, diagnose::isCommand);
     m_ticks->setTicks(*m_judged, ticked, m_catalogue);
     showShown();
 }
@@ -158,9 +205,8 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     return true;
 }
 
-void VerdictPane::setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue)
+void VerdictPane::setCatalogue(const replay::Catalogue& catalogue)
 {
-    m_userFiles = userFiles;
     m_catalogue = catalogue;
 }
 
@@ -180,6 +226,21 @@ void VerdictPane::changeTicks(const QStringList& ticked)
         QStringList ran = ticked;
         ran.removeAll(qstr(diagnose::nothingElse));
         Q_EMIT ranChanged(ran);
+    }
+}
+
+void VerdictPane::askWhatRan()
+{
+    m_parts->ensureWidgetVisible(m_ticks);
+    m_ticks->askWhatRan();
+}
+
+void VerdictPane::askCalls(const QString& experiment)
+{
+    setOpenList(List::next);
+    if (QWidget* row = m_experiments->askCalls(experiment.toStdString())) {
+        // It has its place once the layout has come to it.
+        QTimer::singleShot(0, row, [this, row] { m_parts->ensureWidgetVisible(row); });
     }
 }
 
@@ -228,7 +289,7 @@ void VerdictPane::showShown()
     m_now->setVerdict(&verdict);
     m_now->setVisible(!follows && !m_now->text().isEmpty());
     m_summary->setText(sentenceCase(qstr(whatText(m_capture, verdict))));
-    m_summary->setToolTip(plainTip(sentenceCase(qstr(verdict.summary))));
+    m_summary->setToolTip(plainTip(summaryTip(verdict)));
     m_summary->setVisible(!m_summary->text().isEmpty());
     m_question->ask(verdict, m_catalogue);
     m_ticks->setVisible(!follows);
@@ -309,25 +370,18 @@ void VerdictPane::fillList()
     fitList();
 }
 
-/// As high as what it holds: the parts scroll together. Where they would, the ticks give a row away first.
+/// As high as what it holds: the parts scroll together, and nothing in them by itself.
 void VerdictPane::fitList()
 {
-    const int room = m_parts->viewport()->width() - 4;
-    m_list->setFixedHeight(m_list->heightOfAll(room));
-    m_experiments->setFixedHeight(m_experiments->wantedHeight(room));
-    m_ticks->setMostRows(2);
-    if (m_parts->leastHeight() > height()) {
-        m_ticks->setMostRows(1);
-    }
+    m_list->setFixedHeight(m_list->heightOfAll(m_parts->viewport()->width() - 4));
     // What was shown or hidden just now has its height only once the layout has come to it.
     QMetaObject::invokeMethod(this, &VerdictPane::sayHeight, Qt::QueuedConnection);
 }
 
 void VerdictPane::sayHeight()
 {
-    const int spacing = m_parts->parts()->spacing();
-    const auto heightOf = [&](const QWidget* list) { return list->isHidden() ? 0 : list->height() + spacing; };
-    Q_EMIT heightNeeded(m_parts->leastHeight() - heightOf(m_list) - heightOf(m_experiments));
+    const bool opened = !m_list->isHidden() || !m_experiments->isHidden() || m_ticks->showsAll();
+    Q_EMIT heightNeeded(m_parts->leastHeight(), opened);
 }
 
 QSize VerdictPane::minimumSizeHint() const

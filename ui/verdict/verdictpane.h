@@ -11,7 +11,7 @@
 
 #include "core/model/fwd.h"
 #include "core/model/model.h"
-#include "core/workflow/userfiles.h"
+#include "core/replay/variants/catalogue.h"
 #include "ui/verdict/verdictchips.h"
 
 class QLabel;
@@ -48,9 +48,8 @@ public:
     QStringList ticked() const;
     /// What the owner of the run saw; every verdict shown is argued with it.
     void setObserved(const Observations& observed);
-    /// Commands among what to try next repeat the user's own variants, which the catalogue holds. Shown with the next
-    /// verdict.
-    void setUserFiles(const workflow::UserFiles& userFiles, const replay::Catalogue& catalogue);
+    /// With the user's own variants; for the next verdict.
+    void setCatalogue(const replay::Catalogue& catalogue);
     struct Consequences
     {
         bool first = false; ///< no capture is known to have gone wrong before it
@@ -66,6 +65,9 @@ public:
     void setRollback(const std::optional<Rollback>& rollback, const QString& goOn = {});
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
+
+    /// Says so, with a button for it, where the list of captures does not show the one that is judged here.
+    void setHiddenByFilter(bool hidden);
 
     void setOpenList(List list);
     List openList() const { return m_open; }
@@ -87,9 +89,10 @@ public:
     VerdictExperiments* experiments() { return m_experiments; }
 
 Q_SIGNALS:
-    /// So high the answer does not scroll while no list is open, in pixels.
-    void heightNeeded(int height);
+    /// So high the answer does not scroll, in pixels; `opened` while that shows what the user opened in it.
+    void heightNeeded(int height, bool opened);
     void causeRequested();
+    void filterUnwanted();
     void nowCopied(const QString& text);
     /// These ran, says the user, and some of them must be replayed first.
     void ranChanged(const QStringList& ticked);
@@ -104,9 +107,12 @@ protected:
 
 private:
     QWidget* buildHeader();
+    QWidget* buildHidden();
     QString placeText(const CaptureVerdict& verdict) const;
     void connectParts();
     void changeTicks(const QStringList& ticked);
+    void askWhatRan();
+    void askCalls(const QString& experiment);
     void showOver(const QStringList& ticked, CaptureVerdict verdict);
     void showShown();
     void showChips();
@@ -120,6 +126,7 @@ private:
     QLabel* m_headline = nullptr;
     QLabel* m_kind = nullptr; ///< of the fault, below the headline
     QLabel* m_place = nullptr;
+    QWidget* m_hidden = nullptr; ///< says that the filter hides the capture
     QLabel* m_summary = nullptr;
     VerdictNow* m_now = nullptr;
     Consequences m_consequences;
@@ -134,7 +141,6 @@ private:
     std::unique_ptr<const CaptureVerdict> m_judged; ///< over all that was replayed
     std::unique_ptr<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
-    workflow::UserFiles m_userFiles;
     replay::Catalogue m_catalogue;
 };
 

@@ -92,25 +92,54 @@ VerdictQuestion::VerdictQuestion(QWidget* parent)
 
 void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
 {
-    m_text->setText(sentenceCase(qstr(verdict.question)));
+    m_text->setText(sentenceCase(qstr(diagnose::questionAlone(verdict))));
+    clear();
+    if (!verdict.question.empty()) {
+        for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
+            const QStringList ticks = ticksIn(answer);
+            connect(addButton(answerText(answer), answerTip(answer)), &QPushButton::clicked, this,
+                [this, ticks] { Q_EMIT answered(ticks); });
+        }
+        addControls(verdict);
+    }
+    m_row->setVisible(!m_buttons.empty());
+    setVisible(!verdict.question.empty());
+}
+
+void VerdictQuestion::clear()
+{
     for (QPushButton* button : m_buttons) {
         m_flow->removeWidget(button);
         button->hide();
         button->deleteLater();
     }
     m_buttons.clear();
-    if (!verdict.question.empty()) {
-        for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
-            auto* button = new QPushButton(answerText(answer), m_row);
-            const QStringList ticks = ticksIn(answer);
-            button->setToolTip(answerTip(answer));
-            connect(button, &QPushButton::clicked, this, [this, ticks] { Q_EMIT answered(ticks); });
-            m_flow->addWidget(button);
-            m_buttons.push_back(button);
-        }
+}
+
+QPushButton* VerdictQuestion::addButton(const QString& text, const QString& tip)
+{
+    auto* button = new QPushButton(text, m_row);
+    button->setToolTip(tip);
+    m_flow->addWidget(button);
+    m_buttons.push_back(button);
+    return button;
+}
+
+/// What leads to where the window takes an answer that is no tick.
+void VerdictQuestion::addControls(const CaptureVerdict& verdict)
+{
+    if (m_buttons.empty() && diagnose::asksWhatRan(verdict)) {
+        const QString tip =
+            tr("Choose among all variants; what you choose is replayed, then the capture is judged again");
+        connect(addButton(tr("Say what ran…"), tip), &QPushButton::clicked, this, &VerdictQuestion::ranWanted);
     }
-    m_row->setVisible(!m_buttons.empty());
-    setVisible(!verdict.question.empty());
+    if (const auto call = diagnose::callThatAnswers(verdict)) {
+        const QString experiment = qstr(*call);
+        const QString tip = tr("Opens “try next”, with a row for how often the captured call failed when it was made "
+                               "again with the captured input");
+        connect(addButton(tr("Say how calls made again ended…"), tip), &QPushButton::clicked, this,
+            [this, experiment] { Q_EMIT callsWanted(experiment); });
+    }
 }
 
 QStringList VerdictQuestion::answers() const

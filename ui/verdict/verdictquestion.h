@@ -33,12 +33,18 @@ public:
 
 Q_SIGNALS:
     void answered(const QStringList& ticks);
+    void ranWanted(); ///< what ran is to be chosen of all variants
+    /// How often the captured call failed is to be said: with what changed, nothing for a call as it ran.
+    void callsWanted(const QString& experiment);
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
     void style();
+    void clear();
+    QPushButton* addButton(const QString& text, const QString& tip);
+    void addControls(const CaptureVerdict& verdict);
 
     QLabel* m_text;
     QWidget* m_row;

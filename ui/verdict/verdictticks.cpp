@@ -3,10 +3,10 @@
 #include "ui/verdict/verdictticks.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include <QLabel>
 #include <QMenu>
-#include <QScrollBar>
 #include <QSignalBlocker>
 #include <QToolButton>
 
@@ -44,6 +44,9 @@ QString memberText(const MemberResult& member)
             : VerdictTicks::tr("Forecast to stay finite, as %1 did when replayed").arg(qstr(member.forecastBy))};
     if (member.slackPercent) {
         parts << VerdictTicks::tr("slack %1 % in the tightest step").arg(roundNumber(*member.slackPercent, 2));
+        if (*member.slackPercent < 0) {
+            parts << negativeSlackText(*member.slackPercent);
+        }
     }
     parts << VerdictTicks::tr("headroom %1 binades").arg(roundNumber(member.headroomBinades, 2));
     if (!member.firstBad.empty()) {
@@ -73,6 +76,9 @@ bool endsLikeTheDump(const CaptureVerdict& judged, const diagnose::Tick& tick)
         tick.members, [&](std::size_t member) { return judged.facts.members[member].reproducing > 0; });
 }
 
+/// Where there are more, the others are asked for.
+constexpr std::size_t mostAtFirst = 6;
+
 QToolButton* quietButton(QWidget* parent, const QString& text)
 {
     auto* button = new QToolButton(parent);
@@ -84,34 +90,30 @@ QToolButton* quietButton(QWidget* parent, const QString& text)
 } // namespace
 
 VerdictTicks::VerdictTicks(QWidget* parent)
-    : QScrollArea(parent)
+    : QWidget(parent)
+    , m_flow(new VerdictFlow(this))
+    , m_label(new QLabel(this))
+    , m_alone(new VerdictBox(this))
+    , m_all(quietButton(this, tr("Take back")))
+    , m_others(quietButton(this, QString()))
+    , m_more(quietButton(this, QString()))
+    , m_menu(new QMenu(m_more))
 {
-    setFrameShape(QFrame::NoFrame);
-    setWidgetResizable(true);
-    setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    setFocusPolicy(Qt::NoFocus);
     setAccessibleName(tr("Plausible variants"));
-    auto* inner = new QWidget;
-    m_flow = new VerdictFlow(inner);
     m_flow->setSpacing(grid(1) + 2);
-    m_label = new QLabel(inner);
     m_label->setObjectName(QStringLiteral("muted"));
-    m_alone = new VerdictBox(inner);
-    m_all = quietButton(inner, tr("Take back"));
     m_all->setToolTip(tr("Tick every variant that was replayed again"));
-    m_more = quietButton(inner, QString());
     m_more->setToolTip(tr("Say that another variant ran; it is replayed, then the capture is judged again"));
     m_more->setPopupMode(QToolButton::InstantPopup);
-    m_menu = new QMenu(m_more);
     m_more->setMenu(m_menu);
-    m_flow->addWidget(m_label);
-    m_flow->addWidget(m_all);
-    m_flow->addWidget(m_alone);
-    m_flow->addWidget(m_more);
-    setWidget(inner);
-    viewport()->setAutoFillBackground(false);
-    inner->setAutoFillBackground(false);
+    for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_all, m_others, m_alone, m_more}) {
+        m_flow->addWidget(part);
+    }
+    connect(m_others, &QToolButton::clicked, this, [this] {
+        m_showsAll = !m_showsAll;
+        updateButtons();
+        Q_EMIT resized();
+    });
     connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
     updateButtons();
@@ -127,7 +129,6 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
     const QSignalBlocker quiet(m_alone);
     m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(diagnose::nothingElse)));
     updateButtons();
-    fit();
 }
 
 void VerdictTicks::clearTicks()
@@ -175,11 +176,10 @@ void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnos
         m_boxes.pop_back();
     }
     while (m_boxes.size() < ticks.size()) {
-        auto* box = new VerdictBox(widget());
+        auto* box = new VerdictBox(this);
         m_flow->insertAt(static_cast<int>(m_boxes.size()) + 2, box);
         connect(box, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
         m_boxes.push_back(box);
-        box->show();
     }
     const std::string common = commonPrecision(ticks);
     m_label->setText(common.empty() ? tr("Plausible") : tr("Plausible in %1").arg(qstr(common)));
@@ -199,7 +199,7 @@ void VerdictTicks::askAlone(const CaptureVerdict& judged)
     m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
     m_alone->setEnabled(!judged.facts.nothingElse);
     m_alone->setText(taken ? tr("takes nothing else") : tr("nothing else ran"));
-    m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or --nothing-else says so")
+    m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or the command line says so")
             : taken
             ? tr("No weights, no moments, no coefficient that changes; untick it to take that back")
             : tr("What was dumped is what the function was given and what it returned; untick it to take that back"));
@@ -211,7 +211,6 @@ void VerdictTicks::setVariants(const QStringList& variants, const QStringList& r
     m_ran = ran;
     fillMore();
     updateButtons();
-    fit();
 }
 
 void VerdictTicks::fillMore()
@@ -267,25 +266,28 @@ void VerdictTicks::updateButtons()
     m_label->setVisible(any);
     m_alone->setVisible(m_asksAlone);
     m_all->setVisible(any && ticked() != m_names);
-    m_more->setText(any ? tr("More… ▾") : tr("What ran? ▾"));
+    m_more->setText(any ? tr("Another ran… ▾") : tr("What ran? ▾"));
     m_more->setVisible(!m_sidecar);
+    showBoxes();
 }
 
-void VerdictTicks::setMostRows(int rows)
+void VerdictTicks::showBoxes()
 {
-    m_mostRows = rows;
-    fit();
+    // A button in place of a single tick would win nothing.
+    const bool many = m_boxes.size() > mostAtFirst + 1;
+    for (std::size_t i = 0; i < m_boxes.size(); ++i) {
+        m_boxes[i]->setVisible(!many || m_showsAll || i < mostAtFirst);
+    }
+    m_others->setVisible(many);
+    m_others->setText(m_showsAll ? tr("Show fewer") : tr("Show all %1").arg(m_boxes.size()));
+    m_others->setToolTip(m_showsAll
+            ? tr("Show the first few plausible variants alone")
+            : tr("Show the other %1 plausible variants, too").arg(m_boxes.size() - mostAtFirst));
 }
 
-void VerdictTicks::fit()
+void VerdictTicks::askWhatRan()
 {
-    setFixedHeight(m_flow->heightOfRows(width(), m_mostRows));
-}
-
-void VerdictTicks::resizeEvent(QResizeEvent* event)
-{
-    QScrollArea::resizeEvent(event);
-    fit();
+    m_menu->popup(m_more->mapToGlobal(QPoint(0, m_more->height())));
 }
 
 } // namespace nanscope

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include <QScrollArea>
 #include <QStringList>
+#include <QWidget>
 
 #include "core/diagnose/rejudge.h"
 #include "core/model/fwd.h"
@@ -21,9 +21,9 @@ namespace nanscope {
 class VerdictBox;
 class VerdictFlow;
 
-/// The plausible variants as ticks with format and fit; what was not replayed waits behind "More…". At most two rows,
-/// then they scroll.
-class VerdictTicks : public QScrollArea
+/// The plausible variants as ticks with format and fit; what was not replayed waits behind a menu. Of many the first
+/// few, until all are asked for.
+class VerdictTicks : public QWidget
 {
     Q_OBJECT
 
@@ -33,8 +33,9 @@ public:
     /// `ticked` in the names of ticksOf(); an empty list ticks everything.
     void setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue);
     void clearTicks();
-    /// More scroll.
-    void setMostRows(int rows);
+    bool showsAll() const { return m_showsAll; }
+    /// Opens the menu of all variants.
+    void askWhatRan();
     /// All variants there are, and those the user said ran.
     void setVariants(const QStringList& variants, const QStringList& ran);
 
@@ -45,9 +46,7 @@ Q_SIGNALS:
     void changed(const QStringList& ticked);
     /// These have to be replayed; empty for "I do not know".
     void replayRequested(const QStringList& variants);
-
-protected:
-    void resizeEvent(QResizeEvent* event) override;
+    void resized(); ///< more ticks are shown, or fewer
 
 private:
     std::vector<diagnose::Tick> inOrder(std::vector<diagnose::Tick> ticks, const QStringList& ticked) const;
@@ -56,13 +55,14 @@ private:
     void fillMore();
     void collectMore();
     void updateButtons();
-    void fit();
+    void showBoxes();
 
     VerdictFlow* m_flow;
     QLabel* m_label;
     std::vector<VerdictBox*> m_boxes;
     VerdictBox* m_alone; ///< nothing but the function ran, or nothing but its input went into it
     QToolButton* m_all;
+    QToolButton* m_others; ///< of many ticks: all, or the first few again
     QToolButton* m_more;
     QMenu* m_menu;
     QStringList m_names;
@@ -71,7 +71,7 @@ private:
     QStringList m_ran;
     bool m_asksAlone = false;
     bool m_sidecar = false; ///< says what ran: nothing else is asked
-    int m_mostRows = 2;
+    bool m_showsAll = false;
 };
 
 } // namespace nanscope

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/margin.h"
@@ -68,10 +70,11 @@ void judgeAgain(CaptureVerdict& verdict)
     verdict.marginal = decision.marginal;
     verdict.variant = considered.identified;
     verdict.members = considered.members;
-    auto [kind, summary, question] = explain(considered, decision);
-    verdict.kind = std::move(kind);
-    verdict.summary = std::move(summary);
-    verdict.question = std::move(question);
+    auto words = explain(considered, decision);
+    verdict.kind = std::move(words.kind);
+    verdict.summary = std::move(words.summary);
+    verdict.question =
+        words.command.empty() ? std::move(words.question) : fmt::format("{} ({})", words.question, words.command);
     verdict.speaksFor.clear();
     verdict.speaksAgainst.clear();
     verdict.notTestable.clear();

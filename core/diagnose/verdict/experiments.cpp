@@ -58,6 +58,11 @@ const Experiment* findExperiment(std::string_view id)
     return found == catalogue().end() ? nullptr : &*found;
 }
 
+bool isCommand(const Experiment& experiment)
+{
+    return experiment.id.empty() && experiment.what.starts_with("nanscope ");
+}
+
 std::vector<std::string_view> experimentIds()
 {
     std::vector<std::string_view> ids;

@@ -20,6 +20,9 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict);
 /// The one with this id, whatever the verdict; nullptr for an unknown one.
 const Experiment* findExperiment(std::string_view id);
 
+/// It is a command of `nanscope`. The window has ticks and buttons for what it says.
+bool isCommand(const Experiment& experiment);
+
 /// Ids of the experiments that have an outcome.
 std::vector<std::string_view> experimentIds();
 

@@ -18,6 +18,9 @@ namespace nanscope::diagnose::verdict {
 
 namespace {
 
+constexpr const char* sayWhatRan = "say so with --ran VARIANT[:PRECISION]";
+constexpr const char* sayNothingElse = "--nothing-else says so";
+
 std::string membersThat(const Considered& c, Considered::Property property, bool have)
 {
     std::vector<std::string> names;
@@ -73,7 +76,7 @@ std::string whichRan(const Considered& c, Considered::Property concerned)
             castText(c.facts));
     }
     return fmt::format("which function ran? If it was one of {}, the numbers can end like this; if it was {}, they "
-                       "cannot (say so with --ran VARIANT[:PRECISION])",
+                       "cannot",
         membersThat(c, concerned, true), good.empty() ? std::string("another") : "one of " + good);
 }
 
@@ -101,7 +104,8 @@ Words ofDuplicate(const Considered& c, RuleId rule)
             fmt::format("{} gave a finite output for the very same input, so its numbers alone did not do it: {}",
                 whose, damageText(c.facts)),
             "does the function take anything besides this input (weights, moments, a coefficient)? If it does not, the "
-            "kernel or its surroundings did it (--nothing-else says so)"};
+            "kernel or its surroundings did it",
+            sayNothingElse};
     }
 }
 
@@ -112,7 +116,7 @@ Words dependsOnFunction(const Considered& c)
                                              : "leave the finite range on this input or come close to it";
     return {"depends on which function ran",
         fmt::format("{} {}, so neither the numbers nor the kernel can be named yet", partOfMembers(c, property), how),
-        whichRan(c, property)};
+        whichRan(c, property), isCastFailing(c, property) ? std::string() : sayWhatRan};
 }
 
 const char* whyNumbers(const Considered& c)
@@ -197,7 +201,8 @@ Words ofDamage(const Considered& c, RuleId rule)
                         "function's format, and no healthy call of its size tells",
                 c.facts.inputAbsmax),
             "how does your function take its norm, and with which epsilon? If the squares are summed in fp32 and the "
-            "epsilon is the one of the dump, the kernel did it (--nothing-else says so)"};
+            "epsilon is the one of the dump, the kernel did it",
+            sayNothingElse};
     case RuleId::edgeInOnePlace:
         return {"at the edge, and damaged in one place",
             fmt::format("the replays have no margin ({}), and numbers that run away do not end like this: {}",
@@ -213,9 +218,10 @@ Words ofDamage(const Considered& c, RuleId rule)
             fmt::format("the replays stay finite, but with little margin ({}): the numbers may have done it in another "
                         "order of sums, and so may a kernel",
                 totalsText(totalsOf(c.members))),
-            "does the same call fail with plain torch operations in place of the kernels (--called "
-            "FILE=K/N,kernels-off)? Then the numbers did it. Does it fail with the kernels and coefficients that leave "
-            "margin? Then a kernel did it"};
+            "does the same call fail with plain torch operations in place of the kernels? Then the numbers did it. "
+            "Does "
+            "it fail with the kernels and coefficients that leave margin? Then a kernel did it",
+            "say so with --called FILE=K/N,kernels-off"};
     case RuleId::failsWithoutKernels:
         return {"the call fails without the custom kernels, too",
             fmt::format(
@@ -294,7 +300,8 @@ Words ofEarlierCall(const Considered& c, RuleId rule)
     }
     return {element ? "the output of another matrix" : "the output of an earlier call", text,
         "does your code keep results (an update every few steps, a step that is skipped)? If it does not, the kernel "
-        "wrote nothing (--nothing-else says so)"};
+        "wrote nothing",
+        sayNothingElse};
 }
 
 Words unlikeItsControl(const Considered& c, RuleId rule)
@@ -307,7 +314,8 @@ Words unlikeItsControl(const Considered& c, RuleId rule)
     }
     return {"unlike a healthy call", text,
         "does your code treat this call otherwise than the healthy one (a mask, another optimizer, a cast, an old "
-        "value)? If it does not, the kernel did (--nothing-else says so)"};
+        "value)? If it does not, the kernel did",
+        sayNothingElse};
 }
 
 Words notWhatWasSaid(const Considered& c)
@@ -335,9 +343,7 @@ Words offUnlessAnotherForm(const Considered& c)
     return {"off in places, unless another form ran",
         fmt::format("{} {:.0f} % off, which no rounding of it does; roundings of {} end that far apart there",
             mostFits(c), 100 * fit.worstTileError, others),
-        fmt::format("which function ran? If it was not {}, what stands there is wrong (say so with --ran "
-                    "VARIANT[:PRECISION])",
-            others)};
+        fmt::format("which function ran? If it was not {}, what stands there is wrong", others), sayWhatRan};
 }
 
 std::string unjudgedText(const UnjudgedTiles& tiles)
@@ -473,9 +479,9 @@ Words functionUnknown(const Considered& c)
         fmt::format("{}, and nothing says which function ran: {} of the known variants stay finite ({}), which says "
                     "nothing of another one",
             c.facts.damage.text, c.members.size(), totalsText(totalsOf(c.members))),
-        "which function ran, in which format (--ran VARIANT[:PRECISION], a sidecar)? A healthy capture of the same "
-        "shape "
-        "and process tells it as well, and so does the call made again (--called)"};
+        "which function ran, in which format? A sidecar or a healthy capture of the same shape and process tells it "
+        "as well, and so does the call made again",
+        "say so with --ran VARIANT[:PRECISION] or --called FILE=K/N"};
 }
 
 Words ofRule(const Considered& c, RuleId rule)
@@ -547,12 +553,14 @@ void refine(Words& words, const Considered& c, RuleId rule)
         words.kind = "the numbers explain this dump, and the fault came again without them";
         words.question = "did the setting reach the optimizer step? A capture of the new failure would tell: judge it, "
                          "too";
+        words.command.clear();
         break;
     case RuleId::movesWithTheCard:
         words.kind = "moves with the card";
         words.summary =
             fmt::format("the fault moved with the card in {} swaps; {}", swapsWithTheCard(facts), words.summary);
         words.question.clear();
+        words.command.clear();
         break;
     default:
         if (rule == RuleId::noReplayEndsLikeThis) {

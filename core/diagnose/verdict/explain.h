@@ -17,6 +17,7 @@ struct Words
     std::string kind; ///< finer than the blame: "finite corruption"
     std::string summary; ///< one sentence
     std::string question; ///< what would decide it, else empty
+    std::string command {}; ///< how the command line is told the answer; the window has buttons
 };
 
 /// "the same process", "rank 1"

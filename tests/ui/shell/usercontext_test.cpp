@@ -326,17 +326,4 @@ TEST_F(UserContextWindow, AnswersAreListedAndTakenBack)
     EXPECT_FALSE(dialog->removeButton()->isEnabled());
 }
 
-TEST_F(UserContextWindow, CommandsToCopyRepeatTheVariants)
-{
-    start();
-    ASSERT_TRUE(open(copySample()));
-    CaptureVerdict open = *window->workspace().verdict();
-    open.facts.damageOnZeros = true;
-    VerdictPane* pane = window->panes().verdict;
-    ASSERT_TRUE(tell(workflow::UserFileKind::variants, write("mine.json", ownVariant)));
-    pane->setOpenList(VerdictPane::List::next);
-    pane->showVerdict(*window->workspace().capture(), open);
-    EXPECT_TRUE(pane->listText().contains(QStringLiteral("--variant-file"))) << pane->listText().toStdString();
-}
-
 } // namespace nanscope::test

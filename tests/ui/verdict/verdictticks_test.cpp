@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <QAbstractButton>
+#include <QAbstractScrollArea>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -105,7 +107,7 @@ protected:
     QPushButton* answer(const char* text)
     {
         for (auto* button : m_pane.question()->findChildren<QPushButton*>()) {
-            if (button->text() == QLatin1String(text) && button->isVisibleTo(&m_pane)) {
+            if (button->text() == QString::fromUtf8(text) && button->isVisibleTo(&m_pane)) {
                 return button;
             }
         }
@@ -363,7 +365,7 @@ TEST_F(Ticks, AVerdictOfAnOlderVersionStillAsksWhatRan)
     verdict.facts.replayed = false;
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.ticked(), QStringList());
-    EXPECT_EQ(m_pane.question()->answers(), QStringList());
+    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Say what ran…")});
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
     EXPECT_EQ(m_pane.findChild<QMenu*>()->actions().size(), 4);
 }
@@ -373,31 +375,30 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
     m_pane.setOpenList(VerdictPane::List::next);
     EXPECT_TRUE(m_pane.listText().contains(QStringLiteral("swap two GPUs")));
     const auto& rows = m_pane.experiments()->rows();
-    ASSERT_EQ(rows.size(), 5U);
-    EXPECT_FALSE(rows[0]->box()->isVisibleTo(&m_pane)) << "saying what ran has no outcome";
+    ASSERT_EQ(rows.size(), 4U) << "what ran is said by ticks, and no command is copied for it";
     QSignalSpy observed(&m_pane, &VerdictPane::observedChanged);
-    rows[4]->box()->click();
+    rows[3]->box()->click();
     ASSERT_EQ(observed.size(), 1);
     EXPECT_EQ(observed[0][0].value<Observations>().tried.at(0).id, "swap-gpus");
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
     rows[0]->findChildren<QToolButton*>().first()->click();
-    EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("nanscope diagnose PATH --ran VARIANT[:PRECISION]"));
+    EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("use_triton=False in the optimizer"));
     EXPECT_EQ(copied.size(), 1);
     // What was tried was tried with the run, whichever of its captures is looked at.
     m_pane.showVerdict(test::makeRun()->captures[0], openVerdict());
-    EXPECT_TRUE(m_pane.experiments()->rows().at(4)->box()->isChecked());
+    EXPECT_TRUE(m_pane.experiments()->rows().at(3)->box()->isChecked());
 }
 
 TEST_F(Ticks, WhatAnExperimentShowedChangesTheVerdictAtOnce)
 {
     m_pane.setOpenList(VerdictPane::List::next);
-    ExperimentRow* swap = m_pane.experiments()->rows().at(4);
+    ExperimentRow* swap = m_pane.experiments()->rows().at(3);
     swap->box()->click();
     ASSERT_TRUE(swap->timesBox()->isVisibleTo(&m_pane));
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "one swap may be another card's own fault";
     swap->timesBox()->setValue(2);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::machine);
-    EXPECT_EQ(m_pane.experiments()->rows().at(4), swap) << "a row that is being filled in stays";
+    EXPECT_EQ(m_pane.experiments()->rows().at(3), swap) << "a row that is being filled in stays";
     swap->seenBox()->setCurrentIndex(1);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_FALSE(swap->timesBox()->isVisibleTo(&m_pane));
@@ -410,8 +411,7 @@ TEST_F(Ticks, HowOftenItFailsTellsHowLongToStayClean)
     EXPECT_FALSE(experiments->hoursBox()->isEnabled());
     experiments->failuresBox()->setValue(3);
     experiments->hoursBox()->setValue(4.2);
-    EXPECT_TRUE(experiments->lines().at(1).contains(QStringLiteral("4.2 clean hours")));
-    EXPECT_FALSE(experiments->lines().at(0).contains(QStringLiteral("clean hours")));
+    EXPECT_TRUE(experiments->lines().at(0).contains(QStringLiteral("4.2 clean hours")));
     experiments->failuresBox()->setValue(0);
     EXPECT_FALSE(experiments->observed().rate);
 }
@@ -497,37 +497,149 @@ TEST_F(Ticks, CallsOfAnotherCaptureStayAndAreNotShown)
     EXPECT_FALSE(experiments->addCallsButton()->isVisibleTo(&m_pane)) << "its input was bad already";
 }
 
-TEST_F(Ticks, ManyVariantsScrollInsteadOfGrowing)
+TEST_F(Ticks, OfManyVariantsTheFirstFewAreShownUntilAllAreAskedFor)
 {
     auto verdict = openVerdict();
-    const int before = m_pane.ticks()->height();
     for (const replay::Variant& variant : replay::variants()) {
-        for (const char* precision : {"bf16", "fp32"}) {
-            verdict.facts.members.push_back({std::string(variant.name), precision, 8, 8, 0, 5.1, std::nullopt, 11, ""});
-        }
+        verdict.facts.members.push_back({std::string(variant.name), "bf16", 8, 8, 0, 5.1, std::nullopt, 11, ""});
     }
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    EXPECT_GT(m_pane.ticked().size(), 15);
-    EXPECT_LE(m_pane.ticks()->height(), 2 * before + 8);
-    m_pane.resize(400, 300);
-    EXPECT_LE(m_pane.ticks()->height(), 2 * before + 8);
+    const auto shown = [this] {
+        const auto boxes = m_pane.ticks()->findChildren<VerdictBox*>();
+        return std::ranges::count_if(boxes, [this](const VerdictBox* box) { return box->isVisibleTo(&m_pane); });
+    };
+    const auto all = m_pane.ticked().size();
+    ASSERT_GT(all, 15);
+    EXPECT_LT(shown(), 9);
+    QSignalSpy needed(&m_pane, &VerdictPane::heightNeeded);
+    QApplication::processEvents();
+    ASSERT_FALSE(needed.isEmpty());
+    EXPECT_FALSE(needed.last()[1].toBool());
+    const int few = needed.last()[0].toInt();
+    const QString text = QStringLiteral("Show all %1").arg(all);
+    const auto buttons = m_pane.ticks()->findChildren<QToolButton*>();
+    const auto others = std::ranges::find(buttons, text, &QToolButton::text);
+    ASSERT_NE(others, buttons.end());
+    (*others)->click();
+    EXPECT_GE(shown(), all);
+    EXPECT_EQ(m_pane.ticked().size(), all) << "what is hidden is ticked all the same";
+    QApplication::processEvents();
+    EXPECT_GT(needed.last()[0].toInt(), few);
+    EXPECT_TRUE(needed.last()[1].toBool()) << "as long as they are shown";
+    (*others)->click();
+    QApplication::processEvents();
+    EXPECT_EQ(needed.last()[0].toInt(), few);
 }
 
-TEST_F(Ticks, WhereTheCardIsLowTheTicksGiveARowAway)
+TEST_F(Ticks, NothingInTheCardScrollsByItself)
 {
-    auto verdict = openVerdict();
-    for (const replay::Variant& variant : replay::variants()) {
-        verdict.facts.members.push_back({std::string(variant.name), "fp32", 8, 8, 0, 5.1, std::nullopt, 11, ""});
+    m_pane.resize(400, 160);
+    for (const auto list : {VerdictPane::List::speaksFor, VerdictPane::List::next}) {
+        m_pane.setOpenList(list);
+        QApplication::processEvents();
+        for (const auto* area : m_pane.findChildren<QAbstractScrollArea*>()) {
+            if (area != m_pane.parts() && area->window() == &m_pane && area->isVisible()) {
+                EXPECT_EQ(area->verticalScrollBarPolicy(), Qt::ScrollBarAlwaysOff) << area->metaObject()->className();
+            }
+        }
+        EXPECT_GT(m_pane.parts()->verticalScrollBar()->maximum(), 0) << "all of it together";
     }
+}
+
+TEST_F(Ticks, NoButtonOfAnExperimentIsCutAtAnyWidth)
+{
     m_pane.layout()->setSizeConstraint(QLayout::SetNoConstraint); // as it is in the window
     m_pane.setMinimumSize(0, 0);
-    m_pane.resize(860, 600);
+    m_pane.setOpenList(VerdictPane::List::next);
+    m_pane.experiments()->addCallsButton()->click();
+    m_pane.experiments()->rows().at(0)->box()->click();
+    for (const int width : {280, 340, 420, 520, 640, 860}) {
+        m_pane.resize(width, 500);
+        QApplication::processEvents();
+        const QWidget& room = *m_pane.parts()->viewport();
+        for (QWidget* part : m_pane.experiments()->findChildren<QWidget*>()) {
+            const bool control = qobject_cast<QAbstractButton*>(part) || qobject_cast<QComboBox*>(part)
+                || qobject_cast<QAbstractSpinBox*>(part);
+            if (control && part->isVisible()) {
+                EXPECT_GE(part->width(), part->minimumSizeHint().width())
+                    << part->accessibleName().toStdString() << " at " << width;
+                EXPECT_LE(
+                    part->mapTo(&m_pane, part->rect().topRight()).x(), room.mapTo(&m_pane, room.rect().topRight()).x())
+                    << part->accessibleName().toStdString() << " at " << width;
+            }
+        }
+    }
+}
+
+TEST_F(Ticks, AQuestionNamesTheControlsOfTheWindow)
+{
+    auto facts = calmFacts();
+    facts.members[0].slackPercent = -12;
+    const auto close = verdictOf(facts);
+    ASSERT_EQ(close.rule, RuleId::withoutMargin);
+    ASSERT_TRUE(close.question.find("--called") != std::string::npos) << "as the command line has it";
+    m_pane.showVerdict(test::makeRun()->captures[2], close);
+    const auto texts = m_pane.question()->findChildren<QLabel*>();
+    ASSERT_FALSE(texts.isEmpty());
+    EXPECT_FALSE(texts[0]->text().contains(QStringLiteral("--"))) << texts[0]->text().toStdString();
+    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Say how calls made again ended…")});
+    QApplication::processEvents();
+    ASSERT_NE(answer("Say how calls made again ended…"), nullptr);
+    for (int i = 0; i < 2; ++i) {
+        answer("Say how calls made again ended…")->click();
+        EXPECT_EQ(m_pane.openList(), VerdictPane::List::next);
+        ASSERT_EQ(m_pane.experiments()->calls()->rows().size(), 1U) << "the second time it is there";
+        EXPECT_EQ(m_pane.experiments()->calls()->rows()[0]->setting(), (CallSetting {true, "kernels-off"}));
+    }
+    CallsRow* row = m_pane.experiments()->calls()->rows()[0];
+    row->callsBox()->setValue(5);
+    row->failedBox()->setValue(5);
+    EXPECT_EQ(m_pane.verdict()->rule, RuleId::failsWithoutKernels) << "it is the answer";
+}
+
+TEST_F(Ticks, WhereNoTickAnswersAllVariantsAreOffered)
+{
+    auto facts = calmFacts();
+    facts.identified.how = IdentifiedBy::unknown;
+    const auto unknown = verdictOf(facts);
+    ASSERT_EQ(unknown.rule, RuleId::functionUnknown);
+    m_pane.showVerdict(test::makeRun()->captures[2], unknown);
+    EXPECT_EQ(m_pane.question()->answers(),
+        (QStringList {QStringLiteral("Say what ran…"), QStringLiteral("Say how calls made again ended…")}));
+    QApplication::processEvents();
+    ASSERT_NE(answer("Say what ran…"), nullptr);
+    answer("Say what ran…")->click();
+    auto* menu = m_pane.ticks()->findChild<QMenu*>();
+    ASSERT_NE(menu, nullptr);
+    EXPECT_TRUE(menu->isVisible());
+    menu->close();
+}
+
+TEST_F(Ticks, ASlackBelowZeroIsExplained)
+{
+    auto facts = calmFacts();
+    facts.members[0].slackPercent = -20;
+    m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
+    ASSERT_NE(box("gns-gram"), nullptr);
+    EXPECT_TRUE(box("gns-gram")->toolTip().contains(QStringLiteral("exceeds by 25 % the bound")))
+        << box("gns-gram")->toolTip().toStdString();
+    const auto* summary = m_pane.findChild<QLabel*>(QStringLiteral("summary"));
+    ASSERT_NE(summary, nullptr);
+    EXPECT_TRUE(summary->toolTip().contains(QStringLiteral("Slack -20 % is below zero")))
+        << summary->toolTip().toStdString();
+}
+
+TEST_F(Ticks, WhatWasNotJudgedOffersNothingToTry)
+{
+    auto verdict = openVerdict();
+    verdict.facts.replayed = false;
+    verdict.next.clear();
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    const int high = m_pane.ticks()->height();
-    m_pane.resize(860, 120);
-    EXPECT_LT(m_pane.ticks()->height(), high);
-    m_pane.resize(860, 600);
-    EXPECT_EQ(m_pane.ticks()->height(), high);
+    const auto chips = m_pane.findChildren<QToolButton*>(QStringLiteral("chip"));
+    const auto next = std::ranges::find_if(
+        chips, [](const QToolButton* chip) { return chip->text().startsWith(QStringLiteral("try next")); });
+    ASSERT_NE(next, chips.end());
+    EXPECT_FALSE((*next)->isEnabled()) << "a count of calls would change nothing";
 }
 
 TEST_F(Ticks, ACastThatLosesTheInputIsSaidByItsNumber)
