@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shared/elidedlabel.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QRegularExpression>
 #include <QTextLayout>
 
@@ -51,13 +54,14 @@ void ElidedLabel::setFullText(const QString& text)
     elide();
 }
 
-void ElidedLabel::setLines(int lines)
+void ElidedLabel::setLines(int lines, int most)
 {
-    if (m_lines == lines) {
+    if (m_least == lines && m_most == std::max(lines, most)) {
         return;
     }
-    m_lines = lines;
-    setAlignment(lines > 1 ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignLeft | Qt::AlignVCenter);
+    m_least = m_lines = lines;
+    m_most = std::max(lines, most);
+    setAlignment(m_most > 1 ? Qt::AlignLeft | Qt::AlignTop : Qt::AlignLeft | Qt::AlignVCenter);
     updateGeometry();
     elide();
 }
@@ -78,8 +82,23 @@ void ElidedLabel::resizeEvent(QResizeEvent* event)
     elide();
 }
 
+/// As many lines as the text takes at this width.
+void ElidedLabel::fit()
+{
+    if (m_most == m_least || width() <= 0) {
+        return;
+    }
+    const QRect room(0, 0, width(), (m_most + 1) * fontMetrics().lineSpacing());
+    const int height = fontMetrics().boundingRect(room, Qt::TextWordWrap, m_text).height();
+    const int lines = std::clamp(height / fontMetrics().lineSpacing(), m_least, m_most);
+    if (std::exchange(m_lines, lines) != lines) {
+        updateGeometry();
+    }
+}
+
 void ElidedLabel::elide()
 {
+    fit();
     static const QRegularExpression breaks(QStringLiteral("\\s"));
     const QString shown = elidedLines(m_text, font(), width(), m_lines, m_mode);
     setText(shown);

@@ -20,8 +20,8 @@ public:
 
     void setFullText(const QString& text);
     QString fullText() const { return m_text; }
-    /// So many lines it is high, whatever it says; 1 unless told.
-    void setLines(int lines);
+    /// So many lines it is high, whatever it says; 1 unless told. Where the text takes more at its width, up to `most`.
+    void setLines(int lines, int most = 0);
     int lines() const { return m_lines; }
     QSize minimumSizeHint() const override;
     QSize sizeHint() const override;
@@ -31,9 +31,12 @@ protected:
 
 private:
     void elide();
+    void fit();
 
     QString m_text;
-    int m_lines = 1;
+    int m_lines = 1; ///< it is high
+    int m_least = 1;
+    int m_most = 1;
     Qt::TextElideMode m_mode;
 };
 

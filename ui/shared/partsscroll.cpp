@@ -29,12 +29,15 @@ PartsScroll::PartsScroll(QWidget* parent)
 
 int PartsScroll::leastHeight() const
 {
-    return m_parts->totalMinimumHeightForWidth(viewport()->width());
+    return m_parts->hasHeightForWidth() ? m_parts->totalMinimumHeightForWidth(viewport()->width())
+                                        : m_parts->totalMinimumSize().height();
 }
 
 QSize PartsScroll::sizeHint() const
 {
-    return {m_parts->totalSizeHint().width(), m_parts->totalHeightForWidth(viewport()->width())};
+    const QSize hint = m_parts->totalSizeHint();
+    return {
+        hint.width(), m_parts->hasHeightForWidth() ? m_parts->totalHeightForWidth(viewport()->width()) : hint.height()};
 }
 
 QSize PartsScroll::minimumSizeHint() const

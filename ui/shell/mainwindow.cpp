@@ -201,6 +201,10 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
     connectReport();
     connectWhatIf();
     connectKnown();
+    // A box for text would take what is dropped on it for text, or refuse it.
+    for (QWidget* part : findChildren<QWidget*>()) {
+        part->setAcceptDrops(false);
+    }
     explainPanes(*m_area);
     explainCommands(m_actions);
     checkPlaces();
@@ -339,6 +343,11 @@ void MainWindow::linkPanes()
     connect(m_links, &PaneLinks::readoutChanged, this, [this](const QString& text) { m_status.setReadout(text); });
     connect(
         m_links, &PaneLinks::problem, this, [this](const QString& sentence) { m_messages->showMessage(sentence, {}); });
+    connect(m_area, &PaneArea::frontChanged, this, [this](const QString& name) {
+        if (!m_shownRun.isEmpty()) {
+            m_settings.setFront(m_shownRun, name);
+        }
+    });
     connect(panes().timeline, &TimelinePane::stateChanged, this,
         [this] { m_settings.setState("timeline", panes().timeline->saveState()); });
 }
@@ -418,7 +427,10 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     rememberOpened(exactText(loaded.opened.string()));
     m_stack->setCurrentWidget(m_area);
-    if (std::exchange(m_shownRun, keyOf(loaded)) != keyOf(loaded)) {
+    const bool other = std::exchange(m_shownRun, keyOf(loaded)) != keyOf(loaded);
+    // Before a tab that is put away makes another one the open one.
+    const QString front = other ? m_settings.front(m_shownRun) : QString();
+    if (other) {
         m_area->forgetAnswers();
     }
     layout()->activate();
@@ -428,6 +440,7 @@ void MainWindow::onRunChanged()
     m_settings.setRan(keyOf(loaded), loaded.ran);
     onUserFilesChanged();
     m_area->setLogsOnly(loaded.run->captures.empty());
+    m_area->bringToFront(front);
     showListed();
 }
 

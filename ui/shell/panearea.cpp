@@ -25,6 +25,7 @@
 #include "ui/cliff/cliffpane.h"
 #include "ui/faulttree/faulttreepane.h"
 #include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
 #include "ui/film/framepane.h"
 #include "ui/findings/findingspane.h"
 #include "ui/gauges/gaugespane.h"
@@ -32,6 +33,7 @@
 #include "ui/instruments/instrumentspane.h"
 #include "ui/report/reportpane.h"
 #include "ui/rollback/rollbackpane.h"
+#include "ui/shared/partsscroll.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/taborder.h"
 #include "ui/sweep/sweeppane.h"
@@ -45,7 +47,7 @@ namespace nanscope {
 namespace {
 
 constexpr double shareOfAnswer = 0.37; ///< of the height, at least
-constexpr double mostOfAnswer = 0.6;
+constexpr double mostOfAnswer = 0.55;
 
 /// A tab names its pane.
 template <class Pane>
@@ -53,6 +55,25 @@ Pane* untitled(Pane* pane)
 {
     pane->setTitle({});
     return pane;
+}
+
+/// In a low window it scrolls as a whole: the answer above keeps its room.
+PartsScroll* scrolling(QWidget* pane)
+{
+    auto* scroll = new PartsScroll;
+    scroll->parts()->setContentsMargins(0, 0, 0, 0);
+    scroll->parts()->addWidget(pane);
+    scroll->setMinimumHeight(grid(26));
+    return scroll;
+}
+
+void keepInSight(PartsScroll& scroll, FilmStrip& strip)
+{
+    QObject::connect(&strip, &FilmStrip::currentChanged, &scroll, [&scroll, &strip](int frame) {
+        const QRect rect = strip.frameRect(frame);
+        const QPoint at = strip.mapTo(scroll.widget(), rect.center());
+        scroll.ensureVisible(at.x(), at.y(), 0, rect.height());
+    });
 }
 
 /// Qt 6 shows the page together with its tab, in front or not.
@@ -107,6 +128,16 @@ QTabWidget* makeTabs(const QString& name)
 
 } // namespace
 
+bool MostHeight::take(int needed, int at)
+{
+    const bool otherLines = std::exchange(width, at) != at;
+    if (needed <= height && !otherLines) {
+        return false;
+    }
+    height = needed;
+    return true;
+}
+
 PaneArea::PaneArea(QWidget* parent)
     : QMainWindow(parent)
     , m_docks(*this)
@@ -144,11 +175,11 @@ void PaneArea::buildPanes()
 QTabWidget* PaneArea::buildTools()
 {
     m_tools = makeTabs(tr("Tools"));
-    m_tools->addTab(m_panes.gauges, tr("Gauges"));
-    m_tools->addTab(m_panes.cliff, tr("Cliff"));
-    m_tools->addTab(m_panes.instruments, tr("Instruments"));
-    m_tools->addTab(m_panes.whatIf, tr("What if"));
-    m_tools->addTab(m_panes.rollback, tr("Rollback"));
+    m_tools->addTab(scrolling(m_panes.gauges), tr("Gauges"));
+    m_tools->addTab(scrolling(m_panes.cliff), tr("Cliff"));
+    m_tools->addTab(scrolling(m_panes.instruments), tr("Instruments"));
+    m_tools->addTab(scrolling(m_panes.whatIf), tr("What if"));
+    m_tools->addTab(scrolling(m_panes.rollback), tr("Rollback"));
     return m_tools;
 }
 
@@ -159,7 +190,10 @@ QWidget* PaneArea::buildCentre()
     films->addWidget(m_panes.film);
     films->addWidget(m_panes.beside);
     m_tabs = makeTabs(tr("Pictures"));
-    m_tabs->addTab(films, tr("Film"));
+    PartsScroll* scroll = scrolling(films);
+    keepInSight(*scroll, *m_panes.film->strip());
+    keepInSight(*scroll, *m_panes.beside->strip());
+    m_tabs->addTab(scroll, tr("Film"));
     m_tabs->addTab(m_panes.sweep, tr("Sweep"));
     m_timelineTab = new QSplitter;
     m_timelineTab->addWidget(m_panes.timeline);
@@ -167,6 +201,9 @@ QWidget* PaneArea::buildCentre()
     m_tabs->addTab(m_panes.findings, tr("Findings"));
     m_tabs->addTab(buildTools(), tr("Tools"));
     m_tabs->addTab(m_panes.report, tr("Report"));
+    for (const QTabWidget* tabs : {m_tabs, m_tools}) {
+        connect(tabs, &QTabWidget::currentChanged, this, [this] { Q_EMIT frontChanged(front()); });
+    }
     m_bringBack = buildBringBack();
     m_bringBack->setParent(m_tabs);
     m_tabs->installEventFilter(this);
@@ -219,7 +256,8 @@ void PaneArea::fitAnswer()
     const int possible = height() - m_centre->minimumSizeHint().height()
         - style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, this);
     const int most = std::min(static_cast<int>(height() * mostOfAnswer), possible);
-    const int wanted = std::min(m_answerHeight.value_or(std::max(m_answerNeeds, usual)), most);
+    const int needed = std::max({m_answerNeeds.height, m_answerOpened.height, usual});
+    const int wanted = std::min(m_answerHeight.value_or(needed), most);
     if (wanted > 0 && m_answer->height() != wanted) {
         resizeDocks({m_answer}, {wanted}, Qt::Vertical);
         // Else it is a few pixels off until something else lays the docks out again.
@@ -230,18 +268,18 @@ void PaneArea::fitAnswer()
 
 void PaneArea::forgetAnswers()
 {
-    m_answerNeeds = 0;
+    m_answerNeeds = {};
 }
 
-/// It grows with what is selected and does not shrink again: a card that moved with every capture would unsettle.
-void PaneArea::onAnswerNeeds(int height)
+/// It grows with what is selected and does not shrink again: a card that moved with every capture would unsettle. What
+/// the user opens in it gets its room for as long as it is open.
+void PaneArea::onAnswerNeeds(int height, bool opened)
 {
     constexpr int borders = 2;
     const QMargins around = m_answer->widget()->layout()->contentsMargins();
     const int needs = height + around.top() + around.bottom() + borders;
-    const bool otherLines = std::exchange(m_answerNeedsAt, m_panes.verdict->width()) != m_panes.verdict->width();
-    if (needs > m_answerNeeds || otherLines) {
-        m_answerNeeds = needs;
+    const bool closed = !opened && std::exchange(m_answerOpened, {}).height > 0;
+    if ((opened ? m_answerOpened : m_answerNeeds).take(needs, m_panes.verdict->width()) || closed) {
         QMetaObject::invokeMethod(this, &PaneArea::fitAnswer, Qt::QueuedConnection);
     }
 }
@@ -259,6 +297,32 @@ void PaneArea::showTabOf(const QWidget& pane)
         for (int tab = 0; tab < tabs->count(); ++tab) {
             if (tabs->widget(tab) == &pane || tabs->widget(tab)->isAncestorOf(&pane)) {
                 tabs->setTabVisible(tab, true);
+                tabs->setCurrentIndex(tab);
+            }
+        }
+    }
+}
+
+QString PaneArea::front() const
+{
+    const QWidget* shown = m_tabs->currentWidget() == m_tools ? m_tools->currentWidget() : m_tabs->currentWidget();
+    const auto isIn = [shown](const NamedPane& named) {
+        return shown && (shown == named.pane || shown->isAncestorOf(named.pane));
+    };
+    const auto found = std::ranges::find_if(m_named, isIn);
+    return found == m_named.end() ? QString() : found->name;
+}
+
+void PaneArea::bringToFront(const QString& name)
+{
+    const auto found = std::ranges::find(m_named, name, &NamedPane::name);
+    const auto holds = [&](QTabWidget& tabs, int tab) {
+        return tabs.isTabVisible(tab)
+            && (tabs.widget(tab) == found->pane || tabs.widget(tab)->isAncestorOf(found->pane));
+    };
+    for (QTabWidget* tabs : {m_tabs, m_tools}) {
+        for (int tab = 0; found != m_named.end() && tab < tabs->count(); ++tab) {
+            if (holds(*tabs, tab)) {
                 tabs->setCurrentIndex(tab);
             }
         }
@@ -567,8 +631,10 @@ void PaneArea::putAwayOrBringBack()
 void PaneArea::showTabsOfCaptures(bool shown)
 {
     const auto isOfCaptures = [this](const QWidget* tab) {
-        return tab->isAncestorOf(m_panes.film) || tab == m_panes.sweep || tab == m_timelineTab || tab == m_panes.gauges
-            || tab == m_panes.cliff || tab == m_panes.instruments;
+        const auto holds = [tab](const QWidget* pane) { return tab == pane || tab->isAncestorOf(pane); };
+        return tab != m_tools
+            && (holds(m_panes.film) || holds(m_panes.sweep) || tab == m_timelineTab || holds(m_panes.gauges)
+                || holds(m_panes.cliff) || holds(m_panes.instruments));
     };
     if (!shown && isOfCaptures(m_tabs->currentWidget())) {
         m_tabBefore = m_tabs->currentWidget();

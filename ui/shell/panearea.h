@@ -63,6 +63,16 @@ struct NamedPane
     QWidget* pane = nullptr; ///< the dock it is in, where it is in one
 };
 
+/// The most that was needed as long as the width stayed the same.
+struct MostHeight
+{
+    int height = 0;
+    int width = 0;
+
+    /// False where it changes nothing.
+    bool take(int needed, int at);
+};
+
 /// What an open run is seen in: the answer above, which no tab and no layout hides, tabs in the middle and docks around
 /// them. A main window inside the window, so that docks keep a margin to its edges.
 class PaneArea : public QMainWindow
@@ -82,6 +92,10 @@ public:
     void fitAnswer();
     /// Of the run that was open: its card need be no higher than the answers of the next.
     void forgetAnswers();
+    /// The name of the pane whose tab is open.
+    QString front() const;
+    /// Opens its tab; not where that is put away.
+    void bringToFront(const QString& name);
     /// By the name in named(), and shown if it was behind a tab. Null where there is none of this name.
     QWidget* pane(const QString& name);
     /// Every pane by its title, the first nine with a key; then what shows, hides and docks them.
@@ -108,6 +122,9 @@ public:
 
     QSize minimumSizeHint() const override;
 
+Q_SIGNALS:
+    void frontChanged(const QString& name);
+
 protected:
     bool event(QEvent* event) override;
     bool eventFilter(QObject* object, QEvent* event) override;
@@ -121,7 +138,7 @@ private:
     void buildAnswer();
     void buildDocks();
     void namePanes();
-    void onAnswerNeeds(int height);
+    void onAnswerNeeds(int height, bool opened);
     void adapt();
     void keepWidths();
     void takeWidths();
@@ -140,8 +157,8 @@ private:
     QSplitter* m_centre = nullptr; ///< the tabs, and in a run of logs alone the timeline below them
     QDockWidget* m_answer = nullptr;
     std::optional<int> m_answerHeight;
-    int m_answerNeeds = 0; ///< the most of any capture that was selected
-    int m_answerNeedsAt = 0; ///< at this width of the verdict
+    MostHeight m_answerNeeds; ///< of any capture that was selected
+    MostHeight m_answerOpened; ///< while something is open in it
     Docks m_docks;
     bool m_laidOut = false;
     QByteArray m_wide; ///< while stacked: the layout to go back to

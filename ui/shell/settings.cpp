@@ -47,6 +47,11 @@ QString ranKey(const QString& session)
     return QStringLiteral("ran/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
 }
 
+QString frontKey(const QString& session)
+{
+    return QStringLiteral("front/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
+}
+
 std::vector<std::string> stringsOf(const QVariant& value)
 {
     std::vector<std::string> strings;
@@ -240,6 +245,18 @@ void WindowSettings::setRan(const QString& session, const std::vector<std::strin
         QSettings().remove(ranKey(session));
     } else {
         QSettings().setValue(ranKey(session), listOf(ran));
+    }
+}
+
+QString WindowSettings::front(const QString& session) const
+{
+    return m_enabled ? QSettings().value(frontKey(session)).toString() : QString();
+}
+
+void WindowSettings::setFront(const QString& session, const QString& pane)
+{
+    if (m_enabled && front(session) != pane) {
+        QSettings().setValue(frontKey(session), pane);
     }
 }
 

@@ -59,6 +59,10 @@ public:
     std::vector<std::string> ran(const QString& session) const;
     void setRan(const QString& session, const std::vector<std::string>& ran);
 
+    /// The pane in front when the run of this session was shown last; empty where that is not known.
+    QString front(const QString& session) const;
+    void setFront(const QString& session, const QString& pane);
+
     /// What was chosen of the findings of the run of this session, as far as its names are still known.
     diagnose::FindingChoices findingChoices(const QString& session) const;
     void setFindingChoices(const QString& session, const diagnose::FindingChoices& choices);

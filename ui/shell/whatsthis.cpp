@@ -38,9 +38,11 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The selected frame of the film, large: the result of one op as a matrix, with NaN, ±Inf and zero in "
             "colours of their own outside the scale. Below it stand its formula, its counts, its largest and smallest "
-            "magnitude and its Frobenius norm ‖X‖_F. Turn the wheel to zoom; near enough, the exact elements are "
-            "shown, "
-            "and the one under the cursor is read out.")},
+            "magnitude and its Frobenius norm ‖X‖_F. Turn the wheel or Shift+drag a box to zoom; near enough, the "
+            "exact "
+            "elements are shown, and the one under the cursor is read out. Where a pixel has to do for several "
+            "elements "
+            "it has the colour of the largest, so a small picture is lighter than a large one of the same matrix.")},
     {"sweep",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The selected capture replayed: a row per variant, a column per number format, and in each cell how the "
@@ -48,7 +50,9 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "speaks "
             "for the numbers; finite everywhere speaks against them. Sweep fills the table; a click on a cell shows "
             "its film, and one that is empty is replayed. Options… chooses variants, formats, lowering, epsilon and "
-            "steps; rows that are not as usual say so below the variant.")},
+            "steps; rows that are not as usual say so below the variant. Slack is by how much ‖X‖₂ may still grow "
+            "before "
+            "the schedule diverges, as far as the bound guarantees it.")},
     {"gauges",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Numbers of the shown cell per step: the spectral bound ‖XXᵀ‖_F^½ ≥ ‖X‖₂ with the limit beyond which the "
@@ -62,14 +66,17 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "points "
             "of a curve but marks in the lane above, beside the captures and events of the run. Look left of the first "
             "mark for what was climbing; turn the wheel or draw a box to zoom (with Shift where zoomed in), drag to "
-            "move, click a mark to go to its capture, and set A and B to read a difference.")},
+            "move, and click a mark to go to its capture. Click a step and Shift+click a second one to read by how "
+            "much "
+            "every curve changed between them; the menu of the plot and the keys A and B set the same two marks.")},
     {"verdict",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Whose fault the selected capture is, as far as the data carries: upstream, numerics, implementation, "
             "machine, or undecided. Behind it stand the counts of what speaks for it, what speaks against it and what "
             "cannot be tested here; open them to see each line with its source. Untick the variants that did not run, "
             "answer the question where there is one, say how an experiment ended or how often the captured call failed "
-            "when it was made again: each judges again.")},
+            "when it was made again: each judges again. Slack is by how much ‖X‖₂ may still grow before the schedule "
+            "diverges; below zero the bound is exceeded already.")},
     {"film",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The replay of one cell, op by op from left to right, each frame one matrix. The frame in which values "
@@ -82,8 +89,10 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "Input and output as the capture holds them, nothing replayed. NaN, ±Inf and zero have colours of their "
             "own "
             "outside the scale, and the damage the verdict speaks of is framed: rows, a rectangle or a tile tell more "
-            "about a kernel than their number. Both zoom together; the exact element under the cursor is read out "
-            "below.")},
+            "about a kernel than their number. Both zoom together, by wheel or by a box (Shift+drag where zoomed in); "
+            "the "
+            "exact element under the cursor is read out below. Where a pixel has to do for several elements it has the "
+            "colour of the largest.")},
     {"cliff",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "How far the cell is from divergence. The curve is theory: the odd polynomials p(σ) of the schedule, "

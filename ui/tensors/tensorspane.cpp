@@ -64,7 +64,8 @@ TensorsPane::TensorsPane(QWidget* parent)
     batchRow->addWidget(m_batch, 1);
     auto* beside = new QVBoxLayout;
     beside->setSpacing(grid(1));
-    m_output.caption->setLines(2);
+    // Beside a narrow picture the place of the damage takes two lines, and what follows is not to be lost for it.
+    m_output.caption->setLines(2, 4);
     m_input.caption->setLines(3);
     m_input.box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
     beside->addWidget(m_input.box);

@@ -225,6 +225,84 @@ TEST_F(Layouts, ALongNameOfTheRunWidensNoDock)
     EXPECT_EQ(dock("captures")->width(), width);
 }
 
+TEST_F(Layouts, TheAnswerGrowsWithWhatItSaysAndWithWhatIsOpenedInIt)
+{
+    openSample();
+    for (const QSize size : {QSize(1280, 800), QSize(1280, 700)}) {
+        window->resize(size);
+        ASSERT_TRUE(waitUntil([&] { return window->size() == size && !area()->isStacked(); }));
+        VerdictPane& pane = *window->panes().verdict;
+        const auto fits = [&] { return pane.parts()->leastHeight() <= pane.parts()->viewport()->height(); };
+        auto verdict = *window->workspace().verdict();
+        const auto share = [&] { return area()->height() * 37 / 100; };
+        while (pane.parts()->leastHeight() <= share()) {
+            verdict.facts.replayed = false; // else the words are made anew
+            verdict.summary += " and once more, since more lines are wanted than a share of the window holds";
+            pane.showVerdict(*window->workspace().capture(), verdict);
+            QApplication::processEvents();
+        }
+        EXPECT_TRUE(waitUntil(fits)) << "at " << size.height();
+        EXPECT_GT(area()->answer()->height(), share());
+        const int closed = area()->answer()->height();
+        pane.setOpenList(VerdictPane::List::speaksFor);
+        EXPECT_TRUE(waitUntil([&] { return area()->answer()->height() > closed; })) << "at " << size.height();
+        pane.setOpenList(VerdictPane::List::none);
+        EXPECT_TRUE(waitUntil([&] { return area()->answer()->height() == closed; })) << "at " << size.height();
+    }
+}
+
+TEST_F(Layouts, TheOpenTabComesBackWithItsRun)
+{
+    openSample();
+    EXPECT_EQ(area()->front(), QStringLiteral("film"));
+    area()->goTo(QStringLiteral("cliff"));
+    window->close();
+    openSample();
+    EXPECT_EQ(area()->front(), QStringLiteral("cliff"));
+    area()->goTo(QStringLiteral("sweep"));
+    std::filesystem::copy(folder / "sample", folder / "other", std::filesystem::copy_options::recursive);
+    ASSERT_TRUE(open(folder / "other"));
+    area()->goTo(QStringLiteral("report"));
+    ASSERT_TRUE(open(folder / "sample"));
+    EXPECT_EQ(area()->front(), QStringLiteral("sweep"));
+}
+
+TEST_F(Layouts, WhereTheFilterHidesWhatIsJudgedTheCardSaysSo)
+{
+    openSample();
+    VerdictPane& pane = *window->panes().verdict;
+    const auto clear = [&]() -> QToolButton* {
+        for (auto* button : pane.findChildren<QToolButton*>()) {
+            if (button->text() == QStringLiteral("Clear the filter") && button->isVisible()) {
+                return button;
+            }
+        }
+        return nullptr;
+    };
+    EXPECT_EQ(clear(), nullptr);
+    const int selected = window->workspace().selected();
+    window->panes().captures->setFilterText(QStringLiteral("downstream"));
+    EXPECT_EQ(window->workspace().selected(), selected) << "a filter that is typed changes no answer";
+    ASSERT_NE(clear(), nullptr);
+    window->panes().captures->setFilterText(QStringLiteral("birth"));
+    EXPECT_EQ(clear(), nullptr) << "it is listed again";
+    window->panes().captures->setFilterText(QStringLiteral("downstream"));
+    ASSERT_NE(clear(), nullptr);
+    clear()->click();
+    EXPECT_EQ(clear(), nullptr);
+    EXPECT_TRUE(window->panes().captures->view()->currentIndex().isValid()) << "and marked in the list";
+    EXPECT_EQ(window->workspace().selected(), selected);
+}
+
+TEST_F(Layouts, WhatIsDroppedAnywhereIsOpened)
+{
+    openSample();
+    EXPECT_TRUE(window->acceptDrops());
+    for (const QWidget* part : window->findChildren<QWidget*>()) {
+        EXPECT_FALSE(part->acceptDrops() && part->window() == window.get()) << part->metaObject()->className();
+    }
+}
+
 TEST_F(Layouts, TheAnswerIsAsHighAsItNeedsUnlessItsEdgeWasDragged)
 {
     openSample();
