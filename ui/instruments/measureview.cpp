@@ -36,6 +36,8 @@ MeasureView::MeasureView(QWidget* parent)
     m_pictures->addWidget(m_scale);
     m_pictures->addWidget(m_epsilon);
     m_pictures->addWidget(m_spectrum);
+    // In a low window the tab scrolls, and a plot that is lower tells nothing.
+    m_pictures->setMinimumHeight(grid(44));
     m_pictures->hide();
     addWidget(m_pictures);
     addWidget(m_text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <QEvent>
+#include <QScrollBar>
 #include <QVBoxLayout>
 
 namespace nanscope {
@@ -25,6 +26,7 @@ PartsScroll::PartsScroll(QWidget* parent)
     viewport()->setAutoFillBackground(false);
     contents->setAutoFillBackground(false);
     contents->installEventFilter(this);
+    connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_kept = nullptr; });
 }
 
 int PartsScroll::leastHeight() const
@@ -49,6 +51,17 @@ void PartsScroll::fit()
 {
     widget()->resize(viewport()->width(), std::max(viewport()->height(), leastHeight()));
     updateGeometry();
+    keepInSight(m_kept);
+}
+
+void PartsScroll::keepInSight(QWidget* part)
+{
+    m_kept = part;
+    if (part && part->isVisible()) {
+        const int top = part->mapTo(widget(), QPoint()).y();
+        ensureVisible(0, top + part->height(), 0, 0);
+        ensureVisible(0, top, 0, 0);
+    }
 }
 
 bool PartsScroll::eventFilter(QObject* object, QEvent* event)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QPointer>
 #include <QScrollArea>
 
 class QVBoxLayout;
@@ -20,6 +21,8 @@ public:
     QVBoxLayout* parts() const { return m_parts; }
     /// The least of every part, at this width.
     int leastHeight() const;
+    /// Scrolls to this part, again when sizes change, until the user scrolls; none lets go of it. Its top comes first.
+    void keepInSight(QWidget* part);
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -32,6 +35,7 @@ private:
     void fit();
 
     QVBoxLayout* m_parts;
+    QPointer<QWidget> m_kept; ///< in sight
 };
 
 } // namespace nanscope

@@ -48,6 +48,7 @@ namespace {
 
 constexpr double shareOfAnswer = 0.37; ///< of the height, at least
 constexpr double mostOfAnswer = 0.55;
+constexpr double mostOfOpened = 0.75; ///< while something is open in it
 
 /// A tab names its pane.
 template <class Pane>
@@ -255,7 +256,8 @@ void PaneArea::fitAnswer()
     // Asked for more than there is, QMainWindow gives less than it could.
     const int possible = height() - m_centre->minimumSizeHint().height()
         - style()->pixelMetric(QStyle::PM_DockWidgetSeparatorExtent, nullptr, this);
-    const int most = std::min(static_cast<int>(height() * mostOfAnswer), possible);
+    const double share = m_answerOpened.height > 0 ? mostOfOpened : mostOfAnswer;
+    const int most = std::min(static_cast<int>(height() * share), possible);
     const int needed = std::max({m_answerNeeds.height, m_answerOpened.height, usual});
     const int wanted = std::min(m_answerHeight.value_or(needed), most);
     if (wanted > 0 && m_answer->height() != wanted) {

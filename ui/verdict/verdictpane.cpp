@@ -7,7 +7,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
-#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -115,6 +114,7 @@ void VerdictPane::connectParts()
     connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
     connect(m_question, &VerdictQuestion::callsWanted, this, &VerdictPane::askCalls);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
+    connect(m_ticks, &VerdictTicks::resized, this, [this] { m_parts->keepInSight(m_ticks); });
     connect(m_now, &VerdictNow::copied, this, &VerdictPane::nowCopied);
     connect(m_experiments, &VerdictExperiments::resized, this, &VerdictPane::fitList);
     connect(m_experiments, &VerdictExperiments::copied, this, &VerdictPane::experimentCopied);
@@ -238,10 +238,7 @@ void VerdictPane::askWhatRan()
 void VerdictPane::askCalls(const QString& experiment)
 {
     setOpenList(List::next);
-    if (QWidget* row = m_experiments->askCalls(experiment.toStdString())) {
-        // It has its place once the layout has come to it.
-        QTimer::singleShot(0, row, [this, row] { m_parts->ensureWidgetVisible(row); });
-    }
+    m_parts->keepInSight(m_experiments->askCalls(experiment.toStdString()));
 }
 
 void VerdictPane::setConsequences(const Consequences& consequences)
@@ -333,6 +330,7 @@ void VerdictPane::setOpenList(List list)
 {
     m_open = list;
     fillList();
+    m_parts->keepInSight(m_experiments->isHidden() ? static_cast<QWidget*>(m_list) : m_experiments);
 }
 
 /// Those of the list that is open.

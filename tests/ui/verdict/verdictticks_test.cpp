@@ -546,6 +546,27 @@ TEST_F(Ticks, NothingInTheCardScrollsByItself)
     }
 }
 
+TEST_F(Ticks, WhatIsOpenedIsScrolledIntoSight)
+{
+    m_pane.layout()->setSizeConstraint(QLayout::SetNoConstraint); // as it is in the window
+    m_pane.setMinimumSize(0, 0);
+    m_pane.resize(420, 170);
+    QApplication::processEvents();
+    ASSERT_EQ(m_pane.parts()->verticalScrollBar()->value(), 0);
+    m_pane.setOpenList(VerdictPane::List::next);
+    QApplication::processEvents();
+    const auto topOf = [this](QWidget* part) { return part->mapTo(m_pane.parts()->viewport(), QPoint()).y(); };
+    EXPECT_GE(topOf(m_pane.experiments()), 0);
+    EXPECT_LT(topOf(m_pane.experiments()), 100) << "its beginning";
+    m_pane.resize(420, 240);
+    QApplication::processEvents();
+    EXPECT_GE(topOf(m_pane.experiments()), 0) << "also in another size";
+    m_pane.parts()->verticalScrollBar()->triggerAction(QAbstractSlider::SliderToMinimum);
+    m_pane.resize(420, 250);
+    QApplication::processEvents();
+    EXPECT_EQ(m_pane.parts()->verticalScrollBar()->value(), 0) << "who scrolls looks at something else";
+}
+
 TEST_F(Ticks, NoButtonOfAnExperimentIsCutAtAnyWidth)
 {
     m_pane.layout()->setSizeConstraint(QLayout::SetNoConstraint); // as it is in the window
