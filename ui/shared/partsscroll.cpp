@@ -29,10 +29,20 @@ PartsScroll::PartsScroll(QWidget* parent)
     connect(verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_kept = nullptr; });
 }
 
+int PartsScroll::leastHeightAt(int width) const
+{
+    return m_parts->hasHeightForWidth() ? m_parts->totalMinimumHeightForWidth(width)
+                                        : m_parts->totalMinimumSize().height();
+}
+
 int PartsScroll::leastHeight() const
 {
-    return m_parts->hasHeightForWidth() ? m_parts->totalMinimumHeightForWidth(viewport()->width())
-                                        : m_parts->totalMinimumSize().height();
+    return leastHeightAt(viewport()->width());
+}
+
+int PartsScroll::heightOfAll() const
+{
+    return leastHeightAt(contentsRect().width());
 }
 
 QSize PartsScroll::sizeHint() const

@@ -21,6 +21,8 @@ public:
     QVBoxLayout* parts() const { return m_parts; }
     /// The least of every part, at this width.
     int leastHeight() const;
+    /// So high nothing scrolls, so that no scroll bar takes width.
+    int heightOfAll() const;
     /// Scrolls to this part, again when sizes change, until the user scrolls; none lets go of it. Its top comes first.
     void keepInSight(QWidget* part);
 
@@ -32,6 +34,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    int leastHeightAt(int width) const;
     void fit();
 
     QVBoxLayout* m_parts;

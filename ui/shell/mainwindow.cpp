@@ -373,6 +373,7 @@ void MainWindow::setTheme(ThemeChoice choice)
 void MainWindow::setComparing(bool comparing)
 {
     m_compare->setComparing(comparing);
+    m_area->setComparing(comparing);
     if (!comparing) {
         // The middle asks for less only once all that is posted to lay it out again has come.
         QTimer::singleShot(0, m_area, &PaneArea::fitAnswer);

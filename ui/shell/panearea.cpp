@@ -48,6 +48,7 @@ namespace {
 
 constexpr double shareOfAnswer = 0.37; ///< of the height, at least
 constexpr double mostOfAnswer = 0.55;
+constexpr int lowestTab = grid(26);
 constexpr double mostOfOpened = 0.75; ///< while something is open in it
 
 /// A tab names its pane.
@@ -64,7 +65,7 @@ PartsScroll* scrolling(QWidget* pane)
     auto* scroll = new PartsScroll;
     scroll->parts()->setContentsMargins(0, 0, 0, 0);
     scroll->parts()->addWidget(pane);
-    scroll->setMinimumHeight(grid(26));
+    scroll->setMinimumHeight(lowestTab);
     return scroll;
 }
 
@@ -191,10 +192,10 @@ QWidget* PaneArea::buildCentre()
     films->addWidget(m_panes.film);
     films->addWidget(m_panes.beside);
     m_tabs = makeTabs(tr("Pictures"));
-    PartsScroll* scroll = scrolling(films);
-    keepInSight(*scroll, *m_panes.film->strip());
-    keepInSight(*scroll, *m_panes.beside->strip());
-    m_tabs->addTab(scroll, tr("Film"));
+    m_films = scrolling(films);
+    keepInSight(*m_films, *m_panes.film->strip());
+    keepInSight(*m_films, *m_panes.beside->strip());
+    m_tabs->addTab(m_films, tr("Film"));
     m_tabs->addTab(m_panes.sweep, tr("Sweep"));
     m_timelineTab = new QSplitter;
     m_timelineTab->addWidget(m_panes.timeline);
@@ -266,6 +267,12 @@ void PaneArea::fitAnswer()
         layout()->invalidate();
         layout()->activate();
     }
+}
+
+void PaneArea::setComparing(bool comparing)
+{
+    m_films->setMinimumHeight(comparing ? 0 : lowestTab);
+    m_films->updateGeometry();
 }
 
 void PaneArea::forgetAnswers()

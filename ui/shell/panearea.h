@@ -26,6 +26,7 @@ class FramePane;
 class GaugesPane;
 class HeatView;
 class InstrumentsPane;
+class PartsScroll;
 class ReportPane;
 class RollbackPane;
 class SweepPane;
@@ -90,6 +91,8 @@ public:
     void setAnswerHeight(std::optional<int> height);
     /// Gives the answer its height again, where something else took it.
     void fitAnswer();
+    /// Two films below each other take their room from the answer; a single one scrolls before it does.
+    void setComparing(bool comparing);
     /// Of the run that was open: its card need be no higher than the answers of the next.
     void forgetAnswers();
     /// The name of the pane whose tab is open.
@@ -153,6 +156,7 @@ private:
     std::vector<NamedPane> m_named;
     QTabWidget* m_tabs = nullptr;
     QTabWidget* m_tools = nullptr; ///< one of the tabs
+    PartsScroll* m_films = nullptr; ///< one of the tabs
     QSplitter* m_timelineTab = nullptr; ///< holds the timeline, but for runs of logs alone
     QSplitter* m_centre = nullptr; ///< the tabs, and in a run of logs alone the timeline below them
     QDockWidget* m_answer = nullptr;

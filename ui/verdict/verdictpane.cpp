@@ -379,7 +379,7 @@ void VerdictPane::fitList()
 void VerdictPane::sayHeight()
 {
     const bool opened = !m_list->isHidden() || !m_experiments->isHidden() || m_ticks->showsAll();
-    Q_EMIT heightNeeded(m_parts->leastHeight(), opened);
+    Q_EMIT heightNeeded(m_parts->heightOfAll(), opened);
 }
 
 QSize VerdictPane::minimumSizeHint() const

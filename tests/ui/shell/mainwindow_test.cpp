@@ -38,6 +38,7 @@
 #include "ui/heatmap/heatmap.h"
 #include "ui/report/reportpane.h"
 #include "ui/report/reportview.h"
+#include "ui/shared/partsscroll.h"
 #include "ui/shared/roles.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -439,6 +440,8 @@ TEST_F(SampleWindow, ComparingGivesItsRoomBack)
     ASSERT_NE(answer, nullptr);
     // What is on its way when the next thing happens has no height to speak of.
     qobject_cast<QMainWindow*>(answer->parentWidget())->setAnimated(false);
+    const PartsScroll* parts = window.panes().verdict->parts();
+    ASSERT_TRUE(waitUntil([&] { return parts->leastHeight() <= parts->viewport()->height(); })) << "at this width";
     const int before = answer->height();
     window.actions().compare->trigger();
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
