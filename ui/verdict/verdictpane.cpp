@@ -378,7 +378,8 @@ void VerdictPane::fitList()
 
 void VerdictPane::sayHeight()
 {
-    const bool opened = !m_list->isHidden() || !m_experiments->isHidden() || m_ticks->showsAll();
+    const bool opened =
+        !m_hidden->isHidden() || !m_list->isHidden() || !m_experiments->isHidden() || m_ticks->showsAll();
     Q_EMIT heightNeeded(m_parts->heightOfAll(), opened);
 }
 

@@ -56,6 +56,7 @@ Outcome allOf(const diagnose::Element& element, bool forecasts)
     diagnose::MemberReplays replays({element, 1e-8, diagnose::Enough::asked, forecasts, none, *device, cancel},
         [&](const diagnose::Member& member, std::size_t done, std::size_t all) {
             outcome.replayed.push_back(member.variant->name);
+            EXPECT_EQ(all, replay::variants().size());
             EXPECT_LT(done, all);
             EXPECT_GE(done + 1, outcome.replayed.size()) << "it goes forward";
         });
