@@ -14,6 +14,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
@@ -24,6 +25,7 @@
 #include "core/scaleout/job.h"
 #include "core/scaleout/launch.h"
 #include "core/scaleout/member.h"
+#include "core/scaleout/rankagreement.h"
 #include "gpu/agreement.h"
 #include "gpu/gpu.h"
 #include "gpu/scaleout/c10dstore.h"
@@ -45,7 +47,9 @@ constexpr std::string_view help =
                              only runs programs of replays on this device, for a process that judges
   nanscope-worker env        prints torch, CUDA and the devices found as one JSON object
   nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]
-                             replays on every GPU here and says as one JSON object whether they give the same bits
+                             replays on every GPU here and says as one JSON object whether they give the same bits;
+                             started by torchrun or srun: one device of each rank, and rank 0 says it. It waits for the
+                             others for 60 s, or --patience SECONDS, and names those that are missing
   nanscope-worker join JOB [--device D] [--silence SECONDS]
                              takes part in a job that nanscope sweep --job has made, beside others that torchrun or srun
                              started, or alone; --device cuda is the GPU of its local rank. A process that is not heard
@@ -95,10 +99,18 @@ Json answerJson(const GpuAgreement& answer)
         {"notes", answer.notes}};
 }
 
-Result<replay::AgreementRequest> parse(int argc, char** argv)
+/// What `nanscope-worker agree` was given.
+struct AgreeOptions
+{
+    replay::AgreementRequest request;
+    int patience = 60; ///< seconds that rank 0 waits for the others
+};
+
+Result<AgreeOptions> parse(int argc, char** argv)
 {
     CLI::App app;
-    replay::AgreementRequest request;
+    AgreeOptions options;
+    auto& request = options.request;
     std::string precision;
     std::vector<std::string> variantFiles;
     app.add_option("capture", request.capture.path)->required();
@@ -106,6 +118,7 @@ Result<replay::AgreementRequest> parse(int argc, char** argv)
     app.add_option("--precision", precision);
     app.add_option("--repeats", request.repeats)->check(CLI::Range(1, 1000));
     app.add_option("--variant-file", variantFiles)->allow_extra_args(false);
+    app.add_option("--patience", options.patience)->check(CLI::Range(1, 86400));
     try {
         app.parse(argc, argv);
     } catch (const CLI::Error& error) {
@@ -122,20 +135,7 @@ Result<replay::AgreementRequest> parse(int argc, char** argv)
             return failure(ErrorKind::usage, fmt::format("there is no precision '{}'", precision));
         }
     }
-    return request;
-}
-
-/// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]: prints one line of JSON,
-/// also where it fails, and returns the exit status: 0 done, 2 wrong usage, 4 nothing to compare, 1 anything else.
-int runAgree(int argc, char** argv)
-{
-    const auto request = parse(argc, argv);
-    const auto answer = request ? agreeOnGpus(*request) : tl::make_unexpected(request.error());
-    if (!answer) {
-        return fail("nanscope.agreement/1", answer.error());
-    }
-    print(answerJson(*answer));
-    return exitDone;
+    return options;
 }
 
 CancelToken& interruptToken()
@@ -150,6 +150,75 @@ extern "C" void onInterrupt(int)
     interruptToken().cancel();
 }
 
+std::optional<std::string> environmentVariable(const std::string& name)
+{
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+int gpuCount()
+{
+    return static_cast<int>(torchInfo().devices.size()) - 1;
+}
+
+/// "cuda" is the GPU of the local rank; srun may show each process one GPU only, which is then everybody's first.
+std::string deviceOf(const std::string& wanted, const scaleout::Launch& launch)
+{
+    const int gpus = gpuCount();
+    return wanted == "cuda" && gpus > 0 ? fmt::format("cuda:{}", launch.localRank % gpus) : wanted;
+}
+
+Json answerJson(const scaleout::RankAgreement& answer, int processes)
+{
+    auto json = answerJson(GpuAgreement {answer.agreement, {}, {}});
+    json["processes"] = processes;
+    json["missing"] = answer.missing;
+    if (!answer.missing.empty()) {
+        json["notes"].push_back(fmt::format("no word of rank {}", fmt::join(answer.missing, ", ")));
+    }
+    return json;
+}
+
+/// One of the ranks that torchrun or srun started: rank 0 prints the answer.
+int agreeAsRank(const AgreeOptions& options, const scaleout::Launch& launch)
+{
+    const auto device = deviceOf(gpuCount() > 0 ? "cuda" : "cpu", launch);
+    auto store = connectStore(launch);
+    const auto mine =
+        store ? replay::replaysOn(device, options.request, makeTorchDevice) : tl::make_unexpected(store.error());
+    const auto patience = std::chrono::seconds(options.patience);
+    const auto answer = mine ? scaleout::agreeOverRanks(*mine, launch, **store, patience, interruptToken())
+                             : tl::make_unexpected(mine.error());
+    if (!answer) {
+        return fail("nanscope.agreement/1", answer.error());
+    }
+    if (launch.rank == 0 || !answer->missing.empty()) {
+        print(answerJson(*answer, launch.processes));
+    }
+    return exitDone;
+}
+
+/// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]: prints one line of JSON,
+/// also where it fails, and returns the exit status: 0 done, 2 wrong usage, 4 nothing to compare, 1 anything else.
+int runAgree(int argc, char** argv)
+{
+    const auto options = parse(argc, argv);
+    const auto launch = options ? scaleout::launchOf(environmentVariable) : tl::make_unexpected(options.error());
+    if (!launch) {
+        return fail("nanscope.agreement/1", launch.error());
+    }
+    if (!launch->alone()) {
+        return agreeAsRank(*options, *launch);
+    }
+    const auto& request = options->request;
+    const auto answer = agreeOnGpus(request);
+    if (!answer) {
+        return fail("nanscope.agreement/1", answer.error());
+    }
+    print(answerJson(*answer));
+    return exitDone;
+}
+
 /// What `nanscope-worker join` was given.
 struct JoinOptions
 {
@@ -157,13 +226,6 @@ struct JoinOptions
     std::string device; ///< empty: as the job has it
     std::int64_t silence = std::chrono::seconds(scaleout::LedgerOptions().silence).count();
 };
-
-/// "cuda" is the GPU of the local rank; srun may show each process one GPU only, which is then everybody's first.
-std::string deviceOf(const std::string& wanted, const scaleout::Launch& launch)
-{
-    const auto gpus = static_cast<int>(torchInfo().devices.size()) - 1;
-    return wanted == "cuda" && gpus > 0 ? fmt::format("cuda:{}", launch.localRank % gpus) : wanted;
-}
 
 scaleout::MemberOptions memberOptions(
     const JoinOptions& given, const scaleout::Job& job, const scaleout::Launch& launch)
@@ -186,10 +248,7 @@ Result<scaleout::MemberReport> join(const JoinOptions& given)
     if (!job) {
         return tl::make_unexpected(job.error());
     }
-    const auto launch = scaleout::launchOf([](const std::string& name) {
-        const char* value = std::getenv(name.c_str());
-        return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-    });
+    const auto launch = scaleout::launchOf(environmentVariable);
     auto store = launch ? connectStore(*launch) : tl::make_unexpected(launch.error());
     if (!store) {
         return tl::make_unexpected(store.error());

@@ -86,8 +86,14 @@ protected:
     /// As srun starts a process, at a store that rank 0 keeps.
     ChildProcess start(const std::string& job, int rank, int processes, int port) const
     {
-        auto process = ChildProcess::start({NANSCOPE_WORKER_PROGRAM, {"join", m_folder / job, "--silence", "5"},
-            {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(processes)},
+        return start({"join", m_folder / job, "--silence", "5"}, rank, processes, port);
+    }
+
+    static ChildProcess start(const std::vector<std::string>& arguments, int rank, int processes, int port,
+        const std::string& productsOfMkl = "AUTO")
+    {
+        auto process = ChildProcess::start({NANSCOPE_WORKER_PROGRAM, arguments,
+            {{"MKL_CBWR", productsOfMkl}, {"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(processes)},
                 {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"},
                 {"MASTER_PORT", std::to_string(port)}, {"OMP_NUM_THREADS", "1"}}});
         if (!process) {
@@ -226,6 +232,24 @@ TEST_F(ScaleOut, KeepsTheCellsInTheSession)
     EXPECT_EQ(rows.json()["rows"][0][1], "6");
     const auto ops = run({"sql", session, "SELECT count(*) AS n FROM op_tiles", "--json"});
     EXPECT_NE(ops.json()["rows"][0][0], "0");
+}
+
+/// MKL's products for every processor add in another order than those for this one: a machine that computes
+/// differently.
+TEST_F(ScaleOut, FindsTheRankThatComputesDifferentlyAndTheOneThatIsMissing)
+{
+    const int port = freePort();
+    const std::vector<std::string> agree {
+        "agree", m_folder / "capture5.pt", "--variant", "torch-muon", "--precision", "fp32", "--patience", "10"};
+    std::vector<ChildProcess> processes;
+    for (int rank = 0; rank < 4; ++rank) {
+        processes.push_back(start(agree, rank, 5, port, rank == 2 ? "COMPATIBLE" : "AUTO"));
+    }
+    const auto answer = said(processes.front());
+    EXPECT_EQ(answer["agree"], false) << answer;
+    EXPECT_EQ(answer["odd"], Json::array({"rank 2, cpu"})) << answer;
+    EXPECT_EQ(answer["missing"], Json::array({4})) << answer;
+    EXPECT_THAT(answer["devices"], SizeIs(4));
 }
 
 TEST_F(ScaleOut, RefusesAnotherJobInTheSameFolder)

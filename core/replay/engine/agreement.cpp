@@ -183,6 +183,15 @@ Agreement agreementOf(std::vector<DeviceHashes> devices)
     return result;
 }
 
+Result<DeviceHashes> replaysOn(
+    const std::string& device, const AgreementRequest& request, const DeviceFactory& factory, const CancelToken& cancel)
+{
+    const auto capture = tensorfile::openCapture(request.capture);
+    const auto input =
+        capture ? capture->input.values(0, capture->input.matrices().batch) : tl::make_unexpected(capture.error());
+    return input ? replaysOn(device, request, *capture, *input, factory, cancel) : tl::make_unexpected(input.error());
+}
+
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel)
 {

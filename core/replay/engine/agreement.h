@@ -57,6 +57,10 @@ struct AgreementRequest
     Catalogue catalogue {};
 };
 
+/// Replays on one device.
+Result<DeviceHashes> replaysOn(const std::string& device, const AgreementRequest& request, const DeviceFactory& factory,
+    const CancelToken& cancel = {});
+
 /// Replays on each device in turn. Fails where the capture or the variant is not there, or a device cannot do it.
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel = {});
