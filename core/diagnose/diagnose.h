@@ -20,7 +20,7 @@
 
 namespace nanscope::replay {
 class Device;
-}
+} // namespace nanscope::replay
 
 namespace nanscope::diagnose {
 

@@ -17,8 +17,8 @@
 #include "core/base/jsonanswer.h"
 #include "core/json/jsonfields.h"
 #include "core/platform/sharedmemory.h"
+#include "core/replay/program/programjson.h"
 #include "core/rpc/answers.h"
-#include "core/rpc/programjson.h"
 #include "core/rpc/requests.h"
 #include "core/session/sessiontypes.h"
 
@@ -137,14 +137,14 @@ Json DeviceService::hello() const
 
 Result<Json> DeviceService::limit(const Json& request) const
 {
-    return programFromJson(member(request, "program")).map([this](const replay::Program& program) {
+    return replay::programFromJson(member(request, "program")).map([this](const replay::Program& program) {
         return Json {{"limit", m_device.batchLimit(program)}};
     });
 }
 
 Result<Json> DeviceService::prepare(const Json& request)
 {
-    auto program = programFromJson(member(request, "program"));
+    auto program = replay::programFromJson(member(request, "program"));
     const auto batch = valueIn<std::int64_t>(request, "batch");
     if (!program || batch < 1) {
         return program ? wrong("\"batch\" is not a number from 1 on") : tl::make_unexpected(program.error());
@@ -172,7 +172,7 @@ Result<Json> DeviceService::upload(const Json& request)
 Result<Json> DeviceService::run(const Json& request)
 {
     for (const auto& one : member(request, "code")) {
-        const auto instruction = instructionFromJson(one, m_program);
+        const auto instruction = replay::instructionFromJson(one, m_program);
         if (!instruction) {
             return tl::make_unexpected(instruction.error());
         }
@@ -185,7 +185,7 @@ Result<Json> DeviceService::run(const Json& request)
 
 Result<Json> DeviceService::rescan(const Json& request)
 {
-    return instructionFromJson(member(request, "instruction"), m_program)
+    return replay::instructionFromJson(member(request, "instruction"), m_program)
         .and_then([this](const replay::Instruction& instruction) { return m_device.rescan(instruction); })
         .and_then(done);
 }

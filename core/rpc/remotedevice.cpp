@@ -12,8 +12,8 @@
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/json/jsonfields.h"
+#include "core/replay/program/programjson.h"
 #include "core/rpc/answers.h"
-#include "core/rpc/programjson.h"
 #include "core/rpc/requests.h"
 
 namespace nanscope::rpc {
@@ -134,7 +134,7 @@ Result<void> RemoteDevice::flush()
         return {};
     }
     const auto code = std::exchange(m_waiting, {});
-    return ask({{"do", "run"}, {"code", jsonArray(code, instructionToJson)}}).and_then(nothing);
+    return ask({{"do", "run"}, {"code", jsonArray(code, replay::instructionToJson)}}).and_then(nothing);
 }
 
 Result<nlohmann::ordered_json> RemoteDevice::askAfterwards(const Json& request)
@@ -144,14 +144,14 @@ Result<nlohmann::ordered_json> RemoteDevice::askAfterwards(const Json& request)
 
 std::int64_t RemoteDevice::batchLimit(const replay::Program& program) const
 {
-    const auto answer = ask({{"do", "limit"}, {"program", programToJson(program)}});
+    const auto answer = ask({{"do", "limit"}, {"program", replay::programToJson(program)}});
     return std::max<std::int64_t>(1, answer ? valueIn<std::int64_t>(*answer, "limit") : 1);
 }
 
 Result<void> RemoteDevice::prepare(const replay::Program& program, std::int64_t batch)
 {
     m_waiting.clear();
-    return ask({{"do", "prepare"}, {"program", programToJson(program)}, {"batch", batch}}).and_then(nothing);
+    return ask({{"do", "prepare"}, {"program", replay::programToJson(program)}, {"batch", batch}}).and_then(nothing);
 }
 
 Result<void> RemoteDevice::upload(ValueView input)
@@ -181,7 +181,7 @@ Result<void> RemoteDevice::overwrite(
 
 Result<void> RemoteDevice::rescan(const replay::Instruction& instruction)
 {
-    return askAfterwards({{"do", "rescan"}, {"instruction", instructionToJson(instruction)}}).and_then(nothing);
+    return askAfterwards({{"do", "rescan"}, {"instruction", replay::instructionToJson(instruction)}}).and_then(nothing);
 }
 
 Result<std::vector<Scan>> RemoteDevice::scans()

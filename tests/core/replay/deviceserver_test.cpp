@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include "core/replay/program/programjson.h"
 #include "core/replay/variants/catalogue.h"
-#include "core/rpc/programjson.h"
 
 namespace nanscope {
 
@@ -36,7 +36,7 @@ std::vector<Json> answersTo(const std::string& lines)
 Json program()
 {
     const auto variant = replay::Catalogue().find("torch-muon");
-    return rpc::programToJson(*replay::compileProgram(**variant, {1, 4, 6}, {}));
+    return replay::programToJson(*replay::compileProgram(**variant, {1, 4, 6}, {}));
 }
 
 std::string prepare(const Json& program, int batch = 1)

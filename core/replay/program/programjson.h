@@ -7,18 +7,18 @@
 #include "core/base/result.h"
 #include "core/replay/program/program.h"
 
-namespace nanscope::rpc {
+namespace nanscope::replay {
 
 /// What a device reads of a program; not what names it and nothing that only its caller reads (rounding, coefficients,
 /// Gram points).
-nlohmann::ordered_json programToJson(const replay::Program& program);
+nlohmann::ordered_json programToJson(const Program& program);
 
 /// The way back. Refused where a buffer, scalar, vector or scan slot is named that the program does not have.
-Result<replay::Program> programFromJson(const nlohmann::ordered_json& json);
+Result<Program> programFromJson(const nlohmann::ordered_json& json);
 
-nlohmann::ordered_json instructionToJson(const replay::Instruction& instruction);
+nlohmann::ordered_json instructionToJson(const Instruction& instruction);
 
 /// One of this program's, or of its kind.
-Result<replay::Instruction> instructionFromJson(const nlohmann::ordered_json& json, const replay::Program& program);
+Result<Instruction> instructionFromJson(const nlohmann::ordered_json& json, const Program& program);
 
-} // namespace nanscope::rpc
+} // namespace nanscope::replay

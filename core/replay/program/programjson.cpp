@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rpc/programjson.h"
+#include "core/replay/program/programjson.h"
 
 #include <algorithm>
 #include <type_traits>
@@ -71,10 +71,6 @@ void fields(Visit& visit, jsonfields::Of<Program> auto& value)
     visit("code", value.code);
 }
 
-} // namespace nanscope::replay
-
-namespace nanscope::rpc {
-
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -93,23 +89,23 @@ bool known(Enum value, Enum last)
     return static_cast<int>(value) >= 0 && value <= last;
 }
 
-bool fits(const replay::Instruction& in, const replay::Program& program)
+bool fits(const Instruction& in, const Program& program)
 {
     const auto& buffers = program.buffers;
     const bool operands = within(in.out, buffers.size()) && within(in.a, buffers.size()) && within(in.b, buffers.size())
         && within(in.c, buffers.size());
     return operands && within(in.scalar, program.scalarCount) && within(in.vector, program.vectorLengths.size())
-        && within(in.scanSlot, program.scanCount) && known(in.code, replay::Code::scaleColumns)
+        && within(in.scanSlot, program.scanCount) && known(in.code, Code::scaleColumns)
         && known(in.round, Precision::fp16);
 }
 
-bool possible(const replay::BufferPlan& plan)
+bool possible(const BufferPlan& plan)
 {
     return plan.rows >= 0 && plan.cols >= 0 && plan.rows <= mostElements && plan.cols <= mostElements
         && (plan.rows == 0 || plan.cols <= mostElements / plan.rows) && known(plan.format, Precision::fp16);
 }
 
-bool consistent(const replay::Program& program)
+bool consistent(const Program& program)
 {
     const bool counts = program.shape.batch >= 0 && program.scalarCount >= 0 && program.scanCount >= 0;
     const bool output = program.output >= 0 && within(program.output, program.buffers.size());
@@ -124,38 +120,38 @@ T valueOf(const Json& json)
 {
     T value;
     jsonfields::Reader read(json);
-    replay::fields(read, value);
+    fields(read, value);
     return value;
 }
 
 } // namespace
 
-Json programToJson(const replay::Program& program)
+Json programToJson(const Program& program)
 {
     return jsonfields::Writer::written(program);
 }
 
-Result<replay::Program> programFromJson(const Json& json)
+Result<Program> programFromJson(const Json& json)
 {
-    auto program = valueOf<replay::Program>(json);
+    auto program = valueOf<Program>(json);
     if (!consistent(program)) {
         return failure(ErrorKind::usage, "the program contradicts itself");
     }
     return program;
 }
 
-Json instructionToJson(const replay::Instruction& instruction)
+Json instructionToJson(const Instruction& instruction)
 {
     return jsonfields::Writer::written(instruction);
 }
 
-Result<replay::Instruction> instructionFromJson(const Json& json, const replay::Program& program)
+Result<Instruction> instructionFromJson(const Json& json, const Program& program)
 {
-    const auto instruction = valueOf<replay::Instruction>(json);
+    const auto instruction = valueOf<Instruction>(json);
     if (!fits(instruction, program)) {
         return failure(ErrorKind::usage, "the instruction is none of this program");
     }
     return instruction;
 }
 
-} // namespace nanscope::rpc
+} // namespace nanscope::replay
