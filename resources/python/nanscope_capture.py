@@ -84,8 +84,10 @@ UNREAD = 4096  # calls after which observe reads its verdicts though nobody ende
 
 # Functions that run Newton-Schulz: module, name, Nanscope's name of the variant (None where arguments, version or
 # hardware choose it), arguments that it takes for granted, and where that was read. Names and commits are those of
-# docs/variants.md and core/replay/variants/published.cpp; a function that is not in here gets no variant.
+# docs/variants.md and core/replay/variants/published.cpp; a function that is not in here gets no variant. Where one has
+# several entries, the first that fits the call counts.
 JORDAN = (3.4445, -4.7750, 2.0315)
+EMERGING = "emerging_optimizers.orthogonalized_optimizers.muon_utils"
 KNOWN = (
     (
         "torch.optim._muon",
@@ -155,12 +157,31 @@ KNOWN = (
         {},
         "KempnerInstitute/KempnerForge 5666d0d: Jordan's steps in fp32, X Xᵀ of tall matrices, too",
     ),
-    (
-        "emerging_optimizers.orthogonalized_optimizers.muon_utils",
-        "newton_schulz",
-        None,
-        {},
-        "NVIDIA-NeMo/Emerging-Optimizers fd77292: coefficient_type chooses",
+    *(
+        (
+            EMERGING,
+            "newton_schulz",
+            f"emerging-{variant}",
+            {
+                "coefficient_type": coefficients,
+                "steps": steps,
+                "normalize_in_double": variant == "double-norm",
+                "use_syrk": False,
+                "tp_group": None,
+            },
+            "NVIDIA-NeMo/Emerging-Optimizers fd77292, muon_utils.py",
+        )
+        for variant, coefficients, steps in (
+            ("simple", "simple", 5),
+            ("quintic", "quintic", 5),
+            ("double-norm", "quintic", 5),
+            ("polar-express", "polar_express", 8),
+            ("polar-express-5", "polar_express", 5),
+            ("cans", "cans", 5),
+            ("aol", "aol", 4),
+            ("hybrid", "deepseekv4", 10),
+            ("cubic5", "cubic5", 5),
+        )
     ),
 )
 
@@ -958,12 +979,20 @@ def _equal(value, expected):
 
 
 def _known_variant(identity, arguments):
-    """(variant, where that was read) of a function in the table that was called as its entry takes for granted."""
+    """(variant, where that was read) of a function in the table that was called as an entry of it takes for granted."""
+    found = None, None
     for module, name, variant, expected, source in KNOWN:
-        if (identity["module"], identity["qualname"]) == (module, name):
-            fits = all(_equal(arguments.get(key), value) for key, value in expected.items())
-            return (variant if fits else None), source
-    return None, None
+        if (identity["module"], identity["qualname"]) != (module, name):
+            continue
+        if all(_equal(arguments.get(key), value) for key, value in expected.items()):
+            return variant, source
+        found = None, source
+    return found
+
+
+def _known_precision(identity, call):
+    """Emerging-Optimizers casts to bf16 where torch is set to "medium", which its optimizers do around the call alone."""
+    return "bf16" if identity["module"] == EMERGING and call.around[0] == "medium" else None
 
 
 def _versions():
@@ -1066,6 +1095,11 @@ def _environment(device):
         "pid": os.getpid(),
         "host": hashlib.sha256(platform.node().encode()).hexdigest()[:16],
     }
+
+
+def _environment_of(call):
+    with _as_around(call):
+        return _environment(call.device)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1241,6 +1275,7 @@ class _Call:
 
     __slots__ = (
         "args",
+        "around",
         "block",
         "control",
         "copy",
@@ -1336,6 +1371,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.stream = _stream(tensor.device)
     call.data_ptr = tensor.data_ptr()
     call.part = _part(value)
+    call.around = _around(tensor.device)
     call.step = _process.step
     call.wall_ns = time.time_ns()
     call.monotonic_ns = time.monotonic_ns()
@@ -1344,6 +1380,35 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.input = weakref.ref(value)
     call.input_version = _version(value)
     return call
+
+
+def _around(device):
+    """What a caller may have set for this call alone, and what changes its result: how precise products of fp32 are, and
+    the format of autocast. Where both ways of torch to say the former were used, it refuses to tell."""
+    torch = sys.modules["torch"]
+    precision = cast = None
+    try:
+        precision = torch.get_float32_matmul_precision()
+        if torch.is_autocast_enabled(device.type):
+            cast = torch.get_autocast_dtype(device.type)
+    except Exception:
+        pass
+    return precision, cast
+
+
+@contextlib.contextmanager
+def _as_around(call, how="same"):
+    """The same once more, as in observe the caller has left it by the end of the step; in fp32 nothing that rounds to less."""
+    torch = _torch()
+    precision, cast = ("highest", None) if how == "fp32" else call.around
+    now = _around(call.device)
+    with contextlib.ExitStack() as stack:
+        if precision != now[0] and None not in (precision, now[0]):
+            stack.callback(torch.set_float32_matmul_precision, now[0])
+            torch.set_float32_matmul_precision(precision)
+        if cast != now[1]:
+            stack.enter_context(torch.autocast(call.device.type, dtype=cast, enabled=cast is not None))
+        yield
 
 
 def _arguments(call, tensor):
@@ -2097,7 +2162,8 @@ def _may_stand_for_output(scene, record):
 
 @contextlib.contextmanager
 def _scene_of(call, how):
-    """No gradient, the stream of the call or a new one, and every generator of random numbers as it was before."""
+    """No gradient, what was set around the call, its stream or a new one, and every generator of random numbers as it was
+    before."""
     torch = _torch()
     kept = random.getstate()
     devices = [call.device] if call.device.type == "cuda" else []
@@ -2106,7 +2172,8 @@ def _scene_of(call, how):
         stream = torch.cuda.Stream(call.device) if how == "stream" else call.stream
         torch.cuda.synchronize(call.device)
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=devices), torch.cuda.stream(stream):
+        around = _as_around(call, how)
+        with torch.no_grad(), around, torch.random.fork_rng(devices=devices), torch.cuda.stream(stream):
             yield
             if devices:
                 torch.cuda.synchronize(call.device)
@@ -2135,8 +2202,9 @@ def _sidecar(scene, retries, skipped, damage):
     if options["variant"] or variant:
         top["variant"] = options["variant"] or variant
         top["variant_from"] = "the user" if options["variant"] else source
-    if options["precision"]:
-        top["precision"] = options["precision"]
+    precision = options["precision"] or _known_precision(identity, call)
+    if precision:
+        top["precision"] = precision
     if isinstance(call.step, int):
         top["step"] = call.step
     epsilon = _epsilon(call)
@@ -2193,7 +2261,7 @@ def _sidecar(scene, retries, skipped, damage):
             "controls": [],
             "parameters": _parameters(call, scene.rebuilt),
             "state": _state(call),
-            "environment": _environment(call.device),
+            "environment": _environment_of(call),
             "limits": _limits(),
             "privacy": _settings.privacy,
             "ring": _ring(),

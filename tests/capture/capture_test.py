@@ -460,6 +460,30 @@ class Identity(Case):
             self.assertEqual(capture._known_variant(capture._identity(function), arguments)[0], name)
         self.assertEqual(capture._known_variant(capture._identity(broken), {}), (None, None))
 
+    def test_of_several_entries_the_one_that_fits(self):
+        def newton_schulz(x, steps, coefficient_type="quintic", tp_group=None, use_syrk=False, normalize_in_double=False):
+            return x * NAN
+
+        newton_schulz.__module__, newton_schulz.__qualname__ = capture.EMERGING, "newton_schulz"
+        before = torch.get_float32_matmul_precision()
+        for arguments, precision, expected in (
+            ({"steps": 5}, "highest", ("emerging-quintic", None)),
+            ({"steps": 5}, "medium", ("emerging-quintic", "bf16")),
+            ({"steps": 5, "normalize_in_double": True}, "high", ("emerging-double-norm", None)),
+            ({"steps": 8, "coefficient_type": "polar_express"}, "medium", ("emerging-polar-express", "bf16")),
+            ({"steps": 7}, "highest", (None, None)),
+        ):
+            self.forget()
+            self.on("observe", keep=True, retries=0)
+            torch.set_float32_matmul_precision(precision)
+            capture.wrap(newton_schulz)(draw(8, 12), **arguments)
+            torch.set_float32_matmul_precision(before)
+            capture.end_step()
+            sidecar = self.only()[1]
+            self.assertEqual((sidecar.get("variant"), sidecar.get("precision")), expected, arguments)
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_user_may_name_it(self):
         self.on()
         capture.wrap(broken, variant="keller-jordan", precision="bf16")(draw(8, 12))
@@ -522,6 +546,32 @@ class Retries(Case):
         torch.manual_seed(5)
         capture.wrap(drawing)(draw(8, 12).requires_grad_())
         self.assertEqual((torch.rand(1).item(), random.random()), expected)
+
+    def test_what_was_set_around_the_call_is_set_again(self):
+        """Emerging-Optimizers sets the precision of products for the call alone; a step may be under autocast."""
+        before = torch.get_float32_matmul_precision()
+        for mode in ("observe", "strict"):
+            self.forget()
+            self.on(mode, retries=2)
+            seen = []
+
+            def asking(X):
+                seen.append((torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cpu")))
+                return X @ X.mT * NAN
+
+            X = draw(8, 12, dtype=torch.bfloat16)
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                torch.set_float32_matmul_precision("medium")
+                Y = capture.wrap(asking)(X)
+                torch.set_float32_matmul_precision(before)
+            capture.end_step()
+            self.assertEqual(seen, [("medium", True), ("medium", True), ("highest", False), ("medium", True)], mode)
+            self.assertEqual((torch.get_float32_matmul_precision(), torch.is_autocast_enabled("cpu")), (before, False))
+            flags = self.only()[1]["environment"]["flags"]
+            self.assertEqual((flags["float32_matmul_precision"], flags["autocast_cpu"]), ("medium", True))
+            for path in self.folder.iterdir():
+                path.unlink()
+            del Y
 
     def test_time_is_limited(self):
         def slow(X):
