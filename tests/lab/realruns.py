@@ -65,8 +65,36 @@ def write_checkpoint(plan: Plan, run: Path) -> None:
     )
 
 
+def busy(process: multiprocessing.process.BaseProcess) -> float:
+    """Seconds that it has run or waited for a core: on a machine with other work a run is slow and does not hang."""
+    try:
+        ran, waited, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
+    except (OSError, ValueError):
+        return 0.0
+    return (int(ran) + int(waited)) / 1e9
+
+
+def wait_for(ranks: list[multiprocessing.process.BaseProcess]) -> None:
+    """Until all have ended. What stands still is ended: a rank that waits for a dead one after a second, all after 30."""
+    begin = time.monotonic()
+
+    def idle(process: multiprocessing.process.BaseProcess) -> float:
+        return time.monotonic() - begin - busy(process)
+
+    limits: dict[str, float] = {}
+    while alive := [process for process in ranks if process.is_alive()]:
+        time.sleep(0.005)
+        if not limits and any(process.exitcode for process in ranks):
+            limits = {process.name: idle(process) + 1 for process in alive}
+        if all(idle(process) > limits.get(process.name, 30) for process in alive):
+            for process in alive:
+                process.kill()
+    for process in ranks:
+        process.join()
+
+
 def run_once(plan: Plan, run: Path, truth: Path, wrapper: str) -> float:
-    """Trains; returns the seconds it took. A rank that waits for a dead one is ended after a second."""
+    """Trains; returns the seconds it took."""
     run.mkdir(parents=True)
     truth.mkdir()
     if plan.fault == "bad checkpoint":
@@ -79,17 +107,7 @@ def run_once(plan: Plan, run: Path, truth: Path, wrapper: str) -> float:
         ]
         for process in ranks:
             process.start()
-        deadline = time.monotonic() + 30
-        while any(process.is_alive() for process in ranks):
-            time.sleep(0.005)
-            if any(process.exitcode for process in ranks):
-                deadline = min(deadline, time.monotonic() + 1)
-            if time.monotonic() > deadline:
-                for process in ranks:
-                    process.kill()
-                deadline = float("inf")
-        for process in ranks:
-            process.join()
+        wait_for(ranks)
     return time.monotonic() - begin
 
 
