@@ -94,7 +94,7 @@ KNOWN = (
         "_zeropower_via_newtonschulz",
         "torch-muon",
         {"ns_coefficients": JORDAN, "ns_steps": 5},
-        "pytorch/pytorch 098e03f, torch/optim/_muon.py; torch 2.11",
+        "pytorch/pytorch 098e03f, torch/optim/_muon.py; torch 2.11, 2.15",
     ),
     ("muon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "KellerJordan/Muon 857d1ad, muon.py"),
     ("normuon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "zichongli5/NorMuon d45c9a4, normuon.py"),

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,6 +31,7 @@ import torch.distributed as dist
 HELPER = Path(__file__).resolve().parents[2] / "resources" / "python" / "nanscope_capture.py"
 sys.path.insert(0, str(HELPER.parent))
 
+import muon  # noqa: E402
 import nanscope_capture as capture  # noqa: E402
 
 # A process that forks must have no threads of OpenMP yet.
@@ -38,7 +40,8 @@ torch.set_num_threads(1)
 FORK = multiprocessing.get_context("fork")
 NAN = float("nan")
 NAME = re.compile(r"dion_nan_capture_rank(\d+)_shape(\d+(?:x\d+)*)_pid(\d+)_(\d+)\.pt")
-MUON = "torch.optim._muon"
+TORCHS = "torch.optim._muon"
+needs_torchs_muon = unittest.skipUnless(TORCHS in sys.modules, f"torch {torch.__version__} has no torch.optim.Muon")
 
 
 def newton_schulz(X, epsilon=1e-7):
@@ -171,14 +174,14 @@ class Settings(Case):
             capture.configure(on=True, mode="loud")
         self.assertFalse(capture._on)
 
-    def test_from_the_environment_as_a_whole(self):
-        """A process of its own, whose optimizer is torch's and knows nothing, run by the helper."""
+    def as_a_whole(self, takes, variant):
+        """A process of its own, whose optimizer knows nothing, run by the helper."""
         script = self.folder / "train.py"
         script.write_text(
-            "import sys, torch\n"
+            f"import sys, torch\n{takes} import Muon\n"
             "assert sys.argv[1:] == ['--lr', '1']\n"
             "p = torch.nn.Parameter(torch.ones(4, 6)); p.grad = torch.full((4, 6), float('inf'))\n"
-            "torch.optim.Muon([p]).step()\n"
+            "Muon([p]).step()\n"
             "print('went on')\n"
         )
         environment = {**os.environ, "NANSCOPE_CAPTURE_DIR": str(self.folder), "NANSCOPE_CAPTURE_MIN_FREE_BYTES": "0"}
@@ -187,7 +190,15 @@ class Settings(Case):
         )
         self.assertEqual((ran.returncode, ran.stdout), (0, "went on\n"), ran.stderr)
         self.assertIn("[nanscope capture] non-finite Newton-Schulz output on rank 0, shape (4, 6); dumped", ran.stderr)
-        self.assertEqual(self.only()[1]["variant"], "torch-muon")
+        self.assertEqual(self.only()[1]["variant"], variant)
+
+    def test_from_the_environment_as_a_whole(self):
+        shutil.copy(muon.__file__, self.folder)
+        self.as_a_whole("from muon", "keller-jordan")
+
+    @needs_torchs_muon
+    def test_from_the_environment_with_torchs_own(self):
+        self.as_a_whole("from torch.optim", "torch-muon")
 
 
 class Checksum(Case):
@@ -453,12 +464,19 @@ class Identity(Case):
         self.assertTrue(found["compiled"])
         self.assertEqual(found["qualname"], "broken")
 
+    def variant(self, function, *arguments):
+        return capture._known_variant(capture._identity(function), capture._bound(function, arguments, {}))[0]
+
     def test_variant_only_of_what_is_known_as_it_is_called(self):
-        function = getattr(sys.modules[MUON], "_zeropower_via_newtonschulz")
-        for coefficients, name in (((3.4445, -4.7750, 2.0315), "torch-muon"), ((2.0, -1.5, 0.5), None)):
-            arguments = capture._bound(function, (None, coefficients, 5, 1e-7), {})
-            self.assertEqual(capture._known_variant(capture._identity(function), arguments)[0], name)
-        self.assertEqual(capture._known_variant(capture._identity(broken), {}), (None, None))
+        self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None), "keller-jordan")
+        self.assertIsNone(self.variant(muon.zeropower_via_newtonschulz5, None, 6))
+        self.assertIsNone(self.variant(broken, None))
+
+    @needs_torchs_muon
+    def test_variant_of_torchs_own(self):
+        function = sys.modules[TORCHS]._zeropower_via_newtonschulz
+        self.assertEqual(self.variant(function, None, (3.4445, -4.7750, 2.0315), 5, 1e-7), "torch-muon")
+        self.assertIsNone(self.variant(function, None, (2.0, -1.5, 0.5), 5, 1e-7))
 
     def test_of_several_entries_the_one_that_fits(self):
         def newton_schulz(x, steps, coefficient_type="quintic", tp_group=None, use_syrk=False, normalize_in_double=False):
@@ -1019,7 +1037,7 @@ class Steps(Case):
             model = Net()
             if begin:
                 begin()
-            optimizers = [torch.optim.Muon([model.up.weight]), torch.optim.SGD([model.down.weight], lr=0.1)]
+            optimizers = [muon.Muon([model.up.weight]), torch.optim.SGD([model.down.weight], lr=0.1)]
             for optimizer in optimizers:
                 capture.watch(optimizer)
             for step in range(4):
@@ -1027,7 +1045,7 @@ class Steps(Case):
                     parameter.grad = torch.ones_like(parameter) * (NAN if step == 3 else 1)
                 with contextlib.ExitStack() as stack:
                     if not begin:
-                        stack.enter_context(capture.patched(f"{MUON}:_zeropower_via_newtonschulz"))
+                        stack.enter_context(capture.patched("muon:zeropower_via_newtonschulz5"))
                     for optimizer in optimizers:
                         optimizer.step()
             self.assertEqual(self.step(), 3, begin)
@@ -1084,10 +1102,10 @@ class Net(torch.nn.Module):
         return self.down(torch.relu(self.up(x)))
 
 
-def train(steps=10, model=None, poison=None, watch=False, **options):
+def train(steps=10, model=None, poison=None, watch=False, kind=muon.Muon, **options):
     """A small real training; returns the model. The gradient of `poison` becomes NaN in the last step."""
     model = model or Net()
-    optimizer = torch.optim.Muon(model.parameters(), lr=0.02, **options)
+    optimizer = kind(model.parameters(), lr=0.02, **options)
     if watch:
         capture.watch(optimizer, model)
     data = torch.Generator().manual_seed(3)
@@ -1102,28 +1120,50 @@ def train(steps=10, model=None, poison=None, watch=False, **options):
 
 
 class Training(Case):
+    kind = muon.Muon
+    target = "muon:zeropower_via_newtonschulz5"
+    variant, epsilon = "keller-jordan", None
+
+    def train(self, **options):
+        return train(kind=self.kind, **options)
+
+    def place(self):
+        module, _, name = self.target.partition(":")
+        return sys.modules[module], name
+
+    def spied(self, seen):
+        """Notes what goes into the function, below whatever watches it."""
+        original = vars(self.place()[0])[self.place()[1]]
+
+        @functools.wraps(original)
+        def spy(X, *arguments):
+            seen.append(X.clone())
+            return original(X, *arguments)
+
+        return mock.patch.object(*self.place(), spy)
+
     def weights(self, model):
         return [bits(parameter) for parameter in model.parameters()]
 
     def test_bits_are_the_same(self):
         for options in ({}, {"nesterov": False}):
-            expected = self.weights(train(**options))
+            expected = self.weights(self.train(**options))
             for mode in ("observe", "strict"):
                 self.forget()
                 self.on(mode, keep=True, controls=True, outputs=True, stale=True)
                 capture.install()
-                self.assertEqual(self.weights(train(**options)), expected, (options, mode))
+                self.assertEqual(self.weights(self.train(**options)), expected, (options, mode))
                 self.assertEqual(capture._process.looked, 20)
                 self.assertEqual(capture._process.verdicts, 20)
                 self.assertEqual(self.text.getvalue(), "")
 
     def test_bits_are_the_same_after_a_failure(self):
-        expected = self.weights(train(poison="up.weight"))
+        expected = self.weights(self.train(poison="up.weight"))
         for mode in ("observe", "strict"):
             self.forget()
             self.on(mode)
             capture.install()
-            self.assertEqual(self.weights(train(poison="up.weight")), expected, mode)
+            self.assertEqual(self.weights(self.train(poison="up.weight")), expected, mode)
             self.assertEqual(len(self.dumps()), 1)
             for path in self.folder.iterdir():
                 path.unlink()
@@ -1132,17 +1172,16 @@ class Training(Case):
         for options in ({}, {"nesterov": False}):
             self.forget()
             self.on("observe")
-            capture.install()
             seen = []
-            original = torch.Tensor.bfloat16
-            with mock.patch.object(torch.Tensor, "bfloat16", lambda x: seen.append(x.clone()) or original(x)):
-                train(poison="down.weight", watch=True, **options)
+            with self.spied(seen):
+                capture.install()
+                self.train(poison="down.weight", watch=True, **options)
             dump, sidecar = self.only()
             self.assertEqual(bits(dump["input"]), bits(seen[19]))
             if not options:
                 self.assertEqual(sidecar["input"]["from"], "rebuilt")
                 self.assertEqual(sidecar["input"]["rebuilt"]["parameter"], "down.weight")
-            self.assertEqual((sidecar["variant"], sidecar["step"], sidecar["epsilon"]), ("torch-muon", 9, 1e-7))
+            self.assertEqual((sidecar["variant"], sidecar["step"], sidecar.get("epsilon")), (self.variant, 9, self.epsilon))
             self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
             (state,) = sidecar["state"]
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
@@ -1151,6 +1190,25 @@ class Training(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
+    def test_patched_is_undone(self):
+        module, name = self.place()
+        original = vars(module)[name]
+        self.on()
+        with capture.patched(self.target):
+            self.assertIsNot(vars(module)[name], original)
+            self.train(poison="up.weight")
+        self.assertIs(vars(module)[name], original)
+        self.assertEqual(len(self.dumps()), 1)
+
+
+@needs_torchs_muon
+class TrainingWithTorchsOwn(Training):
+    kind = getattr(torch.optim, "Muon", None)
+    target = f"{TORCHS}:_zeropower_via_newtonschulz"
+    variant, epsilon = "torch-muon", 1e-7
+
+
+class Watching(Case):
     def test_stacks_are_rebuilt(self):
         """As dion batches: momentum * buffer + gradient of every matrix, cast to bf16, and a zero matrix."""
         parameters = [torch.nn.Parameter(torch.zeros(8, 12)) for _ in range(2)]
@@ -1164,16 +1222,6 @@ class Training(Case):
         capture.end_step(optimizer=optimizer)
         sidecar = self.only()[1]
         self.assertEqual(sidecar["input"]["rebuilt"]["of"], "a stack of momentum buffer * momentum + gradient")
-
-    def test_patched_is_undone(self):
-        module = sys.modules[MUON]
-        original = vars(module)["_zeropower_via_newtonschulz"]
-        self.on()
-        with capture.patched(f"{MUON}:_zeropower_via_newtonschulz"):
-            self.assertIsNot(vars(module)["_zeropower_via_newtonschulz"], original)
-            train(poison="up.weight")
-        self.assertIs(vars(module)["_zeropower_via_newtonschulz"], original)
-        self.assertEqual(len(self.dumps()), 1)
 
     def test_patched_methods_and_taken_names(self):
         import types
@@ -1198,11 +1246,12 @@ class Training(Case):
 
     def test_install_and_uninstall(self):
         found = capture.install()
-        self.assertEqual(found, [f"{MUON}:_zeropower_via_newtonschulz"])
+        torchs = [f"{TORCHS}:_zeropower_via_newtonschulz"] if TORCHS in sys.modules else []
+        self.assertEqual(found, [*torchs, "muon:zeropower_via_newtonschulz5"])
         self.assertEqual(capture.install(), found)
         self.assertEqual(len(capture._hooks), 2)
         capture.uninstall()
-        self.assertFalse(hasattr(sys.modules[MUON]._zeropower_via_newtonschulz, "nanscope_capture"))
+        self.assertFalse(hasattr(muon.zeropower_via_newtonschulz5, "nanscope_capture"))
         self.assertEqual([finder for finder in sys.meta_path if isinstance(finder, capture._Finder)], [])
         self.on("observe")
         with mock.patch.object(capture, "_finish_step") as finish:
@@ -1212,7 +1261,8 @@ class Training(Case):
     def test_install_imports_nothing_and_sees_what_is_imported_later(self):
         text = "def zeropower_via_newtonschulz5(G, steps=5):\n    return G * float('nan')\n"
         (self.folder / "normuon.py").write_text(text)
-        (self.folder / "muon.py").write_text("raise SystemExit('a stranger that was imported')\n")
+        (self.folder / "flash_muon").mkdir()
+        (self.folder / "flash_muon" / "muon.py").write_text("raise SystemExit('a stranger that was imported')\n")
         (self.folder / "takes.py").write_text("from normuon import zeropower_via_newtonschulz5 as mine\n")
         self.enterContext(mock.patch.object(sys, "path", [str(self.folder), *sys.path]))
         self.addCleanup(lambda: [sys.modules.pop(name, None) for name in ("normuon", "takes")])

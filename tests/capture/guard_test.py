@@ -17,12 +17,14 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import torch
 import torch.distributed as dist
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "resources" / "python"))
 
+import muon  # noqa: E402
 import nanscope_guard as guards  # noqa: E402
 
 torch.set_num_threads(1)
@@ -124,29 +126,39 @@ class AnyNonfinite(unittest.TestCase):
     def test_distributed_tensors_of_every_placement(self):
         for rank, (wrong, asked) in enumerate(in_processes(_ask_placements, 2)):
             self.assertEqual(wrong, [], rank)
-            self.assertEqual(asked, 15)
+            self.assertEqual(asked, 14)
+
+    def test_averages(self):
+        for rank, wrong in enumerate(in_processes(_ask_averages, 2)):
+            if wrong == NO_AVERAGES:
+                self.skipTest(f"gloo of torch {torch.__version__} takes no averages")
+            self.assertEqual(wrong, [], rank)
 
 
-def _ask_placements(rank):
+NO_AVERAGES = "no averages"
+HUGE = 3e38
+
+
+def _ask_averages(rank):
+    from torch.distributed.tensor import Partial
+
+    try:
+        dist.all_reduce(torch.ones(1), op=dist.ReduceOp.AVG)
+    except RuntimeError:
+        return NO_AVERAGES
+    return _wrong_of(rank, [
+        ("finite parts", Partial("avg"), ([1.0, 2.0], [3.0, 4.0])),
+        ("huge parts", Partial("avg"), ([HUGE, 2.0], [HUGE, 4.0])),
+        ("NaN in a part", Partial("avg"), ([1.0, 2.0], [NAN, 4.0])),
+    ])
+
+
+def _wrong_of(rank, cases):
+    """Names of those that are answered otherwise than their whole is."""
     from torch.distributed.device_mesh import init_device_mesh
-    from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+    from torch.distributed.tensor import DTensor
 
     mesh = init_device_mesh("cpu", (2,))
-    huge = 3e38
-    cases = [
-        ("finite shards", Shard(0), ([1.0, 2.0], [3.0, 4.0])),
-        ("NaN in a shard", Shard(0), ([1.0, 2.0], [NAN, 4.0])),
-        ("Inf in the other", Shard(0), ([-INF, 2.0], [3.0, 4.0])),
-        ("finite replicas", Replicate(), ([1.0, 2.0], [1.0, 2.0])),
-        ("one replica drifted", Replicate(), ([1.0, 2.0], [1.0, NAN])),
-        ("finite parts", Partial("sum"), ([1.0, 2.0], [3.0, 4.0])),
-        ("finite parts, infinite sum", Partial("sum"), ([huge, 2.0], [huge, 4.0])),
-        ("parts that cancel to NaN", Partial("sum"), ([INF, 2.0], [-INF, 4.0])),
-        ("NaN in a part", Partial("sum"), ([1.0, NAN], [3.0, 4.0])),
-        ("infinite part, finite minimum", Partial("min"), ([INF, 2.0], [3.0, 4.0])),
-        ("infinite part, infinite maximum", Partial("max"), ([INF, 2.0], [3.0, 4.0])),
-        ("average of finite parts", Partial("avg"), ([1.0, 2.0], [3.0, 4.0])),
-    ]
     wrong = []
     for name, placement, parts in cases:
         tensor = DTensor.from_local(torch.tensor(parts[rank]), mesh, [placement], run_check=False)
@@ -155,6 +167,28 @@ def _ask_placements(rank):
         expected = name == "one replica drifted" or not whole
         if guards.any_nonfinite(tensor) is not expected:
             wrong.append(name)
+    return wrong
+
+
+def _ask_placements(rank):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
+
+    mesh = init_device_mesh("cpu", (2,))
+    cases = [
+        ("finite shards", Shard(0), ([1.0, 2.0], [3.0, 4.0])),
+        ("NaN in a shard", Shard(0), ([1.0, 2.0], [NAN, 4.0])),
+        ("Inf in the other", Shard(0), ([-INF, 2.0], [3.0, 4.0])),
+        ("finite replicas", Replicate(), ([1.0, 2.0], [1.0, 2.0])),
+        ("one replica drifted", Replicate(), ([1.0, 2.0], [1.0, NAN])),
+        ("finite parts", Partial("sum"), ([1.0, 2.0], [3.0, 4.0])),
+        ("finite parts, infinite sum", Partial("sum"), ([HUGE, 2.0], [HUGE, 4.0])),
+        ("parts that cancel to NaN", Partial("sum"), ([INF, 2.0], [-INF, 4.0])),
+        ("NaN in a part", Partial("sum"), ([1.0, NAN], [3.0, 4.0])),
+        ("infinite part, finite minimum", Partial("min"), ([INF, 2.0], [3.0, 4.0])),
+        ("infinite part, infinite maximum", Partial("max"), ([INF, 2.0], [3.0, 4.0])),
+    ]
+    wrong = _wrong_of(rank, cases)
     uneven = DTensor.from_local(torch.full((3 - 3 * rank, 2), NAN), mesh, [Shard(0)], run_check=False, shape=(3, 2),
                                 stride=(2, 1))
     if not guards.any_nonfinite(uneven):
@@ -306,12 +340,15 @@ def _at_different_steps(rank):
 
 
 class Protect(unittest.TestCase):
+    kind = muon.Muon
+    home, function = "muon", "zeropower_via_newtonschulz5"
+
     def setUp(self):
         torch.manual_seed(7)
         self.weight = torch.nn.Parameter(torch.randn(8, 6))
 
     def muon(self):
-        return torch.optim.Muon([self.weight], lr=0.1, momentum=0.9, weight_decay=0.1)
+        return self.kind([self.weight], lr=0.1, momentum=0.9, weight_decay=0.1)
 
     def step(self, optimizer, bad=False):
         self.weight.grad = torch.full_like(self.weight, NAN) if bad else torch.randn(8, 6)
@@ -339,13 +376,10 @@ class Protect(unittest.TestCase):
         self.step(optimizer)
         weight = self.weight.detach().clone()
         before = optimizer.state[self.weight]["momentum_buffer"].clone()
-        module = sys.modules["torch.optim._muon"]
-        original = module._zeropower_via_newtonschulz
-        module._zeropower_via_newtonschulz = lambda *arguments, **named: original(*arguments, **named) * NAN
-        try:
+        module = sys.modules[self.home]
+        original = getattr(module, self.function)
+        with mock.patch.object(module, self.function, lambda *given, **named: original(*given, **named) * NAN):
             self.step(optimizer)
-        finally:
-            module._zeropower_via_newtonschulz = original
         self.assertEqual(bits(self.weight), bits(weight))
         self.assertNotEqual(bits(optimizer.state[self.weight]["momentum_buffer"]), bits(before))
 
@@ -378,6 +412,12 @@ class Protect(unittest.TestCase):
             self.step(optimizer)
         guard.protection.remove()
         self.step(optimizer)
+
+
+@unittest.skipUnless(hasattr(torch.optim, "Muon"), f"torch {torch.__version__} has no torch.optim.Muon")
+class ProtectTorchsOwn(Protect):
+    kind = getattr(torch.optim, "Muon", None)
+    home, function = "torch.optim._muon", "_zeropower_via_newtonschulz"
 
 
 class Detector(unittest.TestCase):
