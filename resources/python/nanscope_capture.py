@@ -2086,7 +2086,7 @@ def _retries(scene):
     scene.kept = _still_kept(call)
     if scene.input is None:
         return [], "the input could not be had"
-    if call.part is not None or call.spot.options["collective"]:
+    if call.part is not None or call.spot.options["collective"] or _has_group(call):
         return [], "the call needs every rank"
     if call.lost:
         return [], "the function had another large tensor, which is not kept"
@@ -2105,6 +2105,15 @@ def _retries(scene):
     if scene.saved is None and scene.again is not None:
         scene.saved, scene.output_from = scene.again, "made again"
     return results, None
+
+
+def _has_group(call):
+    """Whether it was given other ranks to talk to, as Emerging-Optimizers' and Megatron's is under tensor parallelism."""
+    distributed = sys.modules.get("torch.distributed")
+    kind = getattr(distributed, "ProcessGroup", None)
+    return kind is not None and any(
+        isinstance(item, kind) and item.size() > 1 for item in (*call.args, *call.kwargs.values())
+    )
 
 
 def _still_kept(call):
@@ -2620,7 +2629,8 @@ def wrap(
     precision     fp64, fp32, tf32, bf16 or fp16: the format it computes in, if not the variant's own
     rebuild       hook(optimizer, {"shape", "dtype", "step", "index"}) that yields tensors, or (tensor, description)
                   pairs, of which one may be the input of that call; only one that fits the checksum is taken
-    collective    True: the function talks to other ranks, so that a retry by one of them would hang
+    collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a
+                  process group is known to
 
     While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the
     function passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.

@@ -630,10 +630,19 @@ class Retries(Case):
         self.assertIn("another large tensor", many["retries_skipped"])
 
     def test_none_for_functions_that_talk_to_others(self):
-        self.on()
-        capture.wrap(broken, collective=True)(draw(8, 12))
-        sidecar = self.only()[1]
-        self.assertEqual((sidecar["retries"], sidecar["retries_skipped"]), ([], "the call needs every rank"))
+        def sharded(X, group=None):
+            return X * NAN
+
+        for ranks, told, count in ((None, True, 0), (2, False, 0), (1, False, 2), (None, False, 2)):
+            self.forget()
+            self.on(retries=2)
+            group = None if ranks is None else dist.ProcessGroup(0, ranks)
+            capture.wrap(sharded, collective=told)(draw(8, 12), group=group)
+            sidecar = self.only()[1]
+            skipped = None if count else "the call needs every rank"
+            self.assertEqual((len(sidecar["retries"]), sidecar["retries_skipped"]), (count, skipped), (ranks, told))
+            for path in self.folder.iterdir():
+                path.unlink()
 
 
 def sometimes(bad):
