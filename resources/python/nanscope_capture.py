@@ -2086,7 +2086,7 @@ def _retries(scene):
     scene.kept = _still_kept(call)
     if scene.input is None:
         return [], "the input could not be had"
-    if call.part is not None or call.spot.options["collective"] or _has_group(call):
+    if call.part is not None or call.spot.options["collective"] or _ranks_of(call) > 1:
         return [], "the call needs every rank"
     if call.lost:
         return [], "the function had another large tensor, which is not kept"
@@ -2107,13 +2107,13 @@ def _retries(scene):
     return results, None
 
 
-def _has_group(call):
-    """Whether it was given other ranks to talk to, as Emerging-Optimizers' and Megatron's is under tensor parallelism."""
-    distributed = sys.modules.get("torch.distributed")
-    kind = getattr(distributed, "ProcessGroup", None)
-    return kind is not None and any(
-        isinstance(item, kind) and item.size() > 1 for item in (*call.args, *call.kwargs.values())
-    )
+def _ranks_of(call):
+    """How many ranks make the call together: Emerging-Optimizers' function, and so Megatron's, is given a group under tensor
+    parallelism, and then has a part of the matrix."""
+    kind = getattr(sys.modules.get("torch.distributed"), "ProcessGroup", None)
+    groups = [] if kind is None else [item for item in (*call.args, *call.kwargs.values()) if isinstance(item, kind)]
+    told = _world() if call.spot.options["collective"] else 1
+    return max([told, *(group.size() for group in groups)])
 
 
 def _still_kept(call):
@@ -2236,6 +2236,7 @@ def _sidecar(scene, retries, skipped, damage):
                 "stream": _stream_id(call.stream),
                 "arguments": _simple_of(arguments),
                 "other_tensors": call.other_tensors,
+                "ranks": _ranks_of(call),
                 "keeps": scene.kept,
                 "random": scene.random,
             },

@@ -641,6 +641,7 @@ class Retries(Case):
             sidecar = self.only()[1]
             skipped = None if count else "the call needs every rank"
             self.assertEqual((len(sidecar["retries"]), sidecar["retries_skipped"]), (count, skipped), (ranks, told))
+            self.assertEqual(sidecar["call"]["ranks"], ranks or 1)
             for path in self.folder.iterdir():
                 path.unlink()
 

@@ -236,9 +236,8 @@ void warnOfParts(const std::vector<const Capture*>& captures, Terminal& terminal
         std::count_if(captures.begin(), captures.end(), [](const Capture* capture) { return !capture->part.empty(); });
     if (parts > 0) {
         terminal.say(LogLevel::warning,
-            fmt::format(
-                "{} of {} captures hold a part of a DTensor, and a replay of a part tells nothing of the whole; "
-                "nanscope inspect --stitch -o whole.pt puts them together",
+            fmt::format("{} of {} captures hold a part of what ran, and a replay of a part tells nothing of the whole; "
+                        "nanscope inspect --stitch -o whole.pt puts the parts of a DTensor together",
                 parts, captures.size()));
     }
 }

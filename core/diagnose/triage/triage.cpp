@@ -290,7 +290,7 @@ void judgePart(Entry& entry)
     v.blame = Blame::undecided;
     v.summary =
         fmt::format("{}: a part alone can be neither replayed nor judged. nanscope inspect --stitch -o whole.pt "
-                    "puts the parts of all ranks together, and nanscope diagnose judges the whole",
+                    "puts the parts of a DTensor together, and nanscope diagnose judges the whole",
             entry.capture->part);
 }
 

@@ -147,7 +147,7 @@ void takeScene(const simdjson::dom::object& object, Scene& scene)
 }
 
 /// Of a DTensor the helper writes what the rank held, as a plain tensor: "Shard(0)" says that this is no whole.
-void takePart(const simdjson::dom::object& object, Capture& capture)
+void takePlacements(const simdjson::dom::object& object, Capture& capture)
 {
     simdjson::dom::array placements;
     simdjson::dom::array sizes;
@@ -168,6 +168,16 @@ void takePart(const simdjson::dom::object& object, Capture& capture)
     }
     if (!whole) {
         capture.part = fmt::format("a part of a DTensor, {}", fmt::join(words, ", "));
+    }
+}
+
+/// A function that was given a process group has the rank's part as a plain tensor, and nobody says of what.
+void takePart(const simdjson::dom::object& object, Capture& capture)
+{
+    takePlacements(object, capture);
+    const auto ranks = countIn(object["call"]["ranks"]).value_or(1);
+    if (capture.part.empty() && ranks > 1) {
+        capture.part = fmt::format("a part of a call that {} ranks made together", ranks);
     }
 }
 

@@ -294,6 +294,18 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
     EXPECT_EQ(partOf("5", "[2]"), "");
 }
 
+TEST_F(CaptureFileTest, KnowsAPartByTheRanksThatMadeTheCall)
+{
+    const auto partOf = [&](std::string_view ranks) {
+        folder.write("x.json", fmt::format(R"({{"call": {{"ranks": {}}}}})", ranks));
+        return open("x.pt", smallCapture())->capture.part;
+    };
+    EXPECT_EQ(partOf("2"), "a part of a call that 2 ranks made together");
+    EXPECT_EQ(partOf("1"), "");
+    EXPECT_EQ(partOf("-4"), "");
+    EXPECT_EQ(partOf("\"many\""), "");
+}
+
 TEST_F(CaptureFileTest, RefusesTensorsWithoutElementsWhateverTheirOtherExtents)
 {
     const auto big = std::int64_t {1} << 62;
