@@ -870,6 +870,34 @@ class Observe(Case):
         self.assertEqual(list(self.folder.iterdir()), [])
         del Y
 
+    def test_works_in_place(self):
+        def inside(X):
+            X[0, 0] = NAN
+
+        self.on("observe")
+        X = draw(8, 12)
+        capture.wrap(inside)(X)
+        capture.end_step()
+        self.assertEqual(self.dumps(), [])
+        (path,) = self.folder.glob("*.json")
+        sidecar = json.loads(path.read_text())
+        self.assertIsNone(sidecar["input"]["from"])
+        self.assertTrue(sidecar["output"]["in_place"])
+        self.assertEqual(sidecar["output"]["checksum"], capture.checksum(X))
+        self.assertEqual(sidecar["output"]["nonfinite"], 1)
+
+    def test_returns_a_view(self):
+        """Of an input that it leaves as it was, and that is bad as it comes."""
+        self.on("observe")
+        X = draw(8, 12)
+        X[1, 1] = NAN
+        Y = capture.wrap(lambda X: X.T)(X)
+        self.assertEqual(Y.data_ptr(), X.data_ptr())
+        capture.end_step()
+        dump, sidecar = self.only()
+        self.assertEqual((bits(dump["input"]), bits(dump["output"])), (bits(X), bits(X.T)))
+        self.assertEqual((sidecar["output"]["aliases_input"], sidecar["output"]["in_place"]), (True, False))
+
     def test_exception(self):
         def raising(X):
             raise ValueError("no")
@@ -1358,16 +1386,24 @@ class Limits(Case):
         self.assertIn("6 not written: NANSCOPE_CAPTURE_MAX_DUMPS=2 per shape", capture.summary())
 
     def test_a_thousand_failures_a_second(self):
-        self.on(max_dumps=100000, per_minute=5, retries=1)
-        watched = capture.wrap(lambda X: X * NAN)
-        X = draw(8, 12)
-        begin = time.monotonic()
-        for _ in range(1000):
-            watched(X)
-        self.assertLess(time.monotonic() - begin, 20)
-        self.assertEqual(len(self.dumps()), 5)
-        self.assertLess(self.text.getvalue().count("\n"), 10)
-        self.assertIn("995 not written", capture.summary())
+        for mode, ends in (("strict", False), ("observe", True), ("observe", False)):
+            self.forget()
+            self.text.truncate(0)
+            self.on(mode, max_dumps=100000, per_minute=5, retries=1)
+            watched = capture.wrap(lambda X: X * NAN)
+            X = draw(8, 12)
+            begin = time.monotonic()
+            for _ in range(1000):
+                watched(X)
+                if ends:
+                    capture.end_step()
+            capture.end_step()
+            self.assertLess(time.monotonic() - begin, 20)
+            self.assertEqual(len(self.dumps()), 5, mode)
+            self.assertLess(self.text.getvalue().count("\n"), 10)
+            self.assertIn("995 not written", capture.summary())
+            for path in self.folder.iterdir():
+                path.unlink()
 
     def test_a_minute_later_there_is_room_again(self):
         self.on(per_minute=1)
@@ -1398,6 +1434,33 @@ class Limits(Case):
             capture.wrap(broken)(draw(8, 12))
         self.assertEqual(self.dumps(), [])
         self.assertEqual(len(list(self.folder.glob("*.json"))), 1)
+
+
+    def test_no_room_for_a_copy(self):
+        """A tensor of 64 MiB where 16 are left: whatever the helper has no room for, the function runs once."""
+        X = torch.ones(4096, 4096)
+
+        def child(result, mode):
+            self.on(mode, retries=2)
+            calls = []
+
+            def inside(X):
+                calls.append(0)
+                X[0, 0] = NAN
+
+            taken = int(re.search(r"VmSize:\s+(\d+)", Path("/proc/self/status").read_text())[1]) << 10
+            resource.setrlimit(resource.RLIMIT_AS, (taken + (16 << 20), taken + (16 << 20)))
+            text = io.StringIO()
+            with contextlib.redirect_stderr(text):
+                capture.wrap(inside)(X)
+                capture.end_step()
+            result.put((len(calls), bool(X[0, 0].isnan()), text.getvalue()))
+
+        for mode in ("strict", "observe"):
+            calls, done, text = in_child(child, mode)
+            self.assertEqual((calls, done), (1, True), mode)
+            self.assertIn("the training goes on", text)
+            self.assertEqual([path for path in self.folder.iterdir() if path.suffix == ".pt"], [])
 
 
 class BadDisks(Case):
@@ -1877,6 +1940,32 @@ class Ranks(Case):
 
         self.assertEqual(in_child(child), (0, 0, True))
         capture.end_step()
+        self.assertEqual(len(self.dumps()), 1)
+
+
+    def test_a_worker_that_is_forked_in_the_middle_of_a_call(self):
+        """Another thread holds the lock then, and nobody lets go of it in the child."""
+        self.on()
+
+        def child(result):
+            capture.wrap(broken)(draw(8, 12))
+            result.put(capture._process.calls)
+
+        held, over = threading.Event(), threading.Event()
+
+        def holding():
+            with capture._process.lock:
+                held.set()
+                over.wait(120)
+
+        other = threading.Thread(target=holding)
+        other.start()
+        held.wait(60)
+        try:
+            self.assertEqual(in_child(child), 1)
+        finally:
+            over.set()
+            other.join()
         self.assertEqual(len(self.dumps()), 1)
 
 
