@@ -405,6 +405,7 @@ class _Process:
         self.stepping = None  # optimizer whose step() runs
         self.optimizers = []
         self.steps = 0  # that an optimizer took
+        self.ended = False  # whether anybody ever said that a step ends
         self.totals = {}  # device: a number that calls inside CUDA graphs add to
         self.graphs = set()  # devices on which such calls were recorded
         self.unwatched = collections.Counter()  # by reason
@@ -438,6 +439,15 @@ def _warn_once(key, text):
     if key not in _process.warned:
         _process.warned.add(key)
         _say(f"{_tag()} {text}")
+
+
+def _warn_unended(when):
+    """By the end of the run hardly an input is still there."""
+    _warn_once(
+        "unended",
+        f"no step was ended {when}, so that nothing was looked at before; call nanscope_capture.watch(optimizer, model) "
+        "once, or end_step() once a step",
+    )
 
 
 def _leave_out(reason):
@@ -1673,7 +1683,7 @@ def _observed(call, result):
         _process.pending.append(call)
         unread = len(_process.pending)
     if unread >= UNREAD:
-        _warn_once("unread", f"no step was ended in {UNREAD} calls; call nanscope_capture.end_step() once a step")
+        _warn_unended(f"in {UNREAD} calls")
         return _end_step(None, None)
     return None
 
@@ -2892,6 +2902,7 @@ def _keep_all():
 
 def _finish_step(step, optimizer):
     process = _process
+    process.ended = True
     message = None
     if (process.pending or process.graphs) and not _guarded(_recording):
         message = _guarded(_end_step, step, optimizer)
@@ -2985,6 +2996,8 @@ def _at_exit():
             _say(f"{_tag()} {_nothing_watched()}")
         return
     if _on and _process.pending:
+        if not _process.ended:
+            _warn_unended("while it ran")
         _guarded(_end_step, None, None)
     process = _process
     if process.calls > process.looked or process.failures or process.unwatched or process.stopped:

@@ -1369,11 +1369,19 @@ class Sampling(Case):
             self.assertEqual(bool(text.getvalue()), watched)
 
     def test_what_is_unread_at_exit_is_read(self):
-        self.on("observe")
-        X = draw(4, 6)
-        capture.wrap(broken)(X)
-        capture._at_exit()
-        self.assertEqual(len(self.dumps()), 1)
+        for ends in (False, True):
+            self.forget()
+            self.on("observe")
+            if ends:
+                capture.end_step()
+            X = draw(4, 6)
+            capture.wrap(broken)(X)
+            with contextlib.redirect_stderr(io.StringIO()) as text:
+                capture._at_exit()
+            self.assertEqual(len(self.dumps()), 1)
+            self.assertEqual("no step was ended while it ran" in text.getvalue(), not ends)
+            for path in self.folder.iterdir():
+                path.unlink()
 
 
 class Limits(Case):
