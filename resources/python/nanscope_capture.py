@@ -1065,6 +1065,7 @@ def _flags():
     asked = {
         "float32_matmul_precision": torch.get_float32_matmul_precision,
         "allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
+        "fp32_precision": lambda: torch.backends.cuda.matmul.fp32_precision,
         "allow_bf16_reduced_precision_reduction": (
             lambda: torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction
         ),
@@ -1394,13 +1395,13 @@ def _begin(spot, args, kwargs, index, value, tensor):
 
 def _around(device):
     """What a caller may have set for this call alone, and what changes its result: how precise products of fp32 are, and
-    the format of autocast. Where both ways of torch to say the former were used, it refuses to tell."""
+    the format of autocast. None where torch does not say: the former, once it was set in the newer way (fp32_precision)."""
     torch = sys.modules["torch"]
     precision = cast = None
     try:
-        precision = torch.get_float32_matmul_precision()
         if torch.is_autocast_enabled(device.type):
             cast = torch.get_autocast_dtype(device.type)
+        precision = torch.get_float32_matmul_precision()
     except Exception:
         pass
     return precision, cast

@@ -591,6 +591,22 @@ class Retries(Case):
                 path.unlink()
             del Y
 
+    def test_a_precision_that_torch_does_not_tell_is_left_alone(self):
+        def untold():
+            raise RuntimeError("it was set in the newer way")
+
+        self.on("observe", retries=1)
+        X = draw(8, 12)
+        seen = []
+        watched = capture.wrap(lambda X: seen.append(torch.is_autocast_enabled("cpu")) or X * NAN)
+        with mock.patch.object(torch, "get_float32_matmul_precision", untold):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                watched(X)
+            capture.end_step()
+        self.assertEqual(seen, [True, True])
+        self.assertIsNone(capture._process.stopped)
+        self.assertIsNone(self.only()[1]["environment"]["flags"]["float32_matmul_precision"])
+
     def test_time_is_limited(self):
         def slow(X):
             time.sleep(0.05)
