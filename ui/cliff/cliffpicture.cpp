@@ -101,7 +101,7 @@ QString cliffOutcomeText(const replay::ReplayedCliff& cliff)
         std::ranges::count_if(cliff.replays, [](const replay::CliffReplay& each) { return !each.cell.firstNonFinite; });
     const auto all = static_cast<qlonglong>(cliff.replays.size());
     if (all > 1) {
-        text += Words::tr("; %1 of %2 roundings stay finite").arg(finite).arg(all);
+        text += Words::tr("; %1 of %2 replays stay finite").arg(finite).arg(all);
     }
     return text;
 }

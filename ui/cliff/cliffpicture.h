@@ -40,7 +40,7 @@ CliffPicture makeCliffPicture(
 /// "Step 3: σ_max 1.966 (1.966–1.967 over 8 roundings) · limit 2.075 · slack 5.5 %".
 QString cliffStepText(const CliffPicture& picture, const CliffStep& step);
 
-/// "finite", "NaN, first +Inf in step 3 gram", with how many of the roundings stayed finite.
+/// "finite", "NaN, first +Inf in step 3 gram", with how many of its replays, one for each rounding, stayed finite.
 QString cliffOutcomeText(const replay::ReplayedCliff& cliff);
 
 } // namespace nanscope

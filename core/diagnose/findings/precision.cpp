@@ -40,8 +40,9 @@ CardOutcome rangeOutcome(
     const RunSummary& summary, const CaptureVerdict& verdict, const MemberResult& half, const MemberResult& wider)
 {
     const auto formats = formatsOf(summary.run);
-    const auto reason = fmt::format("replayed in fp16, {} ends like the dump ({} of {} roundings); in {}, {} stays "
-                                    "finite ({} of {}): if the run computes this in fp16, its range explains the dump",
+    const auto reason = fmt::format(
+        "replayed in fp16, {} ends like the dump ({} of {} replays); in {}, {} stays "
+        "finite ({} of {} replays): if the run computes this in fp16, its range explains the dump",
         half.variant, half.reproducing, half.roundings, wider.precision, wider.variant, wider.finite, wider.roundings);
     std::vector<Evidence> evidence {{verdict.capture, 0, verdict.summary}};
     if (formats.fp16 != nullptr) {

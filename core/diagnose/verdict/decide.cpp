@@ -21,7 +21,7 @@ bool isMarginal(const Considered& c, RuleId rule)
 {
     if (rule == RuleId::replaysEndAlike || rule == RuleId::castOverflows) {
         const auto totals = totalsOf(c.members);
-        return totals.reproducing < totals.roundings;
+        return totals.reproducing < totals.replays;
     }
     return rule == RuleId::atTheEdge || rule == RuleId::someReplaysFail;
 }

@@ -270,7 +270,7 @@ bool accuses(const CaptureVerdict& v)
 std::string forecastText(const std::vector<MemberResult>& members)
 {
     std::set<std::string_view> checks;
-    int count = 0;
+    std::ptrdiff_t count = 0;
     double slack = std::numeric_limits<double>::infinity();
     for (const auto& member : members) {
         if (isForecast(member)) {
@@ -279,31 +279,45 @@ std::string forecastText(const std::vector<MemberResult>& members)
             slack = std::min(slack, member.slackPercent.value_or(slack));
         }
     }
-    return fmt::format(
-        "{} variant{} not replayed: by {} own schedule, or in a Gram form by the same steps, {} at least "
-        "{:.2g} % of slack in {} format, and the replays of {} bore that out",
-        count, count == 1 ? " was" : "s were", count == 1 ? "its" : "their", count == 1 ? "it has" : "they have", slack,
-        count == 1 ? "its" : "their", fmt::join(checks, ", "));
+    return fmt::format("{} {} {} not replayed: by {} own schedule, or in a Gram form by the same steps, {} at least "
+                       "{:.2g} % of slack in {} format, and the replays of {} bore that out",
+        count, memberNoun(members, count), count == 1 ? "was" : "were", count == 1 ? "its" : "their",
+        count == 1 ? "it has" : "they have", slack, count == 1 ? "its" : "their", fmt::join(checks, ", "));
+}
+
+/// "12 variants replayed under 1 to 8 roundings each", "1 variant replayed under 8 roundings"
+std::string replayedText(const std::vector<MemberResult>& members)
+{
+    std::ptrdiff_t count = 0;
+    int fewest = std::numeric_limits<int>::max();
+    int most = 0;
+    for (const auto& member : members) {
+        if (!isForecast(member)) {
+            ++count;
+            fewest = std::min(fewest, member.roundings);
+            most = std::max(most, member.roundings);
+        }
+    }
+    return fmt::format("{} {} replayed under {}{} rounding{}{}", count, memberNoun(members, count),
+        fewest < most ? fmt::format("{} to ", fewest) : std::string(), most, most == 1 ? "" : "s",
+        count == 1 ? "" : " each");
 }
 
 void addReplays(CaptureVerdict& v)
 {
     const auto totals = totalsOf(v.members);
-    if (totals.roundings == 0) {
+    if (totals.replays == 0) {
         return;
     }
-    const bool quiet = totals.finite == totals.roundings;
+    const bool quiet = totals.finite == totals.replays;
     auto& lines = accuses(v) == quiet ? v.speaksFor : v.speaksAgainst;
-    const auto replayed = v.members.size() - static_cast<std::size_t>(totals.forecast);
-    lines.push_back({fmt::format("{} variant{} replayed under {} rounding{}: {}", replayed, replayed == 1 ? "" : "s",
-                         totals.roundings, totals.roundings == 1 ? "" : "s", totalsText(totals)),
-        "replay"});
+    lines.push_back({fmt::format("{}: {}", replayedText(v.members), totalsText(totals)), "replay"});
     if (totals.forecast > 0) {
         lines.push_back({forecastText(v.members), "forecast"});
     }
     if (v.facts.damage.count > 0) {
         const auto text =
-            fmt::format("{} of {} replays end with exactly the dump's damage", totals.reproducing, totals.roundings);
+            fmt::format("{} of {} replays end with exactly the dump's damage", totals.reproducing, totals.replays);
         ((v.blame == Blame::numerics) == (totals.reproducing > 0) ? v.speaksFor : v.speaksAgainst)
             .push_back({text, "replay"});
     }

@@ -36,17 +36,19 @@ std::string membersThat(const Considered& c, Considered::Property property, bool
     return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + shown, ", "), names.size() - shown);
 }
 
-/// "3 of 12 plausible variants and formats"
+/// "gns-gram in bf16", "one of gns-gram in bf16, gns-standard in bf16 and 12 more"
+std::string oneThat(const Considered& c, Considered::Property property, bool have)
+{
+    const auto count =
+        std::ranges::count_if(c.members, [&](const MemberResult& member) { return property(member) == have; });
+    return (count > 1 ? "one of " : "") + membersThat(c, property, have);
+}
+
+/// "3 of 12 plausible variants", "3 of 12 plausible pairs of variant and format"
 std::string partOfMembers(const Considered& c, Considered::Property property)
 {
-    // A variant may be among the members in two formats.
-    std::set<std::string_view> names;
-    for (const auto& member : c.members) {
-        names.insert(member.variant);
-    }
-    const auto* formats = names.size() < c.members.size() ? " and formats" : "";
-    return fmt::format(
-        "{} of {} plausible variants{}", std::ranges::count_if(c.members, property), c.members.size(), formats);
+    return fmt::format("{} of {} plausible {}", std::ranges::count_if(c.members, property), c.members.size(),
+        memberNoun(c.members, std::ssize(c.members)));
 }
 
 std::string namesOf(const Considered& c)
@@ -68,16 +70,15 @@ std::string castText(const Facts& facts)
 
 std::string whichRan(const Considered& c, Considered::Property concerned)
 {
-    const auto good = membersThat(c, concerned, false);
+    const auto good = oneThat(c, concerned, false);
     if (isCastFailing(c, concerned)) {
         return fmt::format("does your code cast to fp16 before it normalises? If it does, the numbers did it ({}); if "
                            "it normalises in fp32 first, overflow cannot explain it: suspect the kernel or what "
                            "follows it",
             castText(c.facts));
     }
-    return fmt::format("which function ran? If it was one of {}, the numbers can end like this; if it was {}, they "
-                       "cannot",
-        membersThat(c, concerned, true), good.empty() ? std::string("another") : "one of " + good);
+    return fmt::format("which function ran? If it was {}, the numbers can end like this; if it was {}, they cannot",
+        oneThat(c, concerned, true), good.empty() ? std::string("another") : good);
 }
 
 std::string damageText(const Facts& facts)
@@ -134,7 +135,7 @@ Words replaysEndAlike(const Considered& c, const char* kind)
     const auto& firstBad = c.members.front().firstBad;
     return {kind,
         fmt::format("the numbers explain the dump: {} of {} replays of {} end with exactly this damage{}",
-            totals.reproducing, totals.roundings, membersThat(c, reproduces, true),
+            totals.reproducing, totals.replays, membersThat(c, reproduces, true),
             firstBad.empty() ? "" : ", first at " + firstBad),
         {}};
 }
@@ -160,10 +161,11 @@ Words zeroInSomethingOut(const Considered& c)
 
 Words noReplayEndsLikeThis(const Considered& c)
 {
-    const auto count = c.members.size();
+    const auto count = std::ssize(c.members);
     return {"kernel, launch order, aliasing or communication",
         fmt::format("the input is finite, and {} stays finite on it; in the dump {} ({})",
-            count == 1 ? "the one plausible variant" : fmt::format("each of {} plausible variants", count),
+            count == 1 ? "the one plausible variant"
+                       : fmt::format("each of {} plausible {}", count, memberNoun(c.members, count)),
             c.facts.damage.text, totalsText(totalsOf(c.members))),
         {}};
 }
@@ -475,10 +477,12 @@ Words dependsOnEpsilon(const Considered& c)
 
 Words functionUnknown(const Considered& c)
 {
+    const auto count = std::ssize(c.members);
     return {"which function ran is not known",
-        fmt::format("{}, and nothing says which function ran: {} of the known variants stay finite ({}), which says "
-                    "nothing of another one",
-            c.facts.damage.text, c.members.size(), totalsText(totalsOf(c.members))),
+        fmt::format("{}, and nothing says which function ran: {} known {} {} finite ({}), which says nothing of "
+                    "another one",
+            c.facts.damage.text, count, memberNoun(c.members, count), count == 1 ? "stays" : "stay",
+            totalsText(totalsOf(c.members))),
         "which function ran, in which format? A sidecar or a healthy capture of the same shape and process tells it "
         "as well, and so does the call made again",
         "say so with --ran VARIANT[:PRECISION] or --called FILE=K/N"};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -78,12 +80,30 @@ bool isClose(const MemberResult& m)
     return !blowsUp(m) && (lacksMargin(m) || (!m.published && hasLittleSlack(m)));
 }
 
+std::string_view memberNoun(const std::vector<MemberResult>& members, std::ptrdiff_t count)
+{
+    std::set<std::string_view> variants;
+    std::set<std::pair<std::string_view, std::string_view>> pairs;
+    for (const auto& member : members) {
+        variants.insert(member.variant);
+        pairs.emplace(member.variant, member.precision);
+    }
+    const bool one = count == 1;
+    if (variants.size() == members.size()) {
+        return one ? "variant" : "variants";
+    }
+    if (pairs.size() == members.size()) {
+        return one ? "pair of variant and format" : "pairs of variant and format";
+    }
+    return one ? "combination of variant, format and epsilon" : "combinations of variant, format and epsilon";
+}
+
 EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
 {
     EnvelopeTotals totals;
     totals.headroomBinades = INFINITY;
     for (const auto& r : results) {
-        totals.roundings += r.roundings;
+        totals.replays += r.roundings;
         totals.finite += r.finite;
         totals.reproducing += r.reproducing;
         totals.forecast += isForecast(r) ? 1 : 0;
@@ -95,25 +115,25 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
         }
         totals.headroomBinades = std::min(totals.headroomBinades, r.headroomBinades);
     }
+    totals.forecastNoun = memberNoun(results, totals.forecast);
     return totals;
 }
 
 std::string totalsText(const EnvelopeTotals& t)
 {
-    auto text = fmt::format("{} of {} replays finite", t.finite, t.roundings);
+    auto text = fmt::format("{} of {} replays finite", t.finite, t.replays);
     if (t.forecast > 0) {
-        text += fmt::format(", {} variant{} by forecast", t.forecast, t.forecast == 1 ? "" : "s");
+        text += fmt::format(", {} {} by forecast", t.forecast, t.forecastNoun);
     }
     if (t.slackPercent) {
         constexpr double most = 1000; // of an input that its epsilon outweighs
         text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);
     }
     // Where nothing stayed finite, the largest finite Q and the room above it say nothing.
-    if (t.absmaxQ && (t.finite > 0 || t.roundings == 0)) {
+    if (t.absmaxQ && (t.finite > 0 || t.replays == 0)) {
         text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);
     }
-    return t.finite < t.roundings ? text
-                                  : text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
+    return t.finite < t.replays ? text : text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
 }
 
 } // namespace nanscope::diagnose::verdict

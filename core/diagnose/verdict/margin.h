@@ -4,8 +4,10 @@
 // How close the replays of one member come to leaving their format or the limit of their schedule.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/dtype.h"
@@ -51,13 +53,18 @@ bool isClear(const MemberResult& m);
 /// Finite so far, and at its edge whatever more replays show.
 bool isClose(const MemberResult& m);
 
-/// How many of the envelope's roundings stayed finite, over all members.
+/// What so many of these members are: "variant", "variants", or "pairs of variant and format" where a variant is among
+/// them in several formats.
+std::string_view memberNoun(const std::vector<MemberResult>& members, std::ptrdiff_t count);
+
+/// Of all members, each replayed once for each rounding of its envelope that was tried.
 struct EnvelopeTotals
 {
-    int roundings = 0;
+    int replays = 0;
     int finite = 0;
     int reproducing = 0;
     int forecast = 0; ///< members that were not replayed
+    std::string_view forecastNoun; ///< what that is a number of
     std::optional<double> slackPercent;
     std::optional<double> absmaxQ;
     double headroomBinades = 0;

@@ -71,12 +71,12 @@ std::string placeText(const DamagePattern& damage)
 /// What the replays of the same input gave, forecasts left out.
 struct Replays
 {
-    int roundings = 0;
+    int count = 0;
     int finite = 0;
     double largest = 0; ///< magnitude that any of them met
     std::set<Precision> formats;
 
-    bool allFinite() const { return finite == roundings; }
+    bool allFinite() const { return finite == count; }
 };
 
 Replays replaysOf(const std::vector<MemberResult>& members)
@@ -87,7 +87,7 @@ Replays replaysOf(const std::vector<MemberResult>& members)
         if (member.roundings == 0 || !precision) {
             continue;
         }
-        all.roundings += member.roundings;
+        all.count += member.roundings;
         all.finite += member.finite;
         all.formats.insert(*precision);
         all.largest = std::max(all.largest, largestFinite(*precision) / std::exp2(member.headroomBinades));
@@ -97,7 +97,7 @@ Replays replaysOf(const std::vector<MemberResult>& members)
 
 std::string replaysText(const Replays& replays)
 {
-    const auto count = fmt::format("{} of {} replays of this input", replays.finite, replays.roundings);
+    const auto count = fmt::format("{} of {} replays of this input", replays.finite, replays.count);
     if (!replays.allFinite()) {
         return fmt::format("; {} stay finite", count);
     }
@@ -112,7 +112,7 @@ std::string damageText(const CaptureVerdict& verdict)
     if (verdict.facts.inputZero) {
         return text + ", where every value of the input is zero.";
     }
-    if (const auto replays = replaysOf(verdict.members); replays.roundings > 0) {
+    if (const auto replays = replaysOf(verdict.members); replays.count > 0) {
         text += replaysText(replays);
     }
     return text + ".";

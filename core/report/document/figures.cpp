@@ -78,8 +78,8 @@ Blocks gauges(const ReportFacts& facts, Redactor& redactor)
             name(cells[i]->lowering), name(cells[i]->outcome));
         lines.push_back({cells[i], clipped(printable(redactor(label)), 48)});
     }
-    return figure("gauges", "gauges of the replays, iteration by iteration",
-        own(fmt::format("Gauges of {} of {} replays of this capture, the worst outcomes "
+    return figure("gauges", "gauges of the swept cells, iteration by iteration",
+        own(fmt::format("Gauges of {} of {} swept cells of this capture, the worst outcomes "
                         "first. A bound beyond the limit proves nothing; one below it does.",
             lines.size(), cells.size())),
         gaugePicture(lines));

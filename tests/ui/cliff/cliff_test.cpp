@@ -131,7 +131,7 @@ TEST(CliffPaneTest, AsksForTheOwnRoundingAndThenForAll)
     EXPECT_EQ(shown.requests[1].roundings, 8);
     shown.pane.setReplay(cliffAt(1, Outcome::finite));
     EXPECT_EQ(shown.requests.size(), 2U);
-    EXPECT_TRUE(shown.pane.outcomeText().contains(QStringLiteral("finite; 8 of 8 roundings stay finite")))
+    EXPECT_TRUE(shown.pane.outcomeText().contains(QStringLiteral("finite; 8 of 8 replays stay finite")))
         << shown.pane.outcomeText().toStdString();
 }
 
@@ -171,7 +171,7 @@ TEST(CliffPaneTest, SettingsStayAsMarksAndAreNotReplayedTwice)
     shown.pane.setReplay(cliffAt(3, Outcome::nan));
     EXPECT_TRUE(shown.pane.picture().current);
     EXPECT_TRUE(
-        shown.pane.outcomeText().contains(QStringLiteral("NaN, first +Inf in step 3 gram; 0 of 8 roundings stay")))
+        shown.pane.outcomeText().contains(QStringLiteral("NaN, first +Inf in step 3 gram; 0 of 8 replays stay")))
         << shown.pane.outcomeText().toStdString();
     EXPECT_EQ(shown.pane.history().along(1.05).size(), 2U);
     shown.pane.setScale(1);

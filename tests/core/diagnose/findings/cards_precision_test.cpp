@@ -37,7 +37,7 @@ TEST(P1, AnFp16ReplayThatEndsLikeTheDumpBesideAFiniteOneSpeaksOfRange)
 {
     const auto finding = cardOf({}, "P1", {birthWith({member("fp16", 0, 8), member("bf16", 8, 0)})});
     EXPECT_EQ(finding.state, FindingState::fired);
-    EXPECT_THAT(finding.reason, HasSubstr("ends like the dump (8 of 8 roundings)"));
+    EXPECT_THAT(finding.reason, HasSubstr("ends like the dump (8 of 8 replays)"));
     EXPECT_EQ(finding.confidence, "low") << "nothing says that the run computes in fp16";
     EXPECT_EQ(finding.step, 5);
     EXPECT_EQ(finding.rank, 3);

@@ -14,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 /// A tile of a matrix of 64x96 is bad, with its replays, to which facts are added.
 class Trial : public test::MadeFacts
@@ -62,6 +63,31 @@ Series norms(const std::vector<double>& values, const std::string& name = "grad_
         series.points.push_back({number, values[i], stateOf(values[i]), number + 1});
     }
     return series;
+}
+
+TEST(ReplayLines, CountVariantsRoundingsAndReplaysApart)
+{
+    Trial t;
+    const auto line = [&t] {
+        const auto judged = t.judged();
+        const auto isReplays = [](const EvidenceLine& one) { return one.text.find("replayed under") != one.text.npos; };
+        const auto found = std::ranges::find_if(judged.speaksFor, isReplays);
+        return found == judged.speaksFor.end() ? std::string() : found->text;
+    };
+    EXPECT_THAT(line(), StartsWith("1 variant replayed under 8 roundings: 8 of 8 replays finite"));
+    auto& second = t.member("gns-standard");
+    second.slackPercent = 5.1;
+    EXPECT_THAT(line(), StartsWith("2 variants replayed under 8 roundings each: 16 of 16 replays finite"));
+    t.facts.members[1].roundings = 2;
+    t.facts.members[1].finite = 2;
+    EXPECT_THAT(line(), StartsWith("2 variants replayed under 2 to 8 roundings each: 10 of 10 replays finite"));
+    auto third = t.facts.members[1];
+    third.precision = "bf16";
+    t.facts.members.push_back(third);
+    EXPECT_THAT(line(), StartsWith("3 pairs of variant and format replayed under 2 to 8 roundings each: 12 of 12"));
+    third.recordedEpsilon = true;
+    t.facts.members.push_back(third);
+    EXPECT_THAT(line(), StartsWith("4 combinations of variant, format and epsilon replayed under 2 to 8 roundings"));
 }
 
 TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
