@@ -23,6 +23,7 @@
 #include "core/diagnose/recovery/runstory.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/triage/triage.h"
+#include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/model/model.h"
@@ -262,11 +263,32 @@ std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagn
     return unread;
 }
 
-Diagnosis triageRun(const RunData& run)
+namespace {
+
+/// Most captures are never replayed, and a sidecar says of those, too, what ran.
+void nameBySidecars(std::vector<CaptureVerdict>& verdicts, const RunData& run, const replay::Catalogue& catalogue)
+{
+    const CaptureIndex captures(run);
+    for (auto& verdict : verdicts) {
+        const auto* capture = captures.of(verdict);
+        if (capture == nullptr || !capture->variant) {
+            continue;
+        }
+        if (const auto ran = parseRan(*capture->variant, catalogue)) {
+            verdict::sayRan(verdict.facts.identified, {ran->variant->name}, IdentifiedBy::sidecar);
+            verdict.variant = verdict.facts.identified;
+        }
+    }
+}
+
+} // namespace
+
+Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
 {
     Diagnosis diagnosis;
     diagnosis.run = run.name;
     diagnosis.captures = triage(run);
+    nameBySidecars(diagnosis.captures, run, catalogue);
     diagnosis.findings = earlyFindings(run);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
@@ -292,7 +314,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     if (!choices) {
         return tl::make_unexpected(choices.error());
     }
-    auto diagnosis = triageRun(run);
+    auto diagnosis = triageRun(run, options.catalogue);
     const auto device = options.device ? options.device : std::shared_ptr<replay::Device>(replay::makeEigenDevice());
     diagnosis.replayedOn = options.device ? placeOf(device->environment()) : std::string();
     const CaptureIndex captures(run);

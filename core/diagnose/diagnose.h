@@ -52,8 +52,8 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = 
 /// The files of captures that could not be judged, with the reason.
 std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagnosis);
 
-/// Roles, steps, counts and the findings that take no points, from scans and events: cheap, no replay. Verdicts that
-/// take one have no summary.
-Diagnosis triageRun(const RunData& run);
+/// Roles, steps, counts, what sidecars say ran and the findings that take no points, from scans and events: cheap, no
+/// replay. Verdicts that take one have no summary.
+Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue = {});
 
 } // namespace nanscope::diagnose

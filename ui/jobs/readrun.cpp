@@ -108,7 +108,7 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
         loaded.kept = std::move(known.kept);
         loaded.catalogue = std::move(known.catalogue);
     }
-    auto triaged = diagnose::triageRun(opened.run);
+    auto triaged = diagnose::triageRun(opened.run, loaded.catalogue);
     diagnose::silence(triaged.findings, loaded.choices.silenced);
     loaded.triage = std::make_shared<const Diagnosis>(std::move(triaged));
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));

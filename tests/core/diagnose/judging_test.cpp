@@ -294,6 +294,22 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
 }
 
+TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
+{
+    add("healthy.pt", {waves()}, {outputOf("gns-gram", waves())});
+    addUnwritten("birth.pt");
+    m_run.captures[0].variant = "gns-gram:fp16";
+    const auto named = [&](const std::string& capture) {
+        const auto captures = diagnose::triageRun(m_run).captures;
+        return std::ranges::find(captures, capture, &CaptureVerdict::capture)->variant;
+    };
+    EXPECT_EQ(named("healthy.pt").how, IdentifiedBy::sidecar);
+    EXPECT_EQ(named("healthy.pt").names, std::vector<std::string> {"gns-gram"});
+    EXPECT_EQ(named("birth.pt").how, IdentifiedBy::unknown);
+    m_run.captures[0].variant = "no-such-variant";
+    EXPECT_EQ(named("healthy.pt").names, std::vector<std::string> {}) << "nothing could be done with it";
+}
+
 TEST_F(Judging, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
 {
     auto damaged = outputOf("gns-gram", waves());
