@@ -602,6 +602,19 @@ bool holdsFiniteLoss(const Series& series)
             || std::ranges::any_of(series.points, isFinite));
 }
 
+/// Its name, where one lies in the folder; what nobody has seen cannot be named.
+std::string newestCheckpoint(const RunData& run)
+{
+    const Checkpoint* newest = nullptr;
+    for (const auto& one : run.checkpoints) {
+        const bool whole = one.fact == CheckpointFact::found && one.problem.empty();
+        if (whole && (newest == nullptr || one.step > newest->step)) {
+            newest = &one;
+        }
+    }
+    return newest == nullptr ? "the newest checkpoint" : fmt::format("the newest checkpoint, {},", newest->path);
+}
+
 } // namespace
 
 std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& verdicts)
@@ -613,7 +626,7 @@ std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& v
     const auto setting = settingsFor(verdicts, {});
     return finite
         ? fmt::format("{}; then go on from where the run is: the losses that are logged end finite", setting)
-        : fmt::format("{}; first see whether the newest checkpoint is finite (nanscope inspect CHECKPOINT)", setting);
+        : fmt::format("{}; first see whether {} is finite: nanscope inspect reads it", setting, newestCheckpoint(run));
 }
 
 void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths)

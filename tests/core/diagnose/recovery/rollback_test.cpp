@@ -78,7 +78,12 @@ TEST(RollbackAdvice, WhereNothingStayedBadTheCauseIsStillToBeMended)
 {
     RunData run;
     const std::vector<CaptureVerdict> births {birthAfter(2, Blame::numerics)};
-    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("nanscope inspect CHECKPOINT"));
+    EXPECT_THAT(diagnose::goOnTonight(run, births),
+        HasSubstr("first see whether the newest checkpoint is finite: nanscope inspect reads it"));
+    run.checkpoints = {saved(200), found(100), found(300)};
+    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("the newest checkpoint, out/step_300, is finite"))
+        << "that of 200 is named by a log alone";
+    run.checkpoints.clear();
     run.series = {seriesOf("loss", 1, {3, 2, nan, 2})};
     ASSERT_FALSE(diagnose::adviseRollback(run, births)) << "one finite step behind the NaN ends the trouble";
     const auto text = diagnose::goOnTonight(run, births);
