@@ -190,6 +190,7 @@ JsonAnswer reportAnswer(const ReportInput& input, const ReportOptions& options, 
     const auto* capture = mainCapture(input);
     report.add("about", capture != nullptr ? Json(capture->file) : Json(nullptr));
     report.add("diagnosis", diagnosisAnswer(input.diagnosis));
+    report.add("go_on", input.goOn.empty() ? Json(nullptr) : Json(input.goOn));
     report.add("measures", measuresJson(input.measures));
     report.addEach("cells", input.cells, [](const Cell& cell) { return toJson(cell); });
     report.addEach("captures", input.run.captures, [](const Capture& capture) { return toJson(capture); });

@@ -347,8 +347,9 @@ Blocks ask(const ReportFacts& facts)
     } else if (facts.verdict != nullptr && !facts.verdict->next.empty()) {
         list.items.push_back({"test", foreign(lineOf(facts.verdict->next.front()))});
     }
-    if (const auto& rollback = facts.input.diagnosis.rollback; rollback && !rollback->tonight.empty()) {
-        list.items.push_back({"tonight", foreign(rollback->tonight)});
+    const auto& rollback = facts.input.diagnosis.rollback;
+    if (const auto& tonight = rollback ? rollback->tonight : facts.input.goOn; !tonight.empty()) {
+        list.items.push_back({"tonight", foreign(tonight)});
     }
     return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }

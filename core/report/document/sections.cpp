@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -209,7 +210,9 @@ Blocks claim(const ReportFacts& facts)
     if (!facts.input.diagnosis.headline.empty()) {
         text = text + own(" Run: ") + foreign(asSentence(facts.input.diagnosis.headline));
     }
-    return only(std::move(text));
+    auto blocks = only(std::move(text));
+    std::ranges::move(otherBirths(facts), std::back_inserter(blocks));
+    return blocks;
 }
 
 namespace {

@@ -33,6 +33,9 @@ ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines
 Phrase titleOf(const ReportFacts& facts);
 
 Blocks claim(const ReportFacts& facts);
+
+/// The births that were judged otherwise than the one the report is about: a line each, part of the claim.
+Blocks otherBirths(const ReportFacts& facts);
 Blocks outputFacts(const ReportFacts& facts);
 Blocks evidence(const ReportFacts& facts);
 Blocks reproduce(const ReportFacts& facts);

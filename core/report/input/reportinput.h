@@ -28,6 +28,7 @@ struct ReportInput
     std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
     bool nothingElse = false; ///< likewise
     Measures measures = {}; ///< of mainCapture()
+    std::string goOn = {}; ///< what to do tonight where the diagnosis has no rollback; empty: nothing is known to help
 };
 
 /// "gns-gram", or "gns-gram (8 steps)" where it was not replayed as usual. `cell` is one of the input's.

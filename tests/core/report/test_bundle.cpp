@@ -234,6 +234,9 @@ TEST_F(Bundle, TheReproducerThatAReportNamesIsThatOfItsCapture)
     EXPECT_THAT(report::markdownReport(m_input),
         HasSubstr(" --capture second.pt --variant-file mine.json --ran mine:fp16 --nothing-else --bundle report.zip"));
     EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["about"], "second.pt");
+    EXPECT_TRUE(nlohmann::json::parse(report::jsonReport(m_input))["go_on"].is_null());
+    m_input.goOn = "iterate in bf16; then go on";
+    EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["go_on"], "iterate in bf16; then go on");
 }
 
 TEST_F(Bundle, NoReproducerIsPromisedThatCannotBe)

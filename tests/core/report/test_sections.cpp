@@ -381,6 +381,46 @@ TEST(Sections, TheQuestionIsAskedBeforeTheExperiment)
     EXPECT_EQ(sectionOf(input, ReportSection::ask), "");
 }
 
+TEST(Sections, WhatToDoTonightIsSaidWithoutACheckpointToGoBackToAsWell)
+{
+    auto input = handmade::reportInput();
+    input.diagnosis.rollback.reset();
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), Not(HasSubstr("tonight")));
+    input.goOn = "iterate in bf16; then go on";
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), HasSubstr("tonight: iterate in bf16; then go on"));
+    input.diagnosis.rollback = Rollback {};
+    input.diagnosis.rollback->tonight = "resume from step 4000";
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), HasSubstr("tonight: resume from step 4000"));
+    EXPECT_THAT(sectionOf(input, ReportSection::ask), Not(HasSubstr("bf16"))) << "the rollback has the last word";
+}
+
+TEST(Sections, TheClaimNamesBirthsOfAnotherCause)
+{
+    auto input = handmade::reportInput();
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), Not(HasSubstr("also")));
+    auto other = input.diagnosis.captures[0];
+    other.capture = "it's another.pt";
+    other.rank = 3;
+    input.diagnosis.captures.push_back(other);
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), Not(HasSubstr("also"))) << "of the same cause";
+    other.blame = Blame::numerics;
+    other.kind = "overflow in the cast";
+    other.summary = "the cast to fp16 makes Inf of the largest inputs";
+    other.facts.damage = {};
+    input.diagnosis.captures.push_back(other);
+    const auto one = sectionOf(input, ReportSection::claim);
+    EXPECT_THAT(one, HasSubstr("also: another birth, rank 3, "));
+    EXPECT_THAT(one, HasSubstr("**numerics (overflow in the cast)**. The cast to fp16 makes Inf of the largest"));
+    EXPECT_THAT(one, HasSubstr("A report about it: `--capture 'it'\\''s another.pt'`"));
+    input.diagnosis.captures.push_back(other);
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: 2 other births, the first rank 3, "));
+    for (const auto* kind : {"a", "b", "c"}) {
+        other.kind = kind;
+        input.diagnosis.captures.push_back(other);
+    }
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: births of 1 more cause"));
+}
+
 TEST(Sections, ImpactCountsTheLossThatIsNotFinite)
 {
     auto input = handmade::reportInput();

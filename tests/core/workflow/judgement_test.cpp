@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/recovery/rollback.h"
 #include "core/replay/engine/capturecells.h"
 #include "core/report/input/reportinput.h"
 #include "core/workflow/judgement.h"
@@ -199,6 +200,16 @@ TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
     ASSERT_TRUE(input);
     ASSERT_EQ(input->cells.size(), 1U);
     EXPECT_EQ(input->cells.front().variant, "keller-jordan");
+}
+
+TEST_F(Judgement, AReportKnowsWhatToDoTonightWhereThereIsNothingToGoBackFrom)
+{
+    auto run = opened();
+    Diagnosis diagnosis = diagnose::triageRun(run.run);
+    const auto input = workflow::reportInput({run.run, diagnosis}, nullptr);
+    ASSERT_TRUE(input);
+    EXPECT_EQ(input->goOn, diagnose::goOnTonight(run.run, diagnosis.captures));
+    EXPECT_NE(input->goOn, "");
 }
 
 TEST_F(Judgement, AReportSaysWhatIsNotUsualAboutACell)

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// A report is about one birth; of another cause that it does not tell, its reader has to know all the same.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core/base/text.h"
+#include "core/model/words.h"
+#include "core/platform/platform.h"
+#include "core/report/document/conviction.h"
+#include "core/report/document/sections.h"
+#include "core/report/input/reportinput.h"
+
+namespace nanscope::report {
+
+namespace {
+
+/// The first of those that are judged alike, and how many they are.
+struct Alike
+{
+    const CaptureVerdict* first = nullptr;
+    std::int64_t count = 0;
+};
+
+/// Births that are judged otherwise than the one the report is about.
+std::vector<Alike> otherCauses(const ReportFacts& facts)
+{
+    const auto told = blameText(*facts.verdict);
+    std::vector<Alike> causes;
+    for (const auto& verdict : facts.input.diagnosis.captures) {
+        const auto blame = blameText(verdict);
+        if (verdict.role != Role::birth || blame == told) {
+            continue;
+        }
+        auto known = std::ranges::find_if(causes, [&](const Alike& alike) { return blameText(*alike.first) == blame; });
+        if (known == causes.end()) {
+            known = causes.insert(causes.end(), {&verdict, 0});
+        }
+        ++known->count;
+    }
+    return causes;
+}
+
+std::string whyText(const RunData& run, const CaptureVerdict& verdict)
+{
+    const auto capture = std::ranges::find(run.captures, verdict.capture, &Capture::file);
+    const auto number = capture == run.captures.end() ? std::string() : convictingText(*capture, verdict, std::nullopt);
+    return number.empty() ? asSentence(verdict.summary) : number;
+}
+
+Phrase alikeText(const RunData& run, const Alike& alike)
+{
+    const auto& verdict = *alike.first;
+    const auto rank = verdict.rank ? fmt::format("rank {}, ", *verdict.rank) : std::string();
+    const auto head = alike.count == 1
+        ? own(fmt::format("another birth, {}{}: ", rank, stepText(verdict)))
+        : own(fmt::format("{} other births, the first {}{}: ", alike.count, rank, stepText(verdict)));
+    return head + strong(blameText(verdict)) + own(". ") + foreign(whyText(run, verdict)) + own(" A report about it: ")
+        + code("--capture " + platform::shellQuoted(verdict.capture)) + own(".");
+}
+
+} // namespace
+
+Blocks otherBirths(const ReportFacts& facts)
+{
+    if (facts.verdict == nullptr) {
+        return {};
+    }
+    constexpr std::size_t most = 3;
+    const auto causes = otherCauses(facts);
+    ItemList list;
+    for (std::size_t i = 0; i < std::min(most, causes.size()); ++i) {
+        list.items.push_back({"also", alikeText(facts.input.run, causes[i])});
+    }
+    if (causes.size() > most) {
+        list.items.push_back({"also",
+            own(fmt::format(
+                "births of {}", counted(std::ssize(causes) - static_cast<std::int64_t>(most), "more cause")))});
+    }
+    return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
+}
+
+} // namespace nanscope::report
