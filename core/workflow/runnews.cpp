@@ -3,6 +3,7 @@
 #include "core/workflow/runnews.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/diagnose/recovery/firstnonfinite.h"
+#include "core/ingest/log/logsource.h"
 
 namespace nanscope::workflow {
 
@@ -18,6 +20,25 @@ namespace {
 std::string keyOf(const Series& series)
 {
     return fmt::format("{} {} {}", series.rank.value_or(-1), series.segment, series.name);
+}
+
+/// Two calls hardly have inputs that all counts and sums are equal of.
+std::size_t inputOf(const Capture& capture)
+{
+    auto text = fmt::format("{} {}", shapeText(capture.input.shape), shortName(capture.input.dtype));
+    for (const auto& scan : capture.input.batches) {
+        text += fmt::format("; {} {} {} {} {} {} {}", scan.count, scan.nan, scan.posInf, scan.negInf, scan.zero,
+            scan.absmax, scan.sumSquares);
+    }
+    return std::hash<std::string>()(text);
+}
+
+/// One line, whichever of the logs holds it.
+std::size_t wordsOf(const Event& event)
+{
+    const auto place = event.step ? *event.step : event.line;
+    return std::hash<std::string>()(fmt::format("{}\n{}\n{} {} {}", event.text, event.detail, place,
+        event.rank.value_or(-1), ingest::placeOf(event.source).attempt));
 }
 
 std::string_view wordOf(PointState state)
@@ -115,6 +136,8 @@ void RunNews::forgetReplaced(const RunData& run)
         if (m_replaced.insert(log.source).second) {
             m_series.erase(log.path);
             m_words.erase(log.path);
+            m_values.forget(log.path);
+            std::erase_if(m_said, [&](const auto& said) { return said.second == log.path; });
         }
     }
 }
@@ -125,12 +148,25 @@ void RunNews::lookAtCaptures(const RunData& run, Found& found)
         Said said {capture.variant, capture.step, capture.nothingElse, capture.scene};
         const auto [known, isNew] = m_captures.try_emplace(capture.identity, said);
         if (isNew) {
-            found.dumps.push_back(&capture);
+            takeCapture(capture, found);
         } else if (known->second != said) {
             known->second = std::move(said);
             found.saidMore = true;
         }
     }
+}
+
+void RunNews::takeCapture(const Capture& capture, Found& found)
+{
+    auto& held = m_files[capture.path];
+    Held now {capture.identity, inputOf(capture)};
+    const bool sameFile = !capture.path.empty() && !capture.overwritten && !held.identity.empty();
+    if (!sameFile || held.input != now.input) {
+        found.dumps.push_back(&capture);
+    } else {
+        found.rewritten.push_back({held.identity, &capture});
+    }
+    held = std::move(now);
 }
 
 void RunNews::lookAtSeries(const Series& series, const PointsOf& pointsOf, Found& found)
@@ -140,6 +176,10 @@ void RunNews::lookAtSeries(const Series& series, const PointsOf& pointsOf, Found
         return;
     }
     auto& seen = m_series[series.source][keyOf(series)];
+    // A log does not shrink: this is another one under its name.
+    if (std::exchange(seen.points, series.pointCount) > series.pointCount) {
+        seen = {0, series.pointCount, false};
+    }
     if (seen.told || std::exchange(seen.bad, bad) == bad) {
         return;
     }
@@ -154,25 +194,36 @@ void RunNews::lookAtSeries(const Series& series, const PointsOf& pointsOf, Found
     }
     if (const auto* first = diagnose::firstNonFiniteOf(whole)) {
         seen.told = true;
-        add(found.nonFinite, newsOf(series, *first));
+        if (m_values.takeNew(whole, *first)) {
+            add(found.nonFinite, newsOf(series, *first));
+        }
     }
 }
 
 /// Of a trainer that warns in words. Where its metrics say so themselves, they have been told.
 void RunNews::lookAtWords(const RunData& run, Found& found)
 {
+    std::vector<const Event*> words;
     for (const auto& event : run.events) {
-        if (event.kind != EventKind::nanLoss || m_words.contains(event.source)) {
-            continue;
-        }
-        m_words.insert(event.source);
-        const auto series = m_series.find(event.source);
-        const bool told = series != m_series.end()
-            && std::ranges::any_of(series->second, [](const auto& entry) { return entry.second.told; });
-        if (!told) {
-            add(found.nonFinite, newsOf(event));
+        if (event.kind == EventKind::nanLoss) {
+            words.push_back(&event);
         }
     }
+    // What a log with metrics says as well was told with them.
+    std::ranges::stable_partition(words, [this](const Event* event) { return hasTold(event->source); });
+    for (const auto* event : words) {
+        const bool isNew = m_said.try_emplace(wordsOf(*event), event->source).second;
+        if (m_words.insert(event->source).second && isNew && !hasTold(event->source)) {
+            add(found.nonFinite, newsOf(*event));
+        }
+    }
+}
+
+bool RunNews::hasTold(const std::string& source) const
+{
+    const auto series = m_series.find(source);
+    return series != m_series.end()
+        && std::ranges::any_of(series->second, [](const auto& entry) { return entry.second.told; });
 }
 
 } // namespace nanscope::workflow

@@ -59,6 +59,32 @@ TEST(RunNews, TellsEachCaptureOnceWhateverItIsCalledByNow)
     EXPECT_TRUE(look(news, run).empty());
 }
 
+TEST(RunNews, TakesADumpThatWasWrittenAgainForTheSameOne)
+{
+    workflow::RunNews news;
+    RunData run;
+    run.captures = {captureOf("a")};
+    run.captures[0].path = "/run/dump.pt";
+    run.captures[0].input.batches = {Scan {4, 0, 0, 0, 0, 0, 1.5}};
+    EXPECT_THAT(look(news, run).dumps, SizeIs(1));
+    auto whole = run.captures[0];
+    whole.identity = "b";
+    run.captures[0].overwritten = true;
+    run.captures[0].path = "/run/replaced/dump.pt";
+    run.captures.push_back(whole);
+    const auto found = look(news, run);
+    EXPECT_THAT(found.dumps, IsEmpty());
+    ASSERT_THAT(found.rewritten, SizeIs(1));
+    EXPECT_EQ(found.rewritten[0].before, "a");
+    EXPECT_EQ(found.rewritten[0].now->identity, "b");
+    EXPECT_TRUE(found.asksForJudgement());
+    EXPECT_TRUE(look(news, run).empty());
+    whole.identity = "c";
+    whole.input.batches[0].absmax = 2;
+    run.captures[1] = whole;
+    EXPECT_THAT(look(news, run).dumps, SizeIs(1)) << "another call, under the name of the one before";
+}
+
 TEST(RunNews, SeesASidecarThatCameLater)
 {
     workflow::RunNews news;
@@ -135,6 +161,73 @@ TEST(RunNews, TellsAgainOfALogThatWasBegunAnew)
     run.replaced = {before};
     EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
     EXPECT_THAT(look(news, run).nonFinite, IsEmpty());
+}
+
+/// The same series in another log.
+Series movedTo(const std::string& source, Series series)
+{
+    series.source = source;
+    return series;
+}
+
+TEST(RunNews, TellsOnceWhatSeveralLogsOfARunSay)
+{
+    workflow::RunNews news;
+    RunData run;
+    const auto loss = seriesOf("loss", {}, {2.5, 2.4, -1});
+    auto rounded = movedTo("console.log", loss);
+    rounded.points[1].value = 2.4012;
+    run.series = {loss, rounded};
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+    run.series.push_back(movedTo("copy/train.log", loss));
+    EXPECT_THAT(look(news, run).nonFinite, IsEmpty()) << "a log that came later";
+    auto other = movedTo("another.log", loss);
+    other.points[0].value = 9;
+    run.series.push_back(other);
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1)) << "the same step of another run";
+    run.series.push_back(movedTo("job/attempt_2/0/stdout.log", loss));
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1)) << "it came again in the next attempt";
+}
+
+TEST(RunNews, TellsNothingAgainOfALogThatWasRotated)
+{
+    workflow::RunNews news;
+    RunData run;
+    run.series = {seriesOf("loss", {}, {1, 1, -1, -1})};
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+    const auto away = movedTo("train.log.1", run.series[0]);
+    auto next = seriesOf("loss", {}, {-1, -1, -1});
+    for (Point& point : next.points) {
+        point.step += 4;
+    }
+    run.series = {away, next};
+    EXPECT_THAT(look(news, run).nonFinite, IsEmpty());
+    run.series = {movedTo("train.log.2", away), movedTo("train.log.1", next), seriesOf("loss", {}, {1, -1})};
+    const auto found = look(news, run);
+    ASSERT_THAT(found.nonFinite, SizeIs(1)) << "a run that began anew, and went bad by itself";
+    EXPECT_EQ(found.nonFinite[0].step, 2);
+}
+
+TEST(RunNews, TellsOnceWhatATeeRepeatsInWords)
+{
+    workflow::RunNews news;
+    RunData run;
+    Event event;
+    event.kind = EventKind::nanLoss;
+    event.text = "NaN detected in the loss";
+    event.step = 7;
+    event.source = "stderr.log";
+    event.line = 9;
+    run.events = {event};
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+    event.source = "console.log";
+    event.line = 90;
+    run.events.push_back(event);
+    EXPECT_THAT(look(news, run).nonFinite, IsEmpty());
+    event.source = "other.log";
+    event.step = 8;
+    run.events.push_back(event);
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1)) << "of another step";
 }
 
 TEST(RunNews, TakesATrainersWordWhereItsMetricsAreSilent)
