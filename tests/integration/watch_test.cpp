@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <thread>
 
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
 #include "core/base/utf8.h"
 #include "core/platform/childprocess.h"
@@ -123,6 +125,17 @@ MadeCapture sized(std::int64_t rows)
     MadeCapture made;
     made.rows = rows;
     return made;
+}
+
+bool keepsDiagnosis(sqlite3* session)
+{
+    bool found = false;
+    const auto each = [](void* to, int, char**, char**) {
+        *static_cast<bool*>(to) = true;
+        return 0;
+    };
+    sqlite3_exec(session, "SELECT 1 FROM facts WHERE name = 'diagnosis' AND value <> ''", each, &found, nullptr);
+    return found;
 }
 
 std::string textOf(const fs::path& path)
@@ -307,7 +320,7 @@ TEST_F(WatchTest, GoesOnWithoutASessionThatCannotBeUsed)
     watch.interrupt();
     EXPECT_EQ(watch.event()["kind"], "end");
     EXPECT_EQ(watch.end(), "ended with status 0");
-    EXPECT_THAT(watch.errors(), HasSubstr("The run is watched without its session for now. "));
+    EXPECT_THAT(watch.errors(), HasSubstr("The run is watched without its session for now; "));
     EXPECT_EQ(textOf(m_folder / "s.nanscope"), "no session");
 }
 
@@ -332,6 +345,76 @@ TEST_F(WatchTest, TellsOfTheNextDumpWhileALargeOneIsJudgedAndALogGrows)
     EXPECT_THAT(judged, ElementsAre("large.pt", "small.pt"));
     done = true;
     trainer.join();
+}
+
+TEST_F(WatchTest, JudgesADumpOnceThatIsWrittenSlowlyAndAddedToAfterwards)
+{
+    auto watch = watching();
+    watch.event();
+    const auto whole = textOf(writeCapture(m_folder / "whole.pt", {}));
+    const auto path = m_run + "/slow.pt";
+    for (std::size_t at = 0; at < whole.size(); at += whole.size() / 8 + 1) {
+        std::ofstream(path, std::ios::app) << whole.substr(at, whole.size() / 8 + 1);
+        std::this_thread::sleep_for(600ms);
+    }
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    EXPECT_EQ(watch.event()["kind"], "verdict");
+    // The same tensors in other bytes, as a program leaves them that adds to its file.
+    MadeCapture more;
+    more.epsilon = 1e-6;
+    fs::copy_file(writeCapture(m_folder / "more.pt", more), path, fs::copy_options::overwrite_existing);
+    drop("next.pt", sized(16));
+    EXPECT_EQ(watch.event("verdict")["capture"], "next.pt");
+    watch.interrupt();
+    EXPECT_EQ(watch.event("end")["dumps"], 2);
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_EQ(watch.errors(), "") << "while it was written nothing was wrong with it";
+}
+
+TEST_F(WatchTest, TellsOnceWhatIsInARotatedLogAndItsCopy)
+{
+    auto watch = watching();
+    watch.event();
+    append("Step 1: train_loss=nan, grad_norm=0.25\n");
+    EXPECT_EQ(watch.event()["step"], 1);
+    fs::copy_file(m_run + "/train.log", m_run + "/console.log");
+    std::ofstream(m_run + "/console.log", std::ios::app) << "and a line of the launcher\n";
+    fs::rename(m_run + "/train.log", m_run + "/train.log.1");
+    append("Step 2: train_loss=nan, grad_norm=0.25\n");
+    drop("a.pt");
+    EXPECT_EQ(watch.event()["kind"], "dump") << "no other bad value";
+    EXPECT_EQ(watch.event()["kind"], "verdict");
+    watch.interrupt();
+    EXPECT_EQ(watch.event()["nonfinite"], 1);
+}
+
+TEST_F(WatchTest, StoresWhatItToldOnceItsSessionCanBeWrittenAgain)
+{
+    const auto session = m_folder / "s.nanscope";
+    auto watch = watching({"--session", session});
+    watch.event();
+    sqlite3* holder = nullptr;
+    ASSERT_EQ(sqlite3_open(session.c_str(), &holder), SQLITE_OK);
+    sqlite3_busy_timeout(holder, 30'000);
+    ASSERT_EQ(sqlite3_exec(holder, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+    drop("a.pt");
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    const auto verdict = watch.event();
+    EXPECT_EQ(verdict["kind"], "verdict");
+    append("Step 1: train_loss=nan, grad_norm=0.25\n");
+    EXPECT_EQ(watch.event()["kind"], "nonfinite");
+    EXPECT_EQ(sqlite3_exec(holder, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (!keepsDiagnosis(holder) && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(200ms);
+    }
+    EXPECT_TRUE(keepsDiagnosis(holder));
+    sqlite3_close(holder);
+    watch.interrupt();
+    EXPECT_EQ(watch.event("end")["verdicts"], 1) << "nothing was told twice";
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    const auto errors = watch.errors();
+    EXPECT_EQ(std::ranges::count(errors, '\n'), 1) << errors;
 }
 
 TEST_F(WatchTest, LetsNoFileNameSteerATerminalOrBeginALine)

@@ -91,7 +91,8 @@ std::string writeCapture(const fs::path& path, const MadeCapture& wanted)
     const auto written = tensorfile::writePt(path,
         {{"input", tensorfile::TensorToWrite {"input", DType::float32, shape, bytesOf(input)}},
             {"output", tensorfile::TensorToWrite {"output", DType::float32, shape, bytesOf(output)}},
-            {"rank", std::int64_t {0}}, {"shape", shape}, {"dtype", std::string("torch.float32")}, {"epsilon", 1e-7}});
+            {"rank", std::int64_t {0}}, {"shape", shape}, {"dtype", std::string("torch.float32")},
+            {"epsilon", wanted.epsilon}});
     EXPECT_TRUE(written) << sentence(written.error());
     return path.string();
 }

@@ -32,6 +32,7 @@ struct MadeCapture
     std::int64_t cols = 40;
     bool nanInput = false;
     bool nanOutput = true; ///< one element
+    double epsilon = 1e-7;
 };
 
 /// Writes a capture as the dion wrapper does, from a fixed seed, and returns its path.

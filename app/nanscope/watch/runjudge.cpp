@@ -17,9 +17,10 @@ namespace nanscope {
 
 namespace {
 
+/// One whose file was being written again meanwhile will be judged when it is whole.
 bool isJudgedBirth(const CaptureVerdict& verdict)
 {
-    return verdict.role == Role::birth && !verdict.summary.empty();
+    return verdict.role == Role::birth && !verdict.summary.empty() && verdict.unread.empty();
 }
 
 /// The run with the points that it is judged by, and its session.
@@ -41,10 +42,8 @@ Result<workflow::OpenedRun> opened(const RunJudge::Subject& subject)
 
 } // namespace
 
-RunJudge::RunJudge(
-    std::function<void(const CaptureVerdict&, const RunData&)> tell, std::function<void(const std::string&)> say)
-    : m_tell(std::move(tell))
-    , m_say(std::move(say))
+RunJudge::RunJudge(Ears ears)
+    : m_ears(std::move(ears))
     , m_thread([this] { work(); })
 { }
 
@@ -63,6 +62,14 @@ void RunJudge::passOver(const Capture& capture, const std::string& blame)
 {
     const std::lock_guard lock(m_mutex);
     m_told[capture.identity] = blame;
+}
+
+void RunJudge::goOnAs(const std::string& before, const std::string& identity)
+{
+    const std::lock_guard lock(m_mutex);
+    if (const auto told = m_told.find(before); told != m_told.end()) {
+        m_told.try_emplace(identity, told->second);
+    }
 }
 
 void RunJudge::judge(Subject subject)
@@ -104,12 +111,15 @@ void RunJudge::begin(const RunData& run)
     const std::lock_guard lock(m_mutex);
     m_identities.clear();
     for (const auto& capture : run.captures) {
-        m_identities[capture.file] = capture.identity;
+        if (!capture.overwritten) {
+            m_identities[capture.file] = capture.identity;
+        }
     }
     m_due.clear();
     for (const auto& verdict : triaged) {
-        if (verdict.role == Role::birth && !m_told.contains(identityOf(verdict))) {
-            m_due.insert(identityOf(verdict));
+        const auto* identity = identityOf(verdict);
+        if (verdict.role == Role::birth && identity != nullptr && !m_told.contains(*identity)) {
+            m_due.insert(*identity);
         }
     }
 }
@@ -120,17 +130,18 @@ void RunJudge::end()
     m_due.clear();
 }
 
-/// A capture is called otherwise once another one has its file's name.
-const std::string& RunJudge::identityOf(const CaptureVerdict& verdict) const
+/// A capture is called otherwise once another one has its file's name. Null where nothing is to be said of it any more.
+const std::string* RunJudge::identityOf(const CaptureVerdict& verdict) const
 {
     const auto known = m_identities.find(verdict.capture);
-    return known == m_identities.end() ? verdict.capture : known->second;
+    return known == m_identities.end() ? nullptr : &known->second;
 }
 
 bool RunJudge::isUntold(const CaptureVerdict& verdict)
 {
     const std::lock_guard lock(m_mutex);
-    return m_due.contains(identityOf(verdict));
+    const auto* identity = identityOf(verdict);
+    return identity != nullptr && m_due.contains(*identity);
 }
 
 /// Of a birth that was there before the watching only the end of a whole judging tells whether its verdict changed.
@@ -140,18 +151,24 @@ void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last
         return;
     }
     bool news = false;
+    std::string identity;
     {
         const std::lock_guard lock(m_mutex);
+        const auto* known = identityOf(verdict);
+        if (known == nullptr) {
+            return;
+        }
+        identity = *known;
         const auto blame = blameText(verdict);
-        const auto [told, isNew] = m_told.try_emplace(identityOf(verdict), blame);
+        const auto [told, isNew] = m_told.try_emplace(identity, blame);
         news = isNew || (last && !told->second.empty() && told->second != blame);
         told->second = blame;
     }
     if (news) {
-        m_tell(verdict, run);
+        m_ears.verdict(verdict, run);
     }
     const std::lock_guard lock(m_mutex);
-    m_due.erase(identityOf(verdict));
+    m_due.erase(identity);
     makeWay();
 }
 
@@ -159,7 +176,7 @@ void RunJudge::judgeOne(const Subject& subject)
 {
     auto source = opened(subject);
     if (!source) {
-        m_say("The run is not judged by its points, and the verdicts are not stored: " + sentence(source.error()));
+        m_ears.unkept(sentence(source.error()));
         source = workflow::OpenedRun {*subject.run};
     }
     const auto* session = source->session ? &*source->session : nullptr;
@@ -177,7 +194,7 @@ void RunJudge::judgeOne(const Subject& subject)
     }
     const auto diagnosis = workflow::diagnoseWith(facts, source->run, options, job);
     if (!diagnosis) {
-        m_say("The run could not be judged: " + sentence(diagnosis.error()));
+        m_ears.failure("The run could not be judged: " + sentence(diagnosis.error()));
         return;
     }
     if (!diagnosis->stopped.empty()) {
@@ -186,10 +203,19 @@ void RunJudge::judgeOne(const Subject& subject)
     for (const auto& verdict : diagnosis->captures) {
         take(verdict, source->run, true);
     }
-    if (source->session) {
-        if (const auto stored = workflow::storeDiagnosis(*source->session, *diagnosis, from); !stored) {
-            m_say("The diagnosis was not stored: " + sentence(stored.error()));
-        }
+    keep(*source, *diagnosis, from);
+}
+
+void RunJudge::keep(workflow::OpenedRun& source, const Diagnosis& diagnosis, const workflow::JudgedFrom& from)
+{
+    m_owes = true;
+    if (!source.session) {
+        return;
+    }
+    if (const auto stored = workflow::storeDiagnosis(*source.session, diagnosis, from); !stored) {
+        m_ears.unkept(sentence(stored.error()));
+    } else {
+        m_owes = false;
     }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <filesystem>
 #include <functional>
@@ -16,6 +17,8 @@
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "core/model/verdict.h"
+#include "core/workflow/judgement.h"
+#include "core/workflow/openrun.h"
 
 namespace nanscope {
 
@@ -31,36 +34,46 @@ public:
         std::filesystem::path session; ///< empty where the run was read without one
     };
 
-    /// `tell` gets each verdict of a birth, and again where it changed; `say` gets sentences about what failed. Both
-    /// are called on the judging thread.
-    RunJudge(
-        std::function<void(const CaptureVerdict&, const RunData&)> tell, std::function<void(const std::string&)> say);
+    /// Who hears of it, on the judging thread.
+    struct Ears
+    {
+        std::function<void(const CaptureVerdict&, const RunData&)> verdict; ///< of a birth, and again where it changed
+        std::function<void(const std::string&)> failure; ///< a sentence
+        std::function<void(const std::string&)> unkept; ///< why a diagnosis could not be stored, as a sentence
+    };
+    explicit RunJudge(Ears ears);
     ~RunJudge();
     RunJudge(const RunJudge&) = delete;
     RunJudge& operator=(const RunJudge&) = delete;
 
     /// Of this capture nothing is to be said, unless its verdict comes to be another than `blame`.
     void passOver(const Capture& capture, const std::string& blame = {});
+    /// A capture that was written again: what was said of it is not said twice.
+    void goOnAs(const std::string& before, const std::string& identity);
     /// The newest state takes the place of one that still waits.
     void judge(Subject subject);
+    /// The last diagnosis is in no session: judging again with one that can be written stores it.
+    bool owesDiagnosis() const { return m_owes; }
 
 private:
     void work();
     std::optional<Subject> next();
     void judgeOne(const Subject& subject);
+    void keep(workflow::OpenedRun& source, const Diagnosis& diagnosis, const workflow::JudgedFrom& from);
     void begin(const RunData& run);
     void end();
-    const std::string& identityOf(const CaptureVerdict& verdict) const;
+    const std::string* identityOf(const CaptureVerdict& verdict) const;
     void take(const CaptureVerdict& verdict, const RunData& run, bool last);
     bool isUntold(const CaptureVerdict& verdict);
     void makeWay();
 
-    const std::function<void(const CaptureVerdict&, const RunData&)> m_tell;
-    const std::function<void(const std::string&)> m_say;
+    const Ears m_ears;
+    std::atomic<bool> m_owes = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
     std::optional<Subject> m_waiting;
-    std::map<std::string, std::string> m_identities; ///< of the captures of the run, by the names they have now
+    /// Of the captures of the run, by the names they have now; those whose files were written over are left out.
+    std::map<std::string, std::string> m_identities;
     std::map<std::string, std::string> m_told; ///< by the identity of the capture
     std::set<std::string> m_due; ///< births the judging under way was begun for
     CancelToken m_cancel; ///< of the judging under way

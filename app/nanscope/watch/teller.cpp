@@ -54,6 +54,24 @@ void Teller::settled()
     m_said.clear();
 }
 
+void Teller::sayUnkept(const std::string& why)
+{
+    {
+        const std::lock_guard lock(m_mutex);
+        if (std::exchange(m_unkept, true)) {
+            return;
+        }
+    }
+    say("The run is watched without its session for now; what it tells is stored once the session can be written. "
+        + why);
+}
+
+void Teller::kept()
+{
+    const std::lock_guard lock(m_mutex);
+    m_unkept = false;
+}
+
 JobContext Teller::job()
 {
     return {[this](const Progress& progress) {

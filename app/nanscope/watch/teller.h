@@ -26,6 +26,9 @@ public:
     void say(const std::string& text);
     /// The trouble is over: the next one is said, whatever it is.
     void settled();
+    /// That nothing is kept for now, and why: once, until something is kept again.
+    void sayUnkept(const std::string& why);
+    void kept();
     JobContext job();
 
     bool stopped() const { return m_over || m_terminal.cancelToken().cancelled(); }
@@ -44,6 +47,7 @@ private:
     std::atomic<bool> m_over = false;
     std::atomic<bool> m_unwritable = false;
     std::string m_said;
+    bool m_unkept = false; ///< and it was said
     CommandRunner m_commands; ///< last: its threads complain to the terminal
 };
 

@@ -88,9 +88,11 @@ Watcher::Watcher(fs::path folder, fs::path session, bool all, Teller& teller)
     , m_session(std::move(session))
     , m_all(all)
     , m_teller(teller)
-    , m_judge([&teller](const CaptureVerdict& verdict,
-                  const RunData& run) { teller.tell(verdictEvent(verdict, pathOf(run, verdict.capture))); },
-          [&teller](const std::string& text) { teller.say(text); })
+    , m_judge({[&teller](const CaptureVerdict& verdict, const RunData& run) {
+                   teller.tell(verdictEvent(verdict, pathOf(run, verdict.capture)));
+               },
+          [&teller](const std::string& text) { teller.say(text); },
+          [&teller](const std::string& why) { teller.sayUnkept(why); }})
 { }
 
 Result<void> Watcher::run()
@@ -163,6 +165,7 @@ Result<workflow::OpenedRun> Watcher::read()
             m_folder, {sessionPath(), workflow::Access::store, workflow::Points::none, {}}, m_teller.job());
         if (opened || opened.error().kind == ErrorKind::cancelled) {
             m_sessionFrom = {};
+            m_rest = shortestRest;
             return opened;
         }
         return readBeside(opened.error());
@@ -173,13 +176,31 @@ Result<workflow::OpenedRun> Watcher::read()
 /// Where the session cannot be written there is still the run.
 Result<workflow::OpenedRun> Watcher::readBeside(const Error& why)
 {
-    constexpr auto rest = 60s;
-    m_sessionFrom = Clock::now() + rest;
+    m_sessionFrom = Clock::now() + m_rest;
+    m_rest = std::min<Clock::duration>(2 * m_rest, longestRest);
     auto opened = workflow::openRun(m_folder, {}, m_teller.job());
     if (opened) {
-        m_teller.say("The run is watched without its session for now. " + sentence(why));
+        m_teller.sayUnkept(sentence(why));
     }
     return opened;
+}
+
+/// What was judged while the session could not be written is judged once more for it; nothing is told twice.
+bool Watcher::isToBeKept(const workflow::OpenedRun& opened)
+{
+    if (!opened.session) {
+        return false;
+    }
+    if (!m_judge.owesDiagnosis()) {
+        m_teller.kept();
+        return false;
+    }
+    const auto now = Clock::now();
+    if (now < m_keepFrom) {
+        return false;
+    }
+    m_keepFrom = now + longestRest;
+    return true;
 }
 
 workflow::RunNews::Found Watcher::newsOf(const workflow::OpenedRun& opened)
@@ -207,7 +228,10 @@ void Watcher::look()
     m_restless = !found.empty();
     tell(opened->run, found);
     sayRejected(opened->run);
-    if (!found.dumps.empty() || found.saidMore) {
+    for (const auto& one : found.rewritten) {
+        m_judge.goOnAs(one.before, one.now->identity);
+    }
+    if (found.asksForJudgement() || isToBeKept(*opened)) {
         const auto session = opened->session ? opened->session->path() : fs::path();
         m_judge.judge({std::make_shared<const RunData>(std::move(opened->run)), session});
     }
@@ -219,7 +243,7 @@ void Watcher::sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::
         std::ranges::for_each(found.dumps, [this](const Capture* capture) { m_judge.passOver(*capture); });
     }
     for (const auto& one : opened.run.rejected) {
-        m_rejected[keyOf(one)] = {};
+        m_rejected[keyOf(one)].said = true;
     }
     m_teller.tell(sumOf(opened, m_folder.string()));
 }
@@ -242,16 +266,22 @@ void Watcher::sayRejected(const RunData& run)
     constexpr auto patience = 3s;
     const auto now = Clock::now();
     for (const auto& one : run.rejected) {
-        auto& since = m_rejected.try_emplace(keyOf(one), now).first->second;
-        if (since == Clock::time_point {}) {
+        const auto path = fs::path(run.root) / one.path;
+        std::error_code ignored;
+        const auto written = fs::last_write_time(path, ignored);
+        auto& known = m_rejected.try_emplace(keyOf(one), Rejected {now, written}).first->second;
+        if (known.said) {
             continue;
         }
-        if (now - since < patience) {
+        if (std::exchange(known.written, written) != written) {
+            known.since = now;
+        }
+        if (now - known.since < patience) {
             m_restless = true;
             continue;
         }
-        since = {};
-        m_teller.say(sentence({ErrorKind::format, one.reason, (fs::path(run.root) / one.path).string()}));
+        known.said = true;
+        m_teller.say(sentence({ErrorKind::format, one.reason, path.string()}));
     }
 }
 

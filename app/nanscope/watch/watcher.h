@@ -28,6 +28,8 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::seconds shortestRest {5};
+    static constexpr std::chrono::seconds longestRest {60};
 
     bool waitForFolder();
     Result<void> follow();
@@ -36,6 +38,7 @@ private:
     std::filesystem::path sessionPath() const;
     Result<workflow::OpenedRun> read();
     Result<workflow::OpenedRun> readBeside(const Error& why);
+    bool isToBeKept(const workflow::OpenedRun& opened);
     workflow::RunNews::Found newsOf(const workflow::OpenedRun& opened);
     void sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found);
     void tell(const RunData& run, const workflow::RunNews::Found& found);
@@ -49,7 +52,16 @@ private:
     bool m_first = true; ///< nothing was looked at yet
     bool m_restless = false; ///< something may become readable without a change: look again soon
     Clock::time_point m_sessionFrom; ///< before that it is not tried again
-    std::map<std::string, Clock::time_point> m_rejected; ///< since when; those that were said lie in the far past
+    Clock::duration m_rest = shortestRest; ///< until it is
+    Clock::time_point m_keepFrom; ///< before that nothing is judged for its sake alone
+    /// A file that cannot be used, for one reason.
+    struct Rejected
+    {
+        Clock::time_point since; ///< that it is so, and nobody wrote to it
+        std::filesystem::file_time_type written;
+        bool said = false;
+    };
+    std::map<std::string, Rejected> m_rejected;
     RunJudge m_judge; ///< last: its thread tells
 };
 
