@@ -617,7 +617,62 @@ void noteDamage(std::vector<Checkpoint>& found, const std::vector<Rejection>& da
     }
 }
 
-Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns)
+namespace {
+
+/// Adds a piece of a log to what the pieces before it gave: `from` is where the series of this log begin.
+void joinSeries(std::vector<Series>& all, std::size_t from, std::vector<Series>& piece)
+{
+    for (auto& series : piece) {
+        const auto isSame = [&](const Series& one) {
+            return one.segment == series.segment && one.rank == series.rank && one.name == series.name;
+        };
+        const auto known = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(from), all.end(), isSame);
+        if (known == all.end()) {
+            all.push_back(std::move(series));
+            continue;
+        }
+        known->points.insert(known->points.end(), series.points.begin(), series.points.end());
+        known->pointCount += series.pointCount;
+        known->lastStep = series.lastStep;
+        known->nan += series.nan;
+        known->posInf += series.posInf;
+        known->negInf += series.negInf;
+        known->missing += series.missing;
+    }
+}
+
+/// Into `run`, piece by piece where somebody keeps what is held of it small.
+Result<LogRead> readWhole(const FoundFile& file, LogSource& log, RunData& run, const KeepSmall& keepSmall,
+    const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
+{
+    const auto most = keepSmall ? alwaysInMemory : alwaysInMemory + file.size;
+    const auto from = run.series.size();
+    bool unknown = file.size > 0;
+    do {
+        auto contents = log.next(most, cancel);
+        if (cancel.cancelled()) {
+            return failure(ErrorKind::cancelled, "cancelled while reading a log", file.path.string());
+        }
+        if (!keepSmall && !log.finished()) {
+            contents.events.push_back(tooMuch(file.relative, contents.lines));
+        }
+        unknown = unknown && contents.format.empty() && isEmpty(contents);
+        joinSeries(run.series, from, contents.series);
+        moveTo(run.events, contents.events);
+        moveTo(run.checkpoints, contents.checkpoints);
+        moveTo(run.settings, contents.settings);
+        if (keepSmall) {
+            keepSmall(run);
+        }
+        advance(contents.bytes);
+    } while (keepSmall && !log.finished());
+    return run.series.size() > from ? LogRead::series : unknown ? LogRead::unknown : LogRead::nothing;
+}
+
+} // namespace
+
+Result<RunData> readRun(
+    const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns, const KeepSmall& keepSmall)
 {
     auto found = findFiles(path, job);
     if (!found) {
@@ -646,21 +701,10 @@ Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job
         if (!log) {
             return tl::make_unexpected(log.error());
         }
-        auto contents = (*log)->next(alwaysInMemory + file.size, job.cancel);
-        if (job.cancel.cancelled()) {
-            return failure(ErrorKind::cancelled, "cancelled while reading a log", file.path.string());
-        }
-        if (!(*log)->finished()) {
-            contents.events.push_back(tooMuch(file.relative, contents.lines));
-        }
-        const bool hasSeries = !contents.series.empty();
-        const bool unknown = contents.format.empty() && isEmpty(contents) && file.size > 0;
-        moveTo(run.series, contents.series);
-        moveTo(run.events, contents.events);
-        moveTo(run.checkpoints, contents.checkpoints);
-        moveTo(run.settings, contents.settings);
-        meter.advance(done += static_cast<std::int64_t>(file.size), total, file.relative);
-        return hasSeries ? LogRead::series : unknown ? LogRead::unknown : LogRead::nothing;
+        const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
+        auto read = readWhole(file, **log, run, keepSmall, advance, job.cancel);
+        done += static_cast<std::int64_t>(file.size);
+        return read;
     };
     destination.isCopy = [](const FoundFile&) { return Result<void>(); };
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };

@@ -52,8 +52,14 @@ std::filesystem::path runFolderOf(const std::filesystem::path& path);
 Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset = 0,
     std::int64_t firstLine = 0, const JobContext& job = {}, const ColumnMap& columns = {});
 
-/// Reads everything under `path` into one RunData, scans included, without a session.
-Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {}, const ColumnMap& columns = {});
+/// Drops points that nobody wants of what was read so far; the counts of the series stay.
+using KeepSmall = std::function<void(RunData& run)>;
+
+/// Reads everything under `path` into one RunData, scans included, without a session. With `keepSmall`, which is called
+/// after every two million points, memory does not grow with the logs; without it a log has as many points as a file of
+/// its size may hold.
+Result<RunData> readRun(const std::filesystem::path& path, const JobContext& job = {}, const ColumnMap& columns = {},
+    const KeepSmall& keepSmall = {});
 
 /// Opens the session that `path` is imported into, and makes it where it is missing. One that holds another folder is
 /// refused before anything of it is changed: opening an older one to write brings it up to date.

@@ -92,7 +92,10 @@ Result<void> readJudgingPoints(RunData& run, const session::Session& session)
     return {};
 }
 
-void keepJudgingPoints(RunData& run)
+namespace {
+
+/// Where a series has more than `enough` times what it is judged by, that is what is left of it.
+void dropOtherPoints(RunData& run, double enough)
 {
     if (isSmall(run)) {
         return;
@@ -101,10 +104,17 @@ void keepJudgingPoints(RunData& run)
     for (Series& series : run.series) {
         if (!isJudging(series)) {
             series.points = {};
-        } else if (most && std::ssize(series.points) > *most) {
+        } else if (most && static_cast<double>(series.points.size()) > enough * static_cast<double>(*most)) {
             series.points = std::vector<Point>(series.points.end() - *most, series.points.end());
         }
     }
+}
+
+} // namespace
+
+void keepJudgingPoints(RunData& run)
+{
+    dropOtherPoints(run, 1);
 }
 
 namespace fs = std::filesystem;
@@ -183,11 +193,15 @@ Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, c
 
 Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& options, const JobContext& job)
 {
-    auto run = ingest::readRun(path, job, options.columns.value_or(ingest::ColumnMap {}));
+    const bool judging = options.points == Points::judging;
+    // Copying what is left after every piece of a log would take longer than reading it.
+    const auto keepSmall =
+        judging ? ingest::KeepSmall([](RunData& read) { dropOtherPoints(read, 1.5); }) : ingest::KeepSmall();
+    auto run = ingest::readRun(path, job, options.columns.value_or(ingest::ColumnMap {}), keepSmall);
     if (!run) {
         return tl::make_unexpected(run.error());
     }
-    if (options.points == Points::judging) {
+    if (judging) {
         keepJudgingPoints(*run);
     }
     return OpenedRun {std::move(*run)};

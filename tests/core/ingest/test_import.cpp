@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -661,4 +662,32 @@ TEST(SharedRun, ddpRaiseTellsTheRaiseFromItsConsequences)
     EXPECT_EQ(log->events[1].kind, EventKind::traceback);
     EXPECT_EQ(log->events[2].kind, EventKind::collective);
     EXPECT_EQ(log->events[2].rank, 0);
+}
+
+TEST_F(Import, aLongLogReadWithoutASessionIsJoinedOfItsPieces)
+{
+    constexpr int steps = 1'100'000; // two values each: more than one piece
+    std::string text = "step,loss,lr\n";
+    for (int step = 1; step <= steps; ++step) {
+        text += std::to_string(step) + (step == steps - 1 ? ",nan,2\n" : ",1,2\n");
+    }
+    m_folder.write("run/train.csv", text);
+    int pieces = 0;
+    std::size_t most = 0;
+    const auto run = ingest::readRun(m_folder / "run", {}, {}, [&](RunData& read) {
+        ++pieces;
+        for (auto& series : read.series) {
+            most = std::max(most, series.points.size());
+            series.points = {};
+        }
+    });
+    ASSERT_TRUE(run);
+    EXPECT_GT(pieces, 1);
+    EXPECT_LT(most, static_cast<std::size_t>(steps)) << "what was dropped is not held";
+    ASSERT_EQ(run->series.size(), 2U);
+    EXPECT_EQ(run->series[0].pointCount, steps);
+    EXPECT_EQ(run->series[0].nan, 1);
+    EXPECT_EQ(run->series[0].firstStep, 1);
+    EXPECT_EQ(run->series[0].lastStep, steps);
+    EXPECT_EQ(run->series[1].pointCount, steps);
 }
