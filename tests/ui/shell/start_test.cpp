@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include <QAction>
+#include <QDir>
 #include <QDropEvent>
 #include <QElapsedTimer>
 #include <QEvent>
@@ -228,6 +229,18 @@ TEST_F(StartTest, FolderThatDoesNotAnswerHoldsNothingUp)
     EXPECT_TRUE((*std::ranges::find(entries, path("one"), &QAction::statusTip))->isEnabled()) << "it can be tried";
     dead.unlock();
     ASSERT_TRUE(QTest::qWaitFor([&] { return told(" – not there any more"); }, patienceMs));
+}
+
+TEST(Places, AreThereWhateverTheirNames)
+{
+    const QTemporaryDir folder;
+    for (const QString& name : {QStringLiteral("L\u00e4ufe \u5b9f\u884c"), QStringLiteral("two\nlines"),
+             QStringLiteral("100%20"), QStringLiteral(" end ")}) {
+        const QString place = folder.filePath(name);
+        EXPECT_EQ(PlaceCheck::onDisk(place), PlaceState::gone) << name.toStdString();
+        ASSERT_TRUE(QDir().mkdir(place));
+        EXPECT_EQ(PlaceCheck::onDisk(place), PlaceState::there) << name.toStdString();
+    }
 }
 
 TEST_F(StartTest, ClosingDoesNotWaitForAFolderThatDoesNotAnswer)
