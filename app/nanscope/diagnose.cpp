@@ -325,9 +325,7 @@ public:
             .add("--time-limit", m_timeLimit,
                 "Judge, and read checkpoints, for at most so many seconds, and print what is known then")
             .positive();
-        options()
-            .add("--device", m_device, "What replays: cpu, or one of nanscope-worker such as cuda:0")
-            .showDefault();
+        addJudgingDevice(options(), m_device);
         options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().addFlag("--verify-checkpoints", m_verifyCheckpoints,
             "Read the checkpoints that the rollback may go to, newest first, until one is finite");
@@ -441,12 +439,8 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     }
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
     options.timeLimit = m_timeLimit;
-    if (m_device != "cpu") {
-        auto device = openDevice(m_device, terminal.cancelToken());
-        if (!device) {
-            return tl::make_unexpected(device.error());
-        }
-        options.device = std::move(*device);
+    if (auto opened = replayOn(m_device, options, terminal); !opened) {
+        return tl::make_unexpected(opened.error());
     }
     auto files = m_files;
     auto facts = workflow::requireUserFiles(files, catalogue());

@@ -12,9 +12,9 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
-#include "app/nanscope/shared/worker.h"
 #include "core/base/utf8.h"
 #include "core/instruments/measure.h"
+#include "core/rpc/remotedevice.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
@@ -133,7 +133,7 @@ Result<instruments::MeasuredTarget> openTarget(
         return tl::make_unexpected(variant.error());
     }
     const auto cell = cellChoice(options, *variant);
-    return cell ? instruments::measuredCell(*cell, deviceFactory(terminal.cancelToken()))
+    return cell ? instruments::measuredCell(*cell, rpc::deviceFactory(terminal.cancelToken()))
                 : tl::make_unexpected(cell.error());
 }
 

@@ -14,6 +14,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/userfacts.h"
 #include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
@@ -50,6 +51,7 @@ private:
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
+    std::string m_device = "cpu";
     diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
     workflow::UserFiles m_files;
@@ -96,6 +98,7 @@ Report::Report(CLI::App& root)
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
     addUserFileOptions(options(), m_files);
+    addJudgingDevice(options(), m_device);
     options().add("--section", m_only, "Only these sections, such as claim,output; may be repeated").oneEach();
     options().add("--no-section", m_without, "Without these sections; may be repeated").oneEach();
     options().addFlag("--no-images", m_noImages, "No pictures in .html, no .png files beside .md");
@@ -196,6 +199,7 @@ std::string Report::commandLine(const diagnose::FindingChoices& choices, const s
     addPlaces("--bundle", {m_bundle});
     add("--ran", m_ran);
     text += m_nothingElse ? " --nothing-else" : "";
+    text += m_device == "cpu" ? std::string() : " --device " + m_device;
     addPlaces("--variant-file", variantFiles());
     text += workflow::findingWords(choices);
     if (!m_observed.failed.empty()) {
@@ -241,7 +245,11 @@ Result<report::ReportInput> Report::gather(
     }
     auto files = m_files;
     files.variants = variantFiles();
-    auto diagnosis = judge(source, facts, files, {m_ran, m_nothingElse, choices}, terminal.job(), terminal);
+    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, choices};
+    if (auto opened = replayOn(m_device, options, terminal); !opened) {
+        return tl::make_unexpected(opened.error());
+    }
+    auto diagnosis = judge(source, facts, files, options, terminal.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
     }

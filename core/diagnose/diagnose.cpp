@@ -188,6 +188,10 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
         return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
     };
     const auto judged = guarded(work, capture.path);
+    if (const auto lost = bench.device.lost()) {
+        // Also where it looks judged: a control that was not replayed any more would have acquitted less.
+        return tl::make_unexpected(*lost);
+    }
     if (judged) {
         verdict = std::move(whole);
     } else if (judged.error().kind == ErrorKind::cancelled) {
@@ -228,6 +232,31 @@ Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Ben
         verdict.next = nextExperiments(verdict);
     }
     return judged;
+}
+
+/// From `done` on, which moves on with each that is judged. Where the device is lost the one it was lost at is as
+/// before.
+Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& done, const Bench& bench,
+    const JudgingTime& time, const JobContext& whole)
+{
+    for (; done < order.size() && !time.stopped(); ++done) {
+        auto& verdict = *order[done];
+        reportProgress(whole, done, order.size(), verdict.capture);
+        const auto* capture = bench.captures.of(verdict);
+        const auto judged = capture != nullptr ? judgeOne(verdict, *capture, bench, done) : Result<void>();
+        if (!judged && judged.error().kind != ErrorKind::cancelled) {
+            return judged;
+        }
+        if (judged) {
+            bench.arrived(verdict);
+        }
+    }
+    return {};
+}
+
+std::string placeOf(const Environment& environment)
+{
+    return fmt::format("{}, {} ({})", environment.engine, environment.device, environment.hardware);
 }
 
 std::vector<CaptureVerdict*> orderOf(
@@ -295,15 +324,6 @@ Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
     return diagnosis;
 }
 
-namespace {
-
-std::string placeOf(const Environment& environment)
-{
-    return fmt::format("{}, {} ({})", environment.engine, environment.device, environment.hardware);
-}
-
-} // namespace
-
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
 {
     const auto given = parseAllRan(options);
@@ -315,27 +335,27 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         return tl::make_unexpected(choices.error());
     }
     auto diagnosis = triageRun(run, options.catalogue);
-    const auto device = options.device ? options.device : std::shared_ptr<replay::Device>(replay::makeEigenDevice());
-    diagnosis.replayedOn = options.device ? placeOf(device->environment()) : std::string();
     const CaptureIndex captures(run);
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
     const JudgingTime time(job, limit);
-    Controls controls(captures, options.catalogue, *device, time.job().cancel);
-    const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, *device, controls, wordsOf(run),
-        time.job(), options.arrived};
     const auto inOrder = orderOf(diagnosis.captures, options.first);
-    for (std::size_t i = 0; i < inOrder.size() && !time.stopped(); ++i) {
-        auto& verdict = *inOrder[i];
-        reportProgress(job, i, inOrder.size(), verdict.capture);
-        const auto* capture = captures.of(verdict);
-        const auto done = capture != nullptr ? judgeOne(verdict, *capture, bench, i) : Result<void>();
-        if (!done && done.error().kind != ErrorKind::cancelled) {
-            return tl::make_unexpected(done.error());
-        }
-        if (done) {
-            options.arrived(verdict);
-        }
+    std::size_t done = 0;
+    const auto judgeOn = [&](replay::Device& device) {
+        Controls controls(captures, options.catalogue, device, time.job().cancel);
+        const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, device, controls,
+            wordsOf(run), time.job(), options.arrived};
+        return judgeAll(inOrder, done, bench, time, job);
+    };
+    auto judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
+    diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
+    if (const auto lost = options.device ? options.device->lost() : std::nullopt; !judged && lost) {
+        diagnosis.replayedOn += fmt::format(
+            ", which failed after {} of {} captures ({}); the others on the CPU", done, inOrder.size(), lost->what);
+        judged = judgeOn(*replay::makeEigenDevice());
+    }
+    if (!judged) {
+        return tl::make_unexpected(judged.error());
     }
     if (const auto why = time.stopped()) {
         leaveUnjudged(diagnosis, captures, *why);

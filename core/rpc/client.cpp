@@ -77,6 +77,21 @@ std::filesystem::path workerProgram(const std::filesystem::path& chosen)
     return !std::filesystem::exists(beside, ignored) && std::filesystem::exists(built, ignored) ? built : beside;
 }
 
+Result<platform::ChildProgram> workerWith(const std::filesystem::path& path, const std::vector<std::string>& arguments,
+    ErrorKind missing, const std::string& whoNeedsIt)
+{
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) {
+        return failure(missing,
+            fmt::format("there is no nanscope-worker, which {} needs; make one with nanscope doctor --build-worker or "
+                        "name it in NANSCOPE_WORKER",
+                whoNeedsIt),
+            path.string());
+    }
+    // Threads of OpenMP that spin while they wait made a sweep 25 times slower on a machine that had other work too.
+    return platform::ChildProgram {path, arguments, {{"OMP_WAIT_POLICY", "passive"}}};
+}
+
 struct ServiceClient::Job
 {
     const char* what;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -23,6 +24,10 @@ std::filesystem::path builtWorkerFolder();
 /// NANSCOPE_WORKER, else `chosen`, else nanscope-worker beside this program, else the one in builtWorkerFolder(). It
 /// need not be there.
 std::filesystem::path workerProgram(const std::filesystem::path& chosen = {});
+
+/// That program with these arguments. Where there is none the error, of the kind `missing`, says how one is made.
+Result<platform::ChildProgram> workerWith(const std::filesystem::path& path, const std::vector<std::string>& arguments,
+    ErrorKind missing, const std::string& whoNeedsIt);
 
 /// The caller's end of serve(): one replay process and what it answers. Whatever is wrong with the process (it does
 /// not start, dies, floods, never answers) is one sentence that ends in its path; after it nothing runs any more.

@@ -273,7 +273,11 @@ int serveDevice(std::istream& in, std::ostream& out, replay::Device& device)
 {
     DeviceService service(device);
     std::string line;
-    for (auto kind = readRequestLine(in, line); kind != RequestLine::end && out; kind = readRequestLine(in, line)) {
+    while (out) {
+        const auto kind = readRequestLine(in, line);
+        if (kind == RequestLine::end) {
+            break;
+        }
         const auto request = kind == RequestLine::tooLong ? Json() : parseServiceLine(line);
         const auto answer =
             request.is_object() ? guardedAnswer(service, request) : wrong("a request is one JSON object per line");

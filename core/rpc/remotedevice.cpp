@@ -74,7 +74,7 @@ Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
     }
     const auto& said = member(*answer, "hello");
     if (!isOfThisVersion(said)) {
-        return device->lost("is of another version of Nanscope: build it again");
+        return device->lose("is of another version of Nanscope: build it again");
     }
     device->m_environment = environmentOf(said);
     for (const auto& format : member(said, "native")) {
@@ -85,23 +85,24 @@ Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
     return std::unique_ptr<replay::Device>(std::move(device));
 }
 
-tl::unexpected<Error> RemoteDevice::lost(const std::string& how) const
+tl::unexpected<Error> RemoteDevice::lose(const std::string& how) const
 {
     const auto ending = how.empty() ? m_process->end(Clock::now() + 2s) : m_process->kill();
     const auto why = lastLine(m_process->errors());
     m_process.reset();
     platform::removeAbandonedBlocks();
     auto what = "the worker " + (how.empty() ? ending : how);
-    return failure(ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path);
+    m_lost = Error {ErrorKind::io, why.empty() ? what : fmt::format("{} (\"{}\")", what, why), m_path};
+    return tl::make_unexpected(*m_lost);
 }
 
 Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request, std::optional<Clock::time_point> until) const
 {
     if (!m_process) {
-        return failure(ErrorKind::io, "the worker is gone", m_path);
+        return tl::make_unexpected(m_lost.value_or(Error {ErrorKind::cancelled, "the replay was cancelled", {}}));
     }
     if (!m_process->writeLine(jsonText(request), Clock::now() + takesLineWithin)) {
-        return lost({});
+        return lose({});
     }
     return answer(until);
 }
@@ -110,12 +111,14 @@ Result<nlohmann::ordered_json> RemoteDevice::answer(std::optional<Clock::time_po
 {
     for (std::string line;;) {
         if (cancelToken().cancelled()) {
-            lost("was stopped");
+            m_process->kill();
+            m_process.reset();
+            platform::removeAbandonedBlocks();
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         const auto got = m_process->readLine(line, Clock::now() + 50ms);
         if (!got || *got == platform::ChildProcess::Got::end) {
-            return lost(got ? std::string() : "sends a line without end and was stopped");
+            return lose(got ? std::string() : "sends a line without end and was stopped");
         }
         // What a library prints on its own is no answer.
         auto json = *got == platform::ChildProcess::Got::line ? parseServiceLine(line) : Json();
@@ -123,7 +126,7 @@ Result<nlohmann::ordered_json> RemoteDevice::answer(std::optional<Clock::time_po
             return json.contains("error") ? Result<Json>(tl::make_unexpected(errorOf(json))) : std::move(json);
         }
         if (until && Clock::now() > *until) {
-            return lost("does not say what it is");
+            return lose("does not say what it is");
         }
     }
 }
@@ -205,6 +208,21 @@ Result<Values> RemoteDevice::download(replay::BufferId buffer, std::int64_t elem
 Result<TileMap> RemoteDevice::tileMap(replay::BufferId buffer, std::int64_t element)
 {
     return askAfterwards({{"do", "tiles"}, {"buffer", buffer}, {"element", element}}).and_then(unpackTiles);
+}
+
+Result<std::unique_ptr<replay::Device>> openDevice(
+    const std::string& name, const CancelToken& cancel, const std::filesystem::path& worker)
+{
+    if (auto own = replay::makeCoreDevice(name)) {
+        return own;
+    }
+    const auto program = workerWith(worker, {"serve", "--device", name}, ErrorKind::usage, fmt::format("'{}'", name));
+    return program ? RemoteDevice::start(*program, cancel) : tl::make_unexpected(program.error());
+}
+
+replay::DeviceFactory deviceFactory(const CancelToken& cancel, const std::filesystem::path& worker)
+{
+    return [cancel, worker](const std::string& name) { return openDevice(name, cancel, worker); };
 }
 
 } // namespace nanscope::rpc

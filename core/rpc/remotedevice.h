@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 
 #include "core/platform/childprocess.h"
 #include "core/replay/device/device.h"
+#include "core/rpc/client.h"
 
 namespace nanscope::rpc {
 
@@ -22,11 +24,12 @@ namespace nanscope::rpc {
 class RemoteDevice final : public replay::Device
 {
 public:
-    /// Starts `nanscope-worker device NAME` and waits until it has said what it is. Fails with its own words where
-    /// it has no such device.
+    /// Starts `nanscope-worker serve --device NAME` and waits until it has said what it is. Fails with its own words
+    /// where it has no such device.
     static Result<std::unique_ptr<replay::Device>> start(const platform::ChildProgram& program,
         const CancelToken& cancel = {}, std::chrono::milliseconds patience = std::chrono::seconds(60));
 
+    std::optional<Error> lost() const override { return m_lost; }
     Environment environment() const override { return m_environment; }
     bool native(Precision precision) const override { return m_native.contains(precision); }
     std::int64_t batchLimit(const replay::Program& program) const override;
@@ -49,13 +52,22 @@ private:
     Result<Json> askAfterwards(const Json& request);
     Result<Json> answer(std::optional<Clock::time_point> until) const;
     Result<void> flush();
-    tl::unexpected<Error> lost(const std::string& how) const;
+    tl::unexpected<Error> lose(const std::string& how) const;
 
-    mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost
+    mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost or cancelled
+    mutable std::optional<Error> m_lost;
     std::string m_path;
     Environment m_environment;
     std::set<Precision> m_native;
     std::vector<replay::Instruction> m_waiting; ///< instructions that were not sent yet
 };
+
+/// "cpu" is core's own, any other a RemoteDevice of this nanscope-worker. Fails with the worker's own words where it
+/// has no such device.
+Result<std::unique_ptr<replay::Device>> openDevice(
+    const std::string& name, const CancelToken& cancel, const std::filesystem::path& worker = workerProgram());
+
+/// Makes devices in the same way.
+replay::DeviceFactory deviceFactory(const CancelToken& cancel, const std::filesystem::path& worker = workerProgram());
 
 } // namespace nanscope::rpc

@@ -150,7 +150,9 @@ TEST(RemoteDevice, FailsFromTheEndOfItsProcessOn)
     EXPECT_THAT(first.error().what, HasSubstr("out of memory"));
     const auto second = (*device)->prepare(*program, 1);
     ASSERT_FALSE(second);
-    EXPECT_THAT(second.error().what, HasSubstr("gone"));
+    EXPECT_EQ(second.error().what, first.error().what);
+    ASSERT_TRUE((*device)->lost());
+    EXPECT_EQ((*device)->lost()->what, first.error().what);
 }
 
 TEST(RemoteDevice, StopsWhenCancelled)
@@ -168,6 +170,8 @@ TEST(RemoteDevice, StopsWhenCancelled)
     const auto scans = device->scans();
     ASSERT_FALSE(scans);
     EXPECT_EQ(scans.error().kind, ErrorKind::cancelled);
+    EXPECT_EQ(device->prepare(*program, 1).error().kind, ErrorKind::cancelled);
+    EXPECT_FALSE(device->lost()) << "it is the user who does not want it any more";
 }
 
 /// `nanscope diagnose --device other` and the like, where that is what `arguments` start.
@@ -179,7 +183,13 @@ protected:
     Finished on(const std::string& program, std::vector<std::string> arguments) const
     {
         const auto path = m_folder / "worker";
-        writeText(path, "#!/bin/sh\nexec '" + program + "' serve --device cpu\n");
+        return onWorker("exec '" + program + "' serve --device cpu", std::move(arguments));
+    }
+
+    Finished onWorker(const std::string& script, std::vector<std::string> arguments) const
+    {
+        const auto path = m_folder / "worker";
+        writeText(path, "#!/bin/sh\n" + script + "\n");
         std::filesystem::permissions(path, std::filesystem::perms::owner_all);
         arguments.insert(arguments.end(), {"--device", "other", "--json"});
         return run(arguments, "NANSCOPE_WORKER='" + path + "' ");
@@ -226,6 +236,36 @@ TEST_F(VerdictElsewhere, IsTheSameOnTorch)
             EXPECT_NEAR(member["slack_percent"], expected["members"][i]["slack_percent"], 0.1);
         }
     }
+}
+
+TEST_F(VerdictElsewhere, GoesOnOnTheCpuWhereTheDeviceFails)
+{
+    const std::filesystem::path run1 = m_folder / "run";
+    std::filesystem::create_directory(run1);
+    writeCapture(run1 / "a.pt", {64, 96});
+    writeCapture(run1 / "b.pt", {96, 64});
+    auto expected = run({"diagnose", run1.string(), "--json"}).json();
+    // So many answers: in the first capture, and in the second.
+    for (const auto* answers : {"20", "400"}) {
+        const auto there = onWorker(
+            std::string("'" NANSCOPE_PROGRAM "' serve --device cpu | sed -u ") + answers + "q", {"diagnose", run1});
+        EXPECT_EQ(there.status, 0) << there.err;
+        auto found = there.json();
+        EXPECT_THAT(found["replayed_on"].get<std::string>(), HasSubstr("which failed after "));
+        EXPECT_THAT(found["replayed_on"].get<std::string>(), HasSubstr("the others on the CPU"));
+        EXPECT_EQ(found["captures"], expected["captures"]) << answers;
+    }
+}
+
+TEST_F(VerdictElsewhere, IsWrittenIntoReports)
+{
+    const auto report = m_folder / "report.md";
+    const auto made = on(NANSCOPE_PROGRAM, {"report", m_folder / "a.pt", "-o", report});
+    EXPECT_EQ(made.status, 0) << made.err;
+    std::ifstream stream(report);
+    const std::string text {std::istreambuf_iterator<char>(stream), {}};
+    EXPECT_THAT(text, HasSubstr("Replayed on eigen"));
+    EXPECT_THAT(text, HasSubstr("--device other"));
 }
 
 TEST_F(VerdictElsewhere, MeasuresThere)

@@ -3,18 +3,19 @@
 #include "app/nanscope/shared/worker.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/nanscope/shared/options.h"
 #include "core/base/text.h"
+#include "core/diagnose/diagnose.h"
 #include "core/platform/childprocess.h"
 #include "core/rpc/remotedevice.h"
 
 namespace nanscope {
-
-namespace fs = std::filesystem;
 
 namespace {
 
@@ -37,22 +38,6 @@ std::string notesText(const rpc::ServiceInfo& info)
     return info.notes.empty() ? std::string() : fmt::format(" ({})", fmt::join(info.notes, "; "));
 }
 
-Result<platform::ChildProgram> workerWith(
-    const std::vector<std::string>& arguments, ErrorKind missing, const std::string& whoNeedsIt)
-{
-    const auto path = rpc::workerProgram();
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) {
-        return failure(missing,
-            fmt::format("there is no nanscope-worker, which {} needs; make one with nanscope doctor --build-worker or "
-                        "name it in NANSCOPE_WORKER",
-                whoNeedsIt),
-            path.string());
-    }
-    // Threads of OpenMP that spin while they wait made a sweep 25 times slower on a machine that had other work too.
-    return platform::ChildProgram {path, arguments, {{"OMP_WAIT_POLICY", "passive"}}};
-}
-
 /// How the worker ended, and the last line of what it wrote to its standard error.
 std::string endOf(platform::ChildProcess& worker)
 {
@@ -63,7 +48,7 @@ std::string endOf(platform::ChildProcess& worker)
 
 Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
 {
-    const auto program = workerWith({"serve"}, ErrorKind::usage, quotedList(wanted));
+    const auto program = rpc::workerWith(rpc::workerProgram(), {"serve"}, ErrorKind::usage, quotedList(wanted));
     if (!program) {
         return tl::make_unexpected(program.error());
     }
@@ -109,7 +94,7 @@ Result<std::string> askWorker(
 {
     using Process = platform::ChildProcess;
     const auto begin = Process::Clock::now();
-    const auto program = workerWith(arguments, ErrorKind::unsupported, "a GPU");
+    const auto program = rpc::workerWith(rpc::workerProgram(), arguments, ErrorKind::unsupported, "a GPU");
     auto worker = program ? Process::start(*program) : tl::make_unexpected(program.error());
     if (!worker) {
         return tl::make_unexpected(worker.error());
@@ -141,20 +126,6 @@ Result<std::string> askWorker(
     return failure(ErrorKind::cancelled, "the worker was not waited for");
 }
 
-Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel)
-{
-    if (auto own = replay::makeCoreDevice(name)) {
-        return own;
-    }
-    const auto program = workerWith({"serve", "--device", name}, ErrorKind::usage, quotedList({name}));
-    return program ? rpc::RemoteDevice::start(*program, cancel) : tl::make_unexpected(program.error());
-}
-
-replay::DeviceFactory deviceFactory(const CancelToken& cancel)
-{
-    return [cancel](const std::string& name) { return openDevice(name, cancel); };
-}
-
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal)
 {
     SweepDevices devices;
@@ -173,6 +144,21 @@ Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal
         terminal.error(assigned.error());
     }
     return devices;
+}
+
+void addJudgingDevice(Options& options, std::string& device)
+{
+    options.add("--device", device, "What replays: cpu, or one of nanscope-worker such as cuda:0").showDefault();
+}
+
+Result<void> replayOn(const std::string& device, diagnose::DiagnoseOptions& options, Terminal& terminal)
+{
+    if (device == "cpu") {
+        return {};
+    }
+    return rpc::openDevice(device, terminal.cancelToken()).map([&](std::unique_ptr<replay::Device> opened) {
+        options.device = std::move(opened);
+    });
 }
 
 } // namespace nanscope

@@ -13,6 +13,12 @@
 
 namespace nanscope {
 
+class Options;
+
+namespace diagnose {
+struct DiagnoseOptions;
+} // namespace diagnose
+
 /// What nanscope-worker prints when it is run with these arguments, though it may have failed. It is ended where the
 /// user does not want to wait any longer, or (ErrorKind::busy) where it has not ended within `patience`.
 Result<std::string> askWorker(const std::vector<std::string>& arguments, const CancelToken& cancel,
@@ -33,10 +39,10 @@ struct SweepDevices
 /// no other is left.
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal);
 
-/// "cpu" is core's own, any other the worker's. Fails with the worker's own words where it has no such device.
-Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel);
+/// --device of a command that judges.
+void addJudgingDevice(Options& options, std::string& device);
 
-/// Makes devices in the same way.
-replay::DeviceFactory deviceFactory(const CancelToken& cancel);
+/// Opens it where it is another than core's own.
+Result<void> replayOn(const std::string& device, diagnose::DiagnoseOptions& options, Terminal& terminal);
 
 } // namespace nanscope

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,10 @@ public:
 
     /// Fills buffer 0 with row-major matrices in the capture's own orientation, batch x rows x cols, unrounded.
     virtual Result<void> upload(ValueView input) = 0;
+
+    /// Why nothing can be computed on it any more, as where the process or the GPU behind it went away; none while
+    /// another device would fail in the same way.
+    virtual std::optional<Error> lost() const { return std::nullopt; }
 
     /// Instructions from now on may end early once this is set; no results may be asked for then.
     void heed(const CancelToken& cancel) { m_cancel = cancel; }

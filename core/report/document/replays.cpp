@@ -156,6 +156,9 @@ Blocks numbersAcquitted(const ReportFacts& facts)
         blocks.emplace_back(Paragraph {foreign(asSentence(facts.verdict->summary))});
         blocks.emplace_back(memberTable(facts));
     }
+    if (const auto& device = facts.input.diagnosis.replayedOn; !device.empty() && facts.verdict->facts.replayed) {
+        blocks.emplace_back(Paragraph {own("Replayed on ") + foreign(device) + own(".")});
+    }
     addSweep(blocks, facts);
     return blocks;
 }
