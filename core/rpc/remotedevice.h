@@ -62,6 +62,13 @@ private:
     std::vector<replay::Instruction> m_waiting; ///< instructions that were not sent yet
 };
 
+/// One device, by its name and who has it.
+struct DevicePlace
+{
+    std::string name = "cpu"; ///< core's own CPU device
+    std::filesystem::path worker {}; ///< that has any other
+};
+
 /// "cpu" is core's own, any other a RemoteDevice of this nanscope-worker. Fails with the worker's own words where it
 /// has no such device.
 Result<std::unique_ptr<replay::Device>> openDevice(

@@ -52,7 +52,7 @@ protected:
     {
         auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return UserContext {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
-        auto diagnosis = judgeRun(read->loaded, {}, {});
+        auto diagnosis = judgeRun(read->loaded, {}, {}, {});
         EXPECT_TRUE(diagnosis) << diagnosis.error().what;
         read->loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(*diagnosis));
         read->loaded.foundBy = choices.spikeRule;
@@ -77,6 +77,26 @@ nlohmann::json comparable(const std::string& report)
     auto json = nlohmann::json::parse(report);
     json.erase("command_line");
     return json;
+}
+
+TEST_F(TwoPrograms, TheWindowJudgesOnADeviceOfTheWorkerAndOnTheCpuWhereThereIsNone)
+{
+    const fs::path worker = fs::path(folder.path().toStdString()) / "worker";
+    std::ofstream(worker) << "#!/bin/sh\nexec '" << NANSCOPE_PROGRAMS << "/nanscope' serve --device cpu\n";
+    fs::permissions(worker, fs::perms::owner_all);
+    const auto read = loadRun(run, {});
+    ASSERT_TRUE(read);
+    const auto here = judgeRun(read->loaded, {}, {}, {});
+    const auto there = judgeRun(read->loaded, {}, {"cuda:0", worker}, {});
+    const auto nowhere = judgeRun(read->loaded, {}, {"cuda:0", "/nowhere/worker"}, {});
+    ASSERT_TRUE(here && there && nowhere);
+    EXPECT_EQ(here->replayedOn, "");
+    EXPECT_TRUE(there->replayedOn.starts_with("eigen")) << there->replayedOn;
+    EXPECT_TRUE(nowhere->replayedOn.starts_with("the CPU; cuda:0 cannot be used (")) << nowhere->replayedOn;
+    for (const auto* other : {&*there, &*nowhere}) {
+        EXPECT_EQ(other->captures.front().summary, here->captures.front().summary);
+        EXPECT_TRUE(other->captures.front().facts.replayed);
+    }
 }
 
 TEST_F(TwoPrograms, WriteTheSameReportOfASession)

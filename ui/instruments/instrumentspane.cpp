@@ -251,6 +251,8 @@ Result<MeasureOrder> InstrumentsPane::order() const
     MeasureOrder order;
     order.request.instrument = instrument();
     order.request.capture = m_capture;
+    order.cell.device = m_device.name;
+    order.worker = m_device.worker;
     if (wordsOf(instrument()).calls > 0) {
         order.request.calls = m_calls->value();
     }
@@ -274,6 +276,7 @@ Result<MeasureOrder> InstrumentsPane::order() const
     impl.target = *target;
     impl.python = m_python->text().trimmed().toStdString();
     impl.variant = order.cell.variant;
+    impl.device = m_device.name;
     order.impl = impl;
     return order;
 }

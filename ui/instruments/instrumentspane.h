@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/model/capture.h"
+#include "core/rpc/remotedevice.h"
 #include "ui/jobs/measurejob.h"
 #include "ui/shared/paneframe.h"
 
@@ -34,6 +35,7 @@ public:
 
     /// `variants` as a user would try them; the first `identified` of them may have run.
     void setCapture(const Capture* capture, const QStringList& variants, int identified);
+    void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     void setRunning(bool running);
     void showProgress(int done, int total);
     void showResult(std::shared_ptr<const MeasureResult> result);
@@ -92,6 +94,7 @@ private:
     std::map<instruments::Instrument, std::shared_ptr<const MeasureResult>>
         m_found; ///< in this capture, the last of each
     CaptureRef m_capture; ///< empty: none is selected
+    rpc::DevicePlace m_device;
     bool m_running = false;
     std::set<QString> m_agreed; ///< commands that the user has seen and run
 };

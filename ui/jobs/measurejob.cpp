@@ -13,6 +13,7 @@
 
 #include "core/base/json.h"
 #include "core/instruments/measure.h"
+#include "core/rpc/remotedevice.h"
 #include "ui/jobs/progressgate.h"
 #include "ui/shared/text.h"
 
@@ -23,7 +24,7 @@ namespace {
 Result<instruments::MeasuredTarget> targetOf(const MeasureOrder& order, const CancelToken& cancel)
 {
     if (!order.impl) {
-        return instruments::measuredCell(order.cell, replay::makeCoreDevice);
+        return instruments::measuredCell(order.cell, rpc::deviceFactory(cancel, order.worker));
     }
     return instruments::measuredFunction(
         *order.impl, order.cell.variant.empty() ? std::nullopt : std::optional(order.cell), cancel);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -21,6 +22,7 @@ struct MeasureOrder
     instruments::MeasureRequest request;
     instruments::CellChoice cell; ///< replayed, or what the function claims to be; an empty variant: not said
     std::optional<instruments::FunctionChoice> impl;
+    std::filesystem::path worker {}; ///< that has the devices which core lacks
 };
 
 /// In the words of `nanscope measure`.
@@ -32,8 +34,8 @@ struct MeasureResult
     QString json;
 };
 
-/// Puts instruments to captures on a thread of its own, one at a time. Replays run on core's CPU device, a function in
-/// a child process, so that neither takes the window down.
+/// Puts instruments to captures on a thread of its own, one at a time. Replays run on core's CPU device or in the
+/// worker, a function in a child process, so that none takes the window down.
 class MeasureJob : public QObject
 {
     Q_OBJECT

@@ -237,15 +237,23 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
-Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions options, const JobContext& job)
+Result<Diagnosis> judgeRun(
+    const LoadedRun& run, diagnose::DiagnoseOptions options, const rpc::DevicePlace& place, const JobContext& job)
 {
     options.findings = run.choices;
     auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
+    auto device = rpc::openDevice(place.name, job.cancel, place.worker);
+    if (device && place.name != "cpu") {
+        options.device = std::move(*device);
+    }
     const auto from = judgedFromOf(run);
     auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), *whole, options, job);
+    if (diagnosis && !device) {
+        diagnosis->replayedOn = fmt::format("the CPU; {} cannot be used ({})", place.name, device.error().what);
+    }
     // A session that was opened as such keeps only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();
     if (finished && !run.session.empty() && (!session::isSessionFile(run.opened) || !options.ran.empty())) {

@@ -270,6 +270,14 @@ QStringList ReplayService::chosenDevices() const
     return chosen.isEmpty() ? QStringList(QStringLiteral("cpu")) : chosen;
 }
 
+rpc::DevicePlace ReplayService::firstGpu() const
+{
+    const QStringList chosen = chosenDevices();
+    const auto gpu = std::ranges::find_if(chosen, [](const QString& name) { return name != QLatin1String("cpu"); });
+    return gpu == chosen.end() ? rpc::DevicePlace()
+                               : rpc::DevicePlace {gpu->toStdString(), m_programs.front().program.toStdString()};
+}
+
 void ReplayService::send(const Json& request)
 {
     if (m_process) {

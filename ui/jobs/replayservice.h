@@ -14,6 +14,7 @@
 #include <QStringList>
 #include <QTimer>
 
+#include "core/rpc/remotedevice.h"
 #include "core/rpc/requests.h"
 #include "ui/jobs/progressgate.h"
 
@@ -87,6 +88,8 @@ public:
     void chooseDevices(const QStringList& names);
     /// What replays run on: of what was chosen that which is there. Never empty.
     QStringList chosenDevices() const;
+    /// The first GPU of them; core's own CPU device where there is none, or none is known of yet.
+    rpc::DevicePlace firstGpu() const;
 
     /// Of lines that are no answer, and of one line.
     static constexpr qint64 mostRubbishBytes = qint64 {16} << 20;

@@ -131,7 +131,7 @@ void RunLoader::judge(const LoadedRun& run)
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
     background(
-        m_pool, this, [run, options, context] { return judgeRun(run, options, context); },
+        m_pool, this, [run, options, device = m_device, context] { return judgeRun(run, options, device, context); },
         [this, job = m_job](Result<Diagnosis> diagnosis) { reportJudged(job, std::move(diagnosis)); });
 }
 

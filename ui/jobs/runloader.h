@@ -15,6 +15,7 @@
 
 #include "core/model/fwd.h"
 #include "core/model/model.h"
+#include "core/rpc/remotedevice.h"
 #include "core/rpc/requests.h"
 #include "core/workflow/runnews.h"
 #include "core/workflow/userfiles.h"
@@ -89,6 +90,8 @@ public:
     void judge(const LoadedRun& run);
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
+    /// From the next run to be judged on; the CPU where the device cannot be opened, or fails.
+    void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     /// What was judged until then still arrives, unless another request comes first.
     void cancel();
     bool busy() const { return m_busy; }
@@ -119,6 +122,7 @@ private:
     bool m_busy = false;
     bool m_judging = false;
     std::optional<double> m_timeLimit;
+    rpc::DevicePlace m_device;
     std::vector<CaptureVerdict> m_arrived;
     QTimer m_arrivals;
     QThreadPool m_pool; ///< last member: its threads end before anything they use

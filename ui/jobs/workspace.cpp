@@ -132,6 +132,7 @@ void Workspace::connectJobs()
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
     m_beside.setSweeping(false);
     connect(&m_beside, &CellFilm::progressed, this, &Workspace::progressed);
+    connect(&m_service, &ReplayService::stateChanged, &m_loader, [this] { m_loader.replayOn(m_service.firstGpu()); });
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);

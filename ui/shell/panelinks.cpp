@@ -204,6 +204,8 @@ void PaneLinks::connectInstruments()
         }
         job.start(order);
     });
+    connect(&m_workspace.service(), &ReplayService::stateChanged, pane,
+        [this, pane] { pane->replayOn(m_workspace.service().firstGpu()); });
     connect(pane, &InstrumentsPane::cancelRequested, &job, &MeasureJob::cancel);
     connect(pane, &InstrumentsPane::copied, this, &PaneLinks::note);
     connect(&job, &MeasureJob::started, pane, [pane] { pane->setRunning(true); });
@@ -274,6 +276,7 @@ void PaneLinks::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.verdict->setObserved(loaded.observed);
     m_panes.verdict->setRollback(m_workspace.rollback(), goOnText(m_workspace));
+    m_panes.verdict->setReplayedOn(loaded.diagnosis ? qstr(loaded.diagnosis->replayedOn) : QString());
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
     m_panes.captures->setRun(loaded.run, m_workspace.tickedDiagnosis());

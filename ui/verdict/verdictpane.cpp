@@ -32,6 +32,24 @@ namespace nanscope {
 
 namespace {
 
+std::vector<EvidenceLine> linesOf(const CaptureVerdict& verdict, VerdictPane::List list)
+{
+    switch (list) {
+    case VerdictPane::List::place:
+        return placeLines(verdict);
+    case VerdictPane::List::speaksFor:
+        return verdict.speaksFor;
+    case VerdictPane::List::speaksAgainst:
+        return verdict.speaksAgainst;
+    case VerdictPane::List::notTestable:
+        return verdict.notTestable;
+    case VerdictPane::List::next:
+    case VerdictPane::List::none:
+        break;
+    }
+    return {};
+}
+
 std::vector<std::string> names(const QStringList& texts)
 {
     std::vector<std::string> result;
@@ -333,26 +351,22 @@ void VerdictPane::setOpenList(List list)
     m_parts->keepInSight(m_experiments->isHidden() ? static_cast<QWidget*>(m_list) : m_experiments);
 }
 
+void VerdictPane::setReplayedOn(const QString& device)
+{
+    if (m_replayedOn != device) {
+        m_replayedOn = device;
+        fillList();
+    }
+}
+
 /// Those of the list that is open.
 std::vector<EvidenceLine> VerdictPane::evidence() const
 {
-    if (!m_verdict) {
-        return {};
+    auto lines = m_verdict ? linesOf(*m_verdict, m_open) : std::vector<EvidenceLine>();
+    if (!lines.empty() && m_open != List::place && m_verdict->facts.replayed && !m_replayedOn.isEmpty()) {
+        lines.push_back({m_replayedOn.toStdString(), tr("replayed on").toStdString()});
     }
-    switch (m_open) {
-    case List::place:
-        return placeLines(*m_verdict);
-    case List::speaksFor:
-        return m_verdict->speaksFor;
-    case List::speaksAgainst:
-        return m_verdict->speaksAgainst;
-    case List::notTestable:
-        return m_verdict->notTestable;
-    case List::next:
-    case List::none:
-        break;
-    }
-    return {};
+    return lines;
 }
 
 void VerdictPane::fillList()

@@ -63,6 +63,8 @@ public:
     /// Of the capture that is shown next.
     void setConsequences(const Consequences& consequences);
     void setRollback(const std::optional<Rollback>& rollback, const QString& goOn = {});
+    /// As Diagnosis::replayedOn.
+    void setReplayedOn(const QString& device);
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
@@ -142,6 +144,7 @@ private:
     std::unique_ptr<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
     replay::Catalogue m_catalogue;
+    QString m_replayedOn; ///< empty for core's own CPU device
 };
 
 } // namespace nanscope

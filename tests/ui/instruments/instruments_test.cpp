@@ -56,6 +56,22 @@ TEST(InstrumentsPane, AsksOfTheVariantThatMayHaveRun)
     EXPECT_FALSE(order->impl);
 }
 
+TEST(InstrumentsPane, MeasuresOnTheChosenGpu)
+{
+    InstrumentsPane pane;
+    const Capture capture = captureAt("/tmp/a.pt");
+    pane.setCapture(&capture, someVariants(), 1);
+    EXPECT_EQ(pane.order()->cell.device, "cpu");
+    pane.replayOn({"cuda:1", "/opt/worker"});
+    EXPECT_EQ(pane.order()->cell.device, "cuda:1");
+    EXPECT_EQ(pane.order()->worker, "/opt/worker");
+    choose(*pane.targetBox(), QStringLiteral("Own function"));
+    pane.functionEdit()->setText(QStringLiteral("python:mine:f"));
+    const auto own = pane.order();
+    ASSERT_TRUE(own) << own.error().what;
+    EXPECT_EQ(own->impl->device, "cuda:1");
+}
+
 TEST(InstrumentsPane, AVariantThatNobodyNamedIsNotGuessed)
 {
     InstrumentsPane pane;

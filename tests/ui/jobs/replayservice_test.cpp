@@ -53,18 +53,23 @@ TEST(ReplayService, ReplaysOnEveryGpuUnlessAnotherDeviceIsChosen)
 {
     ReplayService service({fake("gpus", true)});
     EXPECT_EQ(service.chosenDevices(), QStringList(QStringLiteral("cpu"))) << "before it has answered";
+    EXPECT_EQ(service.firstGpu().name, "cpu");
     service.start();
     ASSERT_TRUE(waitFor(service, [](const ReplayService& s) { return s.settled(); }));
     const QStringList gpus {QStringLiteral("cuda:0"), QStringLiteral("cuda:1")};
     ASSERT_EQ(service.devices().size(), 3U);
     EXPECT_EQ(service.devices()[1].hardware, QStringLiteral("Fake GPU, 80 GB"));
     EXPECT_EQ(service.chosenDevices(), gpus);
+    EXPECT_EQ(service.firstGpu().name, "cuda:0");
+    EXPECT_EQ(service.firstGpu().worker, fake("gpus", true).program.toStdString());
     service.chooseDevices({QStringLiteral("cuda:7"), QStringLiteral("cuda:1")});
     EXPECT_EQ(service.chosenDevices(), QStringList(gpus[1])) << "one that is not there is passed over";
+    EXPECT_EQ(service.firstGpu().name, "cuda:1");
     service.chooseDevices({QStringLiteral("cuda:7")});
     EXPECT_EQ(service.chosenDevices(), gpus);
     service.chooseDevices({QStringLiteral("cpu")});
     EXPECT_EQ(service.chosenDevices(), QStringList(QStringLiteral("cpu")));
+    EXPECT_EQ(service.firstGpu().name, "cpu") << "core's own";
 }
 
 TEST(DeviceMenu, ListsWhatTheServiceFindsAndSaysWhatIsTicked)

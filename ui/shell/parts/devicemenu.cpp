@@ -21,10 +21,11 @@ DeviceMenu::DeviceMenu(const ReplayService& service, QWidget* parent)
     setToolButtonStyle(Qt::ToolButtonTextOnly);
     setFocusPolicy(Qt::StrongFocus);
     setMenu(m_menu);
-    setToolTip(tr("What sweeps and films are replayed on"));
-    setWhatsThis(tr("What sweeps and films are replayed on: every GPU that the worker finds, or the CPU. With several "
-                    "ticked, a sweep replays every cell on each of them, and the table has a row for each. Verdicts "
-                    "and instruments always use the CPU."));
+    setToolTip(tr("What everything is replayed on"));
+    setWhatsThis(tr("What everything is replayed on: every GPU that the worker finds, or the CPU. With several "
+                    "ticked, a sweep replays every cell on each of them, and the table has a row for each. Films, "
+                    "verdicts and instruments use the first. A run that is judged before the worker has answered is "
+                    "judged on the CPU; its verdict says where, and Rescan judges it again."));
 }
 
 void DeviceMenu::showChosen()
