@@ -188,7 +188,7 @@ Result<GpuAgreement> agreeOnGpus(const replay::AgreementRequest& request, const 
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         names.push_back(fmt::format("cuda:{}", i));
     }
-    auto agreement = replay::replayEverywhere(request, names, makeTorchDevice, cancel);
+    auto agreement = replay::replayEverywhere(request, names, torchDevices(), cancel);
     if (!agreement) {
         return tl::make_unexpected(agreement.error());
     }

@@ -101,7 +101,7 @@ std::optional<int> cudaIndex(std::string_view name)
     return index;
 }
 
-Result<std::unique_ptr<replay::Device>> makeCudaDevice(int index)
+Result<std::unique_ptr<replay::Device>> makeCudaDevice(int index, const GpuLost& lost)
 {
     const auto state = queryCuda();
     if (!state.problem.empty()) {
@@ -119,20 +119,25 @@ Result<std::unique_ptr<replay::Device>> makeCudaDevice(int index)
     }
     const auto& device = state.devices[static_cast<std::size_t>(index)];
     return std::make_unique<TorchDevice>(at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index)),
-        cudaEnvironment(state, index), 10 * device.major + device.minor);
+        cudaEnvironment(state, index), 10 * device.major + device.minor, lost);
 }
 
 } // namespace
 
-Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name)
+Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name, const GpuLost& lost)
 {
     if (name == "cpu") {
         return std::make_unique<TorchDevice>(at::Device(at::kCPU), cpuEnvironment(), 0);
     }
     if (const auto index = cudaIndex(name)) {
-        return makeCudaDevice(*index);
+        return makeCudaDevice(*index, lost);
     }
     return failure(ErrorKind::usage, fmt::format("unknown device '{}'; there are 'cpu' and 'cuda:N'", name));
+}
+
+replay::DeviceFactory torchDevices(const GpuLost& lost)
+{
+    return [lost](const std::string& name) { return makeTorchDevice(name, lost); };
 }
 
 TorchInfo torchInfo()

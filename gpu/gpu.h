@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +18,16 @@
 
 namespace nanscope {
 
+/// Called with the error of a GPU on which this process can compute nothing any more: a kernel that faults breaks the
+/// CUDA context of its process for good.
+using GpuLost = std::function<void(const Error& error)>;
+
 /// Knows "cpu", "cuda" and "cuda:N"; for a GPU that is not there the error says why. CUDA is started here, not
 /// before. Formats the hardware lacks are emulated on the CPU and refused by prepare() on a GPU.
-Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name);
+Result<std::unique_ptr<replay::Device>> makeTorchDevice(const std::string& name, const GpuLost& lost = {});
+
+/// Makes the same.
+replay::DeviceFactory torchDevices(const GpuLost& lost = {});
 
 struct TorchDeviceInfo
 {

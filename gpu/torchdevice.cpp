@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,9 +26,10 @@
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/format.h>
 
-#if defined(NANSCOPE_SCAN_KERNEL)
+#if defined(NANSCOPE_CUDA_KERNELS)
 #include <c10/cuda/CUDAStream.h>
 #endif
 
@@ -90,14 +92,36 @@ at::Tensor wrapped(double value)
     return at::native::wrapped_scalar_tensor(value);
 }
 
+bool gpuAnswers(at::Device device)
+{
+    try {
+        c10::impl::VirtualGuardImpl(device.type()).synchronizeDevice(device.index());
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
 } // namespace
 
-TorchDevice::TorchDevice(at::Device device, Environment environment, int computeCapability)
+TorchDevice::TorchDevice(at::Device device, Environment environment, int computeCapability, GpuLost lost)
     : m_device(device)
     , m_environment(std::move(environment))
     , m_threads(m_environment.threads)
     , m_capability(computeCapability)
+    , m_lost(std::move(lost))
 { }
+
+/// Whatever fails without need of memory is asked about: only a broken CUDA context fails to wait for itself, too.
+template <class Work>
+auto TorchDevice::compute(Work work) -> decltype(work())
+{
+    auto result = guarded(m_device, work);
+    if (!result && result.error().kind == ErrorKind::internal && m_lost && !gpuAnswers(m_device)) {
+        m_lost(result.error());
+    }
+    return result;
+}
 
 bool TorchDevice::native(Precision precision) const
 {
@@ -146,7 +170,7 @@ Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t b
             fmt::format("{} does not compute in {}; replay it on 'cpu', which emulates it", m_device.str(),
                 name(program.precision)));
     }
-    return guarded(m_device, [&]() -> Result<void> {
+    return compute([&]() -> Result<void> {
         chooseThreads(program, batch);
         allocate(program, batch);
         return {};
@@ -183,7 +207,7 @@ void TorchDevice::allocate(const replay::Program& program, std::int64_t batch)
         const auto options = at::TensorOptions().device(m_device);
         m_slots = at::zeros({program.scanCount, batch, scan::totalsWords}, options.dtype(at::kLong));
         m_slotElements.assign(static_cast<std::size_t>(program.scanCount), 0);
-#if defined(NANSCOPE_SCAN_KERNEL)
+#if defined(NANSCOPE_CUDA_KERNELS)
         const auto bytes = static_cast<std::int64_t>(scan::workspaceBytes(largest, sizeof(double), batch));
         m_scanWorkspace = at::zeros({bytes}, options.dtype(at::kByte));
 #endif
@@ -201,7 +225,7 @@ void TorchDevice::setLayout(replay::BufferId id, bool columnMajor)
 
 Result<void> TorchDevice::run(const replay::Instruction& instruction)
 {
-    return guarded(m_device, [&]() -> Result<void> {
+    return compute([&]() -> Result<void> {
         execute(instruction);
         finish(instruction);
         if (instruction.scanSlot >= 0) {
@@ -406,7 +430,7 @@ Values valuesOf(const at::Tensor& matrix)
     return values;
 }
 
-#if defined(NANSCOPE_SCAN_KERNEL)
+#if defined(NANSCOPE_CUDA_KERNELS)
 scan::Format scanFormat(at::ScalarType type)
 {
     switch (type) {
@@ -437,7 +461,7 @@ replay::BufferPlan TorchDevice::memoryPlan(replay::BufferId id) const
 
 Result<void> TorchDevice::upload(ValueView input)
 {
-    return guarded(m_device, [&]() -> Result<void> {
+    return compute([&]() -> Result<void> {
         setLayout(0, plan(0).transposed);
         auto& into = buffer(0);
         if (static_cast<std::int64_t>(input.size()) != into.numel()) {
@@ -473,7 +497,7 @@ void TorchDevice::scanOnGpu(const at::Tensor& matrices, const replay::BufferPlan
 {
     m_slotElements[static_cast<std::size_t>(slot)] = layout.rows * layout.cols;
     auto into = m_slots.select(0, slot);
-#if defined(NANSCOPE_SCAN_KERNEL)
+#if defined(NANSCOPE_CUDA_KERNELS)
     scan::Job job;
     job.data = matrices.const_data_ptr();
     job.format = scanFormat(matrices.scalar_type());
@@ -490,7 +514,7 @@ void TorchDevice::scanOnGpu(const at::Tensor& matrices, const replay::BufferPlan
 
 Result<void> TorchDevice::rescan(const replay::Instruction& instruction)
 {
-    return guarded(m_device, [&]() -> Result<void> {
+    return compute([&]() -> Result<void> {
         if (instruction.scanSlot >= 0) {
             scanResult(instruction);
         }
@@ -501,7 +525,7 @@ Result<void> TorchDevice::rescan(const replay::Instruction& instruction)
 Result<void> TorchDevice::overwrite(
     replay::BufferId id, std::int64_t element, const replay::Region& region, std::span<const double> values)
 {
-    return guarded(m_device, [&]() -> Result<void> {
+    return compute([&]() -> Result<void> {
         auto whole = buffer(id).select(0, element);
         if (plan(id).transposed) {
             whole = whole.mT();
@@ -522,7 +546,7 @@ Result<std::vector<Scan>> TorchDevice::scans()
     if (!onGpu()) {
         return m_scans;
     }
-    return guarded(m_device, [&]() -> Result<std::vector<Scan>> {
+    return compute([&]() -> Result<std::vector<Scan>> {
         const auto fetched = m_slots.cpu();
         const auto* words = fetched.const_data_ptr<std::int64_t>();
         std::vector<Scan> result;
@@ -539,18 +563,41 @@ Result<std::vector<Scan>> TorchDevice::scans()
 
 Result<Values> TorchDevice::download(replay::BufferId id, std::int64_t element)
 {
-    return guarded(m_device, [&]() -> Result<Values> {
+    return compute([&]() -> Result<Values> {
         const auto matrix = buffer(id).select(0, element);
         const auto view = plan(id).transposed ? matrix.mT() : matrix;
         return view.scalar_type() == at::kDouble ? valuesOf<double>(view) : valuesOf<float>(view);
     });
 }
 
+#if defined(NANSCOPE_CUDA_KERNELS)
+TileMap TorchDevice::tileMapOnGpu(const at::Tensor& matrix, const replay::BufferPlan& layout)
+{
+    scan::TileJob job;
+    job.data = matrix.const_data_ptr();
+    job.format = scanFormat(matrix.scalar_type());
+    job.grid = tileGridOf(layout.rows, layout.cols, layout.transposed);
+    const auto options = at::TensorOptions().device(m_device).dtype(at::kInt);
+    auto tiles = at::empty({job.grid.height * job.grid.width, scan::tileWords}, options);
+    job.tiles = reinterpret_cast<scan::Tile*>(tiles.mutable_data_ptr<std::int32_t>());
+    auto* stream = c10::cuda::getCurrentCUDAStream(m_device.index()).stream();
+    const char* problem = scan::launch(job, stream);
+    TORCH_CHECK(problem == nullptr, "the tile kernel did not start: ", problem == nullptr ? "" : problem);
+    const auto fetched = tiles.cpu();
+    return tileMapFrom(job.grid, reinterpret_cast<const scan::Tile*>(fetched.const_data_ptr<std::int32_t>()));
+}
+#endif
+
 Result<TileMap> TorchDevice::tileMap(replay::BufferId id, std::int64_t element)
 {
-    return guarded(m_device, [&]() -> Result<TileMap> {
+    return compute([&]() -> Result<TileMap> {
         const auto layout = memoryPlan(id);
         const auto matrix = held(id).flat.view({m_batch, -1}).select(0, element);
+#if defined(NANSCOPE_CUDA_KERNELS)
+        if (onGpu()) {
+            return tileMapOnGpu(matrix, layout);
+        }
+#endif
         const auto count = static_cast<std::size_t>(matrix.numel());
         const auto smallest = tensorfile::smallestNormal(layout.format);
         if (matrix.scalar_type() == at::kDouble) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/replay/device/device.h"
+#include "gpu/gpu.h"
 #include "gpu/kernels/scan.cuh"
 #include "gpu/torchops.h"
 
@@ -16,7 +17,7 @@ namespace nanscope {
 class TorchDevice : public replay::Device
 {
 public:
-    TorchDevice(at::Device device, Environment environment, int computeCapability);
+    TorchDevice(at::Device device, Environment environment, int computeCapability, GpuLost lost = {});
 
     Environment environment() const override { return m_environment; }
     bool native(Precision precision) const override;
@@ -33,6 +34,8 @@ public:
 
 private:
     bool onGpu() const { return m_device.is_cuda(); }
+    template <class Work>
+    auto compute(Work work) -> decltype(work());
     /// One matrix per batch element. Eager code iterates a tall matrix as a transposed view: its elementwise results
     /// keep that layout, products do not, and which of the two BLAS sees decides about last bits. So each buffer has
     /// either layout, as the same call in eager code would leave it.
@@ -66,6 +69,7 @@ private:
     at::Tensor operand(replay::BufferId id, bool transpose, Precision format, at::Tensor& rounded);
     void finish(const replay::Instruction& in);
     void scanResult(const replay::Instruction& in);
+    TileMap tileMapOnGpu(const at::Tensor& matrix, const replay::BufferPlan& layout);
     void scanOnGpu(const at::Tensor& matrices, const replay::BufferPlan& layout, std::int64_t slot);
 
     at::Device m_device;
@@ -84,6 +88,7 @@ private:
     at::Tensor m_roundScratch;
     at::Tensor m_roundedA;
     at::Tensor m_roundedB;
+    GpuLost m_lost;
 };
 
 } // namespace nanscope

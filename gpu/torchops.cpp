@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/torchops.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -28,6 +30,12 @@ namespace {
 static_assert(static_cast<int>(ValueClass::nan) == scan::classNan);
 static_assert(static_cast<int>(ValueClass::posInf) == scan::classPosInf);
 static_assert(static_cast<int>(ValueClass::negInf) == scan::classNegInf);
+static_assert(static_cast<int>(classNormal) == scan::tileNormal);
+static_assert(static_cast<int>(classZero) == scan::tileZero);
+static_assert(static_cast<int>(classSubnormal) == scan::tileSubnormal);
+static_assert(static_cast<int>(classNan) == scan::tileNan);
+static_assert(static_cast<int>(classPosInf) == scan::tilePosInf);
+static_assert(static_cast<int>(classNegInf) == scan::tileNegInf);
 
 double smallestNormalOf(at::ScalarType type)
 {
@@ -62,6 +70,12 @@ at::Tensor flattened(const at::Tensor& matrices, bool transposed)
 at::Tensor countOf(const at::Tensor& mask)
 {
     return mask.sum(1, false, at::kLong);
+}
+
+float fromOrder(std::int32_t order)
+{
+    const auto bits = static_cast<std::uint32_t>(order < 0 ? -1 - order : order);
+    return std::copysign(std::bit_cast<float>(bits), order < 0 ? -1.0F : 1.0F) + 0.0F; // no negative zero
 }
 
 at::Tensor bits(const at::Tensor& values)
@@ -167,6 +181,39 @@ Scan scanFromTotals(const scan::Totals& totals, std::int64_t count)
         result.firstClass = static_cast<ValueClass>(totals.firstClass);
     }
     return result;
+}
+
+scan::TileGrid tileGridOf(std::int64_t rows, std::int64_t cols, bool transposed)
+{
+    const auto step = [](std::int64_t length) { return std::max<std::int64_t>((length + maxTiles - 1) / maxTiles, 1); };
+    const auto height = transposed ? cols : rows;
+    const auto width = transposed ? rows : cols;
+    scan::TileGrid grid;
+    grid.layout = {rows, cols, transposed};
+    grid.tileRows = step(height);
+    grid.tileCols = step(width);
+    grid.height = (height + grid.tileRows - 1) / grid.tileRows;
+    grid.width = (width + grid.tileCols - 1) / grid.tileCols;
+    return grid;
+}
+
+TileMap tileMapFrom(const scan::TileGrid& grid, const scan::Tile* tiles)
+{
+    TileMap map;
+    map.rows = grid.layout.transposed ? grid.layout.cols : grid.layout.rows;
+    map.cols = grid.layout.transposed ? grid.layout.rows : grid.layout.cols;
+    map.tileRows = grid.tileRows;
+    map.tileCols = grid.tileCols;
+    map.height = static_cast<std::int32_t>(grid.height);
+    map.width = static_cast<std::int32_t>(grid.width);
+    for (const auto* tile = tiles; tile != tiles + grid.height * grid.width; ++tile) {
+        const bool any = tile->low <= tile->high;
+        map.min.push_back(any ? fromOrder(tile->low) : 0.0F);
+        map.max.push_back(any ? fromOrder(tile->high) : 0.0F);
+        map.absmax.push_back(std::bit_cast<float>(tile->largest));
+        map.classes.push_back(static_cast<std::uint8_t>(tile->classes));
+    }
+    return map;
 }
 
 } // namespace nanscope

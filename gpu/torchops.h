@@ -9,7 +9,7 @@
 
 #include "core/model/dtype.h"
 #include "core/model/scan.h"
-#include "gpu/kernels/scanelement.h"
+#include "gpu/kernels/tiles.cuh"
 
 namespace nanscope {
 
@@ -30,5 +30,11 @@ at::Tensor moveUlps(const at::Tensor& values, Precision format, int ulps);
 at::Tensor scanWithTorch(const at::Tensor& matrices, bool transposed);
 
 Scan scanFromTotals(const scan::Totals& totals, std::int64_t count);
+
+/// The tiles of a rows x cols matrix in memory, as tensorfile::tileMatrix() cuts it.
+scan::TileGrid tileGridOf(std::int64_t rows, std::int64_t cols, bool transposed);
+
+/// `tiles` are those of the whole grid.
+TileMap tileMapFrom(const scan::TileGrid& grid, const scan::Tile* tiles);
 
 } // namespace nanscope

@@ -185,7 +185,7 @@ int agreeAsRank(const AgreeOptions& options, const scaleout::Launch& launch)
     const auto device = deviceOf(gpuCount() > 0 ? "cuda" : "cpu", launch);
     auto store = connectStore(launch);
     const auto mine =
-        store ? replay::replaysOn(device, options.request, makeTorchDevice) : tl::make_unexpected(store.error());
+        store ? replay::replaysOn(device, options.request, torchDevices()) : tl::make_unexpected(store.error());
     const auto patience = std::chrono::seconds(options.patience);
     const auto answer = mine ? scaleout::agreeOverRanks(*mine, launch, **store, patience, interruptToken())
                              : tl::make_unexpected(mine.error());
@@ -283,10 +283,19 @@ int runJoin(int argc, char** argv)
     return exitDone;
 }
 
+/// What has started this process starts another one, or goes on without the GPU; the reason is in the last line.
+void endWithoutGpu(const Error& error)
+{
+    fmt::print(stderr, "{}\n", sentence(error));
+    std::fflush(stderr);
+    // Destructors would call CUDA, and may hang in it.
+    std::_Exit(exitInternal);
+}
+
 /// What has asked reads why there is no such device in place of a first answer.
 int runDevice(const std::string& name)
 {
-    const auto device = makeTorchDevice(name);
+    const auto device = makeTorchDevice(name, endWithoutGpu);
     if (!device) {
         print({{"error", sentence(device.error())}, {"kind", static_cast<int>(device.error().kind)}});
         return exitUsage;
@@ -326,7 +335,8 @@ int main(int argc, char** argv)
     }
     const std::string_view command = argc == 2 ? argv[1] : "";
     if (command == "serve") {
-        return nanscope::rpc::serveStandardStreams(nanscope::torchServiceInfo(), nanscope::makeTorchDevice);
+        return nanscope::rpc::serveStandardStreams(
+            nanscope::torchServiceInfo(), nanscope::torchDevices(nanscope::endWithoutGpu));
     }
     if (command == "env") {
         fmt::print("{}\n", nanscope::jsonText(nanscope::environmentJson(), 2));

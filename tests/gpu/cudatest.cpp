@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <cstring>
 
 #include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/replay/variants/variant.h"
 #include "gpu/gpu.h"
-#include "gpu/kernels/scan.cuh"
+#include "gpu/kernels/tiles.cuh"
+#include "gpu/torchops.h"
 #include "tests/gpu/plainscan.h"
 #include "tests/gpu/samples.h"
 
@@ -31,6 +35,28 @@ protected:
 
     std::unique_ptr<replay::Device> m_device;
 };
+
+using CudaDeathTest = Cuda;
+
+/// A kernel that reads past its input, as torch itself finds it.
+void breakTheContext()
+{
+    const auto cuda = at::TensorOptions().device(at::kCUDA);
+    const auto picked = at::zeros({4}, cuda).index_select(0, at::full({1}, 1 << 20, cuda.dtype(at::kLong)));
+}
+
+TEST_F(CudaDeathTest, aKernelThatFaultsCostsTheProcessOnce)
+{
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto replayed = [] {
+        const auto device = makeTorchDevice("cuda:0", [](const Error&) { std::_Exit(7); }).value();
+        const auto program = replay::compileProgram(replay::variants().front(), {1, 8, 16}, {});
+        breakTheContext();
+        (void)device->prepare(*program, 1);
+        (void)device->scans();
+    };
+    EXPECT_EXIT(replayed(), testing::ExitedWithCode(7), "");
+}
 
 TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
 {
@@ -79,7 +105,7 @@ TEST_F(Cuda, findsTheSameFirstNonFiniteAsTheCpu)
     }
 }
 
-#if defined(NANSCOPE_SCAN_KERNEL)
+#if defined(NANSCOPE_CUDA_KERNELS)
 
 struct Format
 {
@@ -88,11 +114,37 @@ struct Format
     double smallestNormal;
 };
 
+constexpr Format formats[] {{at::kDouble, scan::Format::fp64, 0x1p-1022}, {at::kFloat, scan::Format::fp32, 0x1p-126},
+    {at::kBFloat16, scan::Format::bf16, 0x1p-126}, {at::kHalf, scan::Format::fp16, 0x1p-14}};
+
+TEST_F(Cuda, tileKernelGivesTheBitsOfItsTwin)
+{
+    for (const auto& [type, format, smallest] : formats) {
+        for (const auto& shape : {MatrixShape {1, 1, 1}, MatrixShape {1, 257, 129}, MatrixShape {1, 4100, 4099}}) {
+            for (const bool transposed : {false, true}) {
+                SCOPED_TRACE(fmt::format("{} {}x{} {}", c10::toString(type), shape.rows, shape.cols, transposed));
+                auto values = test::mixedValues(shape.elements(), 30, smallest, 2);
+                const auto options = at::TensorOptions().dtype(at::kDouble);
+                const auto host = at::from_blob(values.data(), {shape.rows, shape.cols}, options).to(type);
+                const auto grid = tileGridOf(shape.rows, shape.cols, transposed);
+                std::vector<scan::Tile> expected(static_cast<std::size_t>(grid.height * grid.width));
+                scan::twin(scan::TileJob {host.const_data_ptr(), format, grid, expected.data()});
+
+                const auto device = host.to(at::Device(at::kCUDA, 0));
+                auto tiles = at::zeros({grid.height * grid.width, scan::tileWords}, device.options().dtype(at::kInt));
+                const scan::TileJob job {device.const_data_ptr(), format, grid,
+                    reinterpret_cast<scan::Tile*>(tiles.mutable_data_ptr<std::int32_t>())};
+                ASSERT_EQ(scan::launch(job, nullptr), nullptr);
+                const auto fetched = tiles.cpu();
+                EXPECT_EQ(
+                    std::memcmp(fetched.const_data_ptr(), expected.data(), expected.size() * sizeof(scan::Tile)), 0);
+            }
+        }
+    }
+}
+
 TEST_F(Cuda, kernelGivesTheBitsOfItsTwin)
 {
-    constexpr Format formats[] {{at::kDouble, scan::Format::fp64, 0x1p-1022},
-        {at::kFloat, scan::Format::fp32, 0x1p-126}, {at::kBFloat16, scan::Format::bf16, 0x1p-126},
-        {at::kHalf, scan::Format::fp16, 0x1p-14}};
     const MatrixShape shapes[] {{1, 1, 1}, {2, 3, 5}, {3, 257, 129}, {1, 64, 4096}, {5, 1030, 517}, {1, 4100, 4099}};
     for (const auto& [type, format, smallest] : formats) {
         for (const auto& shape : shapes) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "core/tensorfile/scan/scantensor.h"
-#include "gpu/kernels/scan.cuh"
+#include "gpu/kernels/tiles.cuh"
 #include "gpu/torchops.h"
 #include "tests/gpu/plainscan.h"
 
@@ -137,6 +137,32 @@ TEST_P(Scans, twinOfTheKernelMatchesTheDefinition)
 TEST_P(Scans, torchReductionsMatchTheDefinition)
 {
     compareAll(byTorch);
+}
+
+TEST_P(Scans, twinOfTheTileKernelMatchesCore)
+{
+    // One tile for each element, tiles of several lines and columns, the last of them smaller, and more than a float.
+    for (const auto& layout : {Layout {1, 1, 1}, Layout {1, 3, 256}, Layout {1, 257, 129}, Layout {1, 300, 700}}) {
+        for (const int special : {0, 3, 1000}) {
+            for (const bool transposed : {false, true}) {
+                SCOPED_TRACE(
+                    fmt::format("{}x{} special {} transposed {}", layout.rows, layout.cols, special, transposed));
+                auto values = test::mixedValues(layout.rows * layout.cols, special, GetParam().smallestNormal, 9);
+                values.back() = GetParam().type == at::kDouble ? -1e300 : -0.0;
+                const auto held = tensor(values, layout);
+                const auto grid = tileGridOf(layout.rows, layout.cols, transposed);
+                std::vector<scan::Tile> tiles(static_cast<std::size_t>(grid.height * grid.width));
+                scan::twin(scan::TileJob {held.const_data_ptr(), GetParam().format, grid, tiles.data()});
+                const auto wide = matrix(held, 0);
+                const std::vector<float> narrow(wide.begin(), wide.end());
+                EXPECT_EQ(tileMapFrom(grid, tiles.data()),
+                    GetParam().type == at::kDouble
+                        ? tensorfile::tileMatrix(std::span(wide), layout.rows, layout.cols, transposed, 0x1p-1022)
+                        : tensorfile::tileMatrix(
+                            std::span(narrow), layout.rows, layout.cols, transposed, GetParam().smallestNormal));
+            }
+        }
+    }
 }
 
 /// The formats core holds matrices in.
