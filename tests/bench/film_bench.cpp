@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// The film strip of a replay at 4096 x 4096, its tile maps in memory, scrubbed as a user would: the slider, the arrows,
-// and the zoom of the large frame, each from the change to the painted picture. Prints what docs/benchmarks.md compares
-// with 16 ms.
+// The film strip of a replay, its tile maps in memory, scrubbed as a user would: the slider, the arrows, and the zoom
+// of the large frame, each from the change to the painted picture. Prints what docs/benchmarks.md compares with 16 ms.
+//
+//     bench_film [ROWS COLS]      4096 4096 unless it is told
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -31,21 +33,27 @@ using bench::Frame;
 using bench::frameOf;
 using bench::report;
 
-constexpr std::int64_t side = 4096;
 constexpr int steps = 5;
 
+struct Size
+{
+    std::int64_t rows = 4096;
+    std::int64_t cols = 4096;
+};
+
 /// One matrix is made and cut into tiles; the others are the same at another magnitude.
-OpTrace firstTrace()
+OpTrace firstTrace(const Size& size)
 {
     std::mt19937 generator(7);
     std::normal_distribution<float> noise(0, 1);
-    std::vector<float> values(static_cast<std::size_t>(side * side));
+    std::vector<float> values(static_cast<std::size_t>(size.rows * size.cols));
     std::ranges::generate(values, [&] { return noise(generator); });
-    values[12'345'678] = std::numeric_limits<float>::quiet_NaN();
+    values[values.size() * 3 / 4] = std::numeric_limits<float>::quiet_NaN();
     OpTrace trace;
-    trace.rows = trace.cols = side;
-    trace.batches = {tensorfile::scanMatrix(values, side, side, false, 0x1p-126)};
-    trace.tiles = {tensorfile::tileMatrix(values, side, side, false, 0x1p-126)};
+    trace.rows = size.rows;
+    trace.cols = size.cols;
+    trace.batches = {tensorfile::scanMatrix(values, size.rows, size.cols, false, 0x1p-126)};
+    trace.tiles = {tensorfile::tileMatrix(values, size.rows, size.cols, false, 0x1p-126)};
     return trace;
 }
 
@@ -61,9 +69,9 @@ OpTrace scaled(OpTrace trace, int iteration, OpName op, float factor)
     return trace;
 }
 
-std::shared_ptr<const Film> makeBenchFilm()
+std::shared_ptr<const Film> makeBenchFilm(const Size& size)
 {
-    const OpTrace first = firstTrace();
+    const OpTrace first = firstTrace(size);
     std::vector<OpTrace> ops {scaled(first, 0, OpName::input, 1), scaled(first, 0, OpName::normalize, 2e-4F)};
     for (int step = 1; step <= steps; ++step) {
         const auto factor = std::pow(3.0F, static_cast<float>(step));
@@ -81,7 +89,8 @@ std::shared_ptr<const Film> makeBenchFilm()
 class Window : public QWidget
 {
 public:
-    Window()
+    explicit Window(const Size& size)
+        : made(makeBenchFilm(size))
     {
         resize(1100, 640);
         film.setParent(this);
@@ -92,7 +101,7 @@ public:
         show();
     }
 
-    std::shared_ptr<const Film> made = makeBenchFilm();
+    std::shared_ptr<const Film> made;
     HeatView view;
     FilmPane film {&view};
     FramePane frame {&view};
@@ -104,9 +113,9 @@ void press(QWidget& widget, int key)
     QCoreApplication::sendEvent(&widget, &event);
 }
 
-int run()
+int run(const Size& size)
 {
-    Window window;
+    Window window(size);
     const Frame first = frameOf([&] { window.film.setFilm(window.made); });
     const int frames = static_cast<int>(window.made->frames.size());
     std::vector<Frame> slider;
@@ -126,8 +135,8 @@ int run()
             window.view.setCursor({0.2 + 0.6 * along, 0.5});
         }));
     }
-    std::printf("frames                 %d of %lld x %lld\n", frames, static_cast<long long>(side),
-        static_cast<long long>(side));
+    std::printf("frames                 %d of %lld x %lld\n", frames, static_cast<long long>(size.rows),
+        static_cast<long long>(size.cols));
     std::printf("film shown             %.1f ms, its thread %.1f ms\n", first.wall, first.cpu);
     report("scrub, slider", slider);
     report("scrub, arrows", arrows);
@@ -144,5 +153,6 @@ int main(int argc, char** argv)
     const QApplication app(argc, argv);
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     nanscope::applyTheme(nanscope::ThemeChoice::light);
-    return nanscope::run();
+    const nanscope::Size size = argc > 2 ? nanscope::Size {std::atoll(argv[1]), std::atoll(argv[2])} : nanscope::Size();
+    return nanscope::run(size);
 }
