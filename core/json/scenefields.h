@@ -24,6 +24,16 @@ void fields(Visit& visit, jsonfields::Of<StaleOutput> auto& stale)
 }
 
 template <class Visit>
+void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
+{
+    visit("gradients", state.gradients);
+    visit("bad_gradients", state.badGradients);
+    visit("momenta", state.momenta);
+    visit("bad_momenta", state.badMomenta);
+    visit.text("first_bad", state.firstBad);
+}
+
+template <class Visit>
 void fields(Visit& visit, jsonfields::Of<SingularValues> auto& values)
 {
     visit("least", values.least);
@@ -44,6 +54,7 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit.text("not_called_again", scene.notCalledAgain);
     visit.text("exception", scene.exception);
     visit("stale", scene.stale);
+    visit("parameters", scene.parameters);
     visit.text("control", scene.control);
     visit("rotated", scene.rotated);
     visit("withheld", scene.withheld);

@@ -67,6 +67,19 @@ struct StaleOutput
     bool operator==(const StaleOutput&) const = default;
 };
 
+/// Of the parameters of a call's shape, at most 64, as the helper found them when it wrote: at the call (strict), or at
+/// the end of the step (observe).
+struct ParameterState
+{
+    std::int64_t gradients = 0;
+    std::int64_t badGradients = 0; ///< of them, those that were not finite
+    std::int64_t momenta = 0;
+    std::int64_t badMomenta = 0;
+    std::string firstBad {}; ///< name of the first parameter with one of them
+
+    bool operator==(const ParameterState&) const = default;
+};
+
 /// Of the first matrix of an input that was not written.
 struct SingularValues
 {
@@ -90,6 +103,7 @@ struct Scene
     std::string notCalledAgain {}; ///< why it was not, or less often than asked for, in the helper's words
     std::string exception {}; ///< that the call ended with
     std::optional<StaleOutput> stale {}; ///< the first there is
+    std::optional<ParameterState> parameters {};
     std::string control {}; ///< file of a healthy call of the same kind
     bool rotated = false; ///< the tensors were turned at random to hide them: which value was bad is lost
     Withheld withheld = Withheld::nothing;
@@ -120,7 +134,7 @@ struct Capture
     bool nothingElse = false; ///< from a sidecar: no other code touched the input or the result
     std::optional<std::int64_t> step; ///< update index, from a sidecar
     Scene scene {};
-    std::string part; ///< of what DTensor it holds a part only, one clause; empty where the tensors are whole
+    std::string part; ///< of what it holds a part only (a DTensor, a call of several ranks), one clause; else empty
 
     /// Else its file is the sidecar: the scans count what they can, and there is nothing to replay.
     bool hasTensors() const { return scene.withheld == Withheld::nothing; }

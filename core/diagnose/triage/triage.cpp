@@ -96,31 +96,67 @@ bool earlierFor(const std::optional<int>& rank, const Moment& a, const Moment& b
     return a.update == b.update && elsewhere(a) != elsewhere(b) ? elsewhere(b) : earlier(a, b);
 }
 
+/// A momentum that is not finite beside a gradient that is not may have it from there.
+std::string_view whatBrought(const std::optional<ParameterState>& known)
+{
+    if (!known || (known->gradients == 0 && known->badMomenta == 0)) {
+        return "the gradient or the momentum";
+    }
+    return known->badGradients > 0 ? "the gradient"
+        : known->badMomenta > 0    ? "the momentum"
+                                   : "what lies between gradient, momentum and the call";
+}
+
 std::string upstreamSummary(const Capture& capture)
 {
     const auto total = capture.input.total();
     const auto shape = matrixShape(capture.input.shape);
     const auto first = total.firstNonFinite;
-    constexpr auto notTheIteration = "the gradient or the momentum brought them, not the iteration";
+    const auto cause = fmt::format("{} brought them, not the iteration", whatBrought(capture.scene.parameters));
     if (first < 0) {
         return total.finite() ? "the input was not scanned"
                               : fmt::format("{} of the {} input values that were counted were already non-finite: {}",
-                                  total.nonFinite(), total.count, notTheIteration);
+                                  total.nonFinite(), total.count, cause);
     }
     const auto within = first % shape.elements();
     const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
     return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: {}",
         total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
-        capture.part.empty() ? "" : " of this rank's part", notTheIteration);
+        capture.part.empty() ? "" : " of this rank's part", cause);
 }
 
-void argueUpstream(CaptureVerdict& v, const Scan& input)
+EvidenceLine parameterLine(const ParameterState& known)
 {
+    const auto named = known.firstBad.empty() ? std::string() : fmt::format(", first that of {}", known.firstBad);
+    if (known.badGradients > 0) {
+        return {fmt::format(
+                    "{} of {} gradients of this shape were not finite{}", known.badGradients, known.gradients, named),
+            "sidecar"};
+    }
+    if (known.badMomenta > 0) {
+        return {
+            fmt::format("{} of {} momenta of this shape were not finite{}{}", known.badMomenta, known.momenta, named,
+                known.gradients == 0 ? "" : "; the gradients were, so an earlier step or a checkpoint left them"),
+            "sidecar"};
+    }
+    return {
+        fmt::format("the gradients ({}) and momenta ({}) of this shape were finite", known.gradients, known.momenta),
+        "sidecar"};
+}
+
+void argueUpstream(CaptureVerdict& v, const Capture& capture)
+{
+    const auto input = capture.input.total();
     v.speaksFor.push_back({fmt::format("the input has {} NaN, {} +Inf and {} -Inf among {} values", input.nan,
                                input.posInf, input.negInf, input.count),
         "input"});
     v.speaksFor.push_back({"no capture that can have reached this one was damaged before it", "captures"});
-    v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
+    if (const auto& known = capture.scene.parameters) {
+        v.speaksFor.push_back(parameterLine(*known));
+        v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
+    } else {
+        v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
+    }
 }
 
 struct Entry
@@ -271,7 +307,7 @@ void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& ups
         v.rule = RuleId::damagedInput;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
-        argueUpstream(v, entry.capture->input.total());
+        argueUpstream(v, *entry.capture);
         return;
     }
     v.role = Role::downstream;

@@ -124,6 +124,34 @@ std::optional<StaleOutput> staleIn(const simdjson::dom::object& object)
     return std::nullopt;
 }
 
+/// Counts one of the two things; false where it was not finite.
+bool isFinite(const Value& value, std::int64_t& all, std::int64_t& bad)
+{
+    bool finite = true;
+    if (value.get(finite) == simdjson::SUCCESS) {
+        ++all;
+        bad += finite ? 0 : 1;
+    }
+    return finite;
+}
+
+std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
+{
+    simdjson::dom::array found;
+    if (object["state"].get(found) != simdjson::SUCCESS) {
+        return std::nullopt;
+    }
+    ParameterState state;
+    for (const auto one : found) {
+        const bool gradient = isFinite(one["grad_finite"], state.gradients, state.badGradients);
+        const bool momentum = isFinite(one["momentum_finite"], state.momenta, state.badMomenta);
+        if ((!gradient || !momentum) && state.firstBad.empty()) {
+            state.firstBad = textIn(one["parameter"], mostName);
+        }
+    }
+    return state.gradients + state.momenta > 0 ? std::optional(state) : std::nullopt;
+}
+
 std::string controlIn(const simdjson::dom::object& object)
 {
     simdjson::dom::array controls;
@@ -142,6 +170,7 @@ void takeScene(const simdjson::dom::object& object, Scene& scene)
     scene.outputBad = wordIn(object["reason"]) == "a non-finite output";
     scene.exception = textIn(object["exception"], mostWords);
     scene.stale = staleIn(object);
+    scene.parameters = parametersIn(object);
     scene.control = controlIn(object);
     scene.rotated = wordIn(object["privacy"]) == "rotate";
 }

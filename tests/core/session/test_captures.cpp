@@ -281,6 +281,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.notCalledAgain = "the call needs every rank";
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
+    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q"};
     scene.control = "nanscope_control_rank0.pt";
     scene.rotated = true;
     scene.withheld = Withheld::inputLost;

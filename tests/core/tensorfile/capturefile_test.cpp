@@ -279,6 +279,17 @@ TEST_F(CaptureFileTest, SaysWhatElseAHelperSaw)
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});
 }
 
+TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
+{
+    folder.write("x.json",
+        R"({"state": [{"parameter": "a", "grad_finite": true, "momentum_finite": true},
+                      {"parameter": "b", "grad_finite": null, "momentum_finite": false}, 7,
+                      {"parameter": "c", "grad_finite": false, "momentum_finite": false}]})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b"}));
+    folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
+    EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
+}
+
 TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
 {
     const auto partOf = [&](std::string_view placements, std::string_view sizes) {

@@ -337,6 +337,36 @@ TEST(Triage, NoBirthAtAllIsANormalResult)
     EXPECT_EQ(s.verdictOf("second").causedBy, "first");
 }
 
+TEST(Triage, SaysWhetherTheGradientOrTheMomentumBroughtIt)
+{
+    const auto upstream = [](const std::optional<ParameterState>& state) {
+        RunSummary s;
+        s.step(0, 3).dump("first", 0, damaged, allBad, 10);
+        s.run.captures.front().scene.parameters = state;
+        const auto verdict = s.verdictOf("first");
+        EXPECT_EQ(verdict.role, Role::upstream);
+        return verdict;
+    };
+    const auto has = [](const std::string& text, std::string_view part) {
+        return text.find(part) != std::string::npos;
+    };
+    const auto unknown = upstream({});
+    EXPECT_TRUE(has(unknown.summary, "the gradient or the momentum brought them")) << unknown.summary;
+    EXPECT_TRUE(has(unknown.notTestable.front().text, "in no dump"));
+
+    const auto gradient = upstream(ParameterState {4, 1, 4, 1, "blocks.3.q"});
+    EXPECT_TRUE(has(gradient.summary, ": the gradient brought them")) << gradient.summary;
+    EXPECT_EQ(
+        gradient.speaksFor.back().text, "1 of 4 gradients of this shape were not finite, first that of blocks.3.q");
+    const auto momentum = upstream(ParameterState {4, 0, 4, 2, "blocks.3.q"});
+    EXPECT_TRUE(has(momentum.summary, ": the momentum brought them")) << momentum.summary;
+    EXPECT_TRUE(has(momentum.speaksFor.back().text, "an earlier step or a checkpoint"));
+    const auto neither = upstream(ParameterState {4, 0, 4, 0, ""});
+    EXPECT_TRUE(has(neither.summary, "what lies between gradient, momentum and the call")) << neither.summary;
+    const auto noGradients = upstream(ParameterState {0, 0, 4, 0, ""});
+    EXPECT_TRUE(has(noGradients.summary, "the gradient or the momentum")) << noGradients.summary;
+}
+
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
 {
     RunSummary s;
