@@ -638,7 +638,7 @@ Result<int> Sweep::runJob(
     if (!m_function.empty()) {
         return failure(ErrorKind::usage, "a job has no function of its own; --impl is called without --job");
     }
-    const auto job = openSweepJob(m_job, std::move(request), captures, source, terminal);
+    const auto job = openSweepJob(m_job, request, captures, source, terminal);
     if (!job) {
         return tl::make_unexpected(job.error());
     }

@@ -249,9 +249,9 @@ void Ledger::apply(Member& member, char what, std::int64_t block, Clock::time_po
         member.since = now;
     } else if (what == did || what == failed) {
         member.holds.reset();
-        if (what == did) {
-            markDone(block);
-        } else if (contains(block) && ++m_failures[static_cast<std::size_t>(block)] >= mostFailures) {
+        const bool givenUp =
+            what == failed && contains(block) && ++m_failures[static_cast<std::size_t>(block)] >= mostFailures;
+        if (what == did || givenUp) {
             markDone(block);
         }
     }

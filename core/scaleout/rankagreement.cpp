@@ -120,7 +120,7 @@ void Exchange::waitForOthers(const RankAgreement& result)
 Result<bool> Exchange::isThere(const std::string& what)
 {
     for (;;) {
-        const auto there = m_store.has(key(what));
+        auto there = m_store.has(key(what));
         if (!there || *there || !onTime()) {
             return there;
         }
@@ -156,7 +156,7 @@ Result<RankAgreement> Exchange::collected()
 
 } // namespace
 
-Result<RankAgreement> agreeOverRanks(replay::DeviceHashes mine, const Launch& launch, KeyValueStore& store,
+Result<RankAgreement> agreeOverRanks(const replay::DeviceHashes& mine, const Launch& launch, KeyValueStore& store,
     std::chrono::milliseconds patience, const CancelToken& cancel)
 {
     return Exchange(launch, store, Clock::now() + patience, cancel).run(mine);

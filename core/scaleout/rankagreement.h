@@ -22,7 +22,7 @@ struct RankAgreement
 /// Puts what this rank's device gave beside what the others' gave, through the store: no collective is needed, so that
 /// a rank that hangs keeps nobody from the answer. Rank 0 waits at most so long after it is ready itself, and has the
 /// answer. The others wait for as long until it has, and have none; where rank 0 is missing they say so.
-Result<RankAgreement> agreeOverRanks(replay::DeviceHashes mine, const Launch& launch, KeyValueStore& store,
+Result<RankAgreement> agreeOverRanks(const replay::DeviceHashes& mine, const Launch& launch, KeyValueStore& store,
     std::chrono::milliseconds patience, const CancelToken& cancel = {});
 
 } // namespace nanscope::scaleout

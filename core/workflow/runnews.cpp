@@ -210,7 +210,8 @@ void RunNews::lookAtWords(const RunData& run, Found& found)
         }
     }
     // What a log with metrics says as well was told with them.
-    std::ranges::stable_partition(words, [this](const Event* event) { return hasTold(event->source); });
+    // Not that of ranges: clang 14 does not take libstdc++'s subrange.
+    std::stable_partition(words.begin(), words.end(), [this](const Event* event) { return hasTold(event->source); });
     for (const auto* event : words) {
         const bool isNew = m_said.try_emplace(wordsOf(*event), event->source).second;
         if (m_words.insert(event->source).second && isNew && !hasTold(event->source)) {

@@ -123,7 +123,7 @@ void SweepJobOptions::add(Options& options)
         .shownAs("N");
 }
 
-Result<SweepJob> openSweepJob(const SweepJobOptions& options, replay::SweepRequest request,
+Result<SweepJob> openSweepJob(const SweepJobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal)
 {
     if (options.folder.empty()) {

@@ -39,7 +39,7 @@ struct SweepJob
 
 /// Makes the job in its folder, or gathers what its processes have done so far; into the session of `source` where that
 /// may be written. An empty list of variants means those that may have made each capture.
-Result<SweepJob> openSweepJob(const SweepJobOptions& options, replay::SweepRequest request,
+Result<SweepJob> openSweepJob(const SweepJobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal);
 
 /// How far it is, who did it, and the commands that go on with it.
