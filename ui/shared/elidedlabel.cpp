@@ -68,12 +68,18 @@ void ElidedLabel::setLines(int lines, int most)
 
 QSize ElidedLabel::minimumSizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, m_lines * fontMetrics().height()};
+    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, heightOfLines()};
 }
 
 QSize ElidedLabel::sizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(m_text) + 2, m_lines * fontMetrics().height()};
+    return {fontMetrics().horizontalAdvance(m_text) + 2, heightOfLines()};
+}
+
+/// With the padding that a style sheet gives the label.
+int ElidedLabel::heightOfLines() const
+{
+    return std::max(m_lines * fontMetrics().height(), QLabel::sizeHint().height());
 }
 
 void ElidedLabel::resizeEvent(QResizeEvent* event)

@@ -32,6 +32,7 @@ protected:
 private:
     void elide();
     void fit();
+    int heightOfLines() const;
 
     QString m_text;
     int m_lines = 1; ///< it is high

@@ -434,11 +434,18 @@ void PaneArea::layOut(const QByteArray& saved)
     m_laidOut = true;
     const SavedLayout layout = unpacked(saved);
     m_docks.reset();
-    m_docks.restore(layout.docks);
+    // In a small area both squeeze the docks: what a larger one goes back to is what was saved, or the usual layout.
+    m_remembered = m_docks.restore(layout.docks) ? layout.docks : QByteArray();
     m_answerHeight = layout.answerHeight;
     fitAnswer();
-    remember();
     adapt();
+}
+
+void PaneArea::restore(const QByteArray& docks)
+{
+    if (!m_docks.restore(docks)) {
+        m_docks.reset();
+    }
 }
 
 // A window that is made small stays usable: what does not fit side by side goes behind tabs, until there is room again.
@@ -456,7 +463,7 @@ void PaneArea::adapt()
     }
     if (fits) {
         setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
-        m_docks.restore(std::exchange(m_wide, {}));
+        restore(*std::exchange(m_wide, {}));
         m_docks.setWidths(m_widths);
         remember();
     } else {
@@ -529,18 +536,22 @@ void PaneArea::resizeEvent(QResizeEvent* event)
 
 QByteArray PaneArea::saveLayout() const
 {
-    const QByteArray docks = m_put ? m_before : isStacked() ? m_wide : m_laidOut ? m_docks.save() : QByteArray();
-    return docks.isEmpty() ? docks : packed({docks, m_answerHeight});
+    const QByteArray docks = m_put ? m_before : isStacked() ? *m_wide : m_laidOut ? m_docks.save() : QByteArray();
+    return docks.isEmpty() && !isStacked() ? docks : packed({docks, m_answerHeight});
 }
 
 // In a small area the panes stay behind their tabs: the layout is what they go back to.
 bool PaneArea::applyLayout(const QByteArray& saved)
 {
     const SavedLayout layout = unpacked(saved);
-    if (!m_laidOut || !m_docks.restore(layout.docks)) {
+    const bool usual = layout.docks.isEmpty() && !saved.isEmpty();
+    if (!m_laidOut || !(usual || m_docks.restore(layout.docks))) {
         return false;
     }
-    m_wide.clear();
+    if (usual) {
+        m_docks.reset();
+    }
+    m_wide.reset();
     setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     takeWidths();
     m_answerHeight = layout.answerHeight;
@@ -557,7 +568,7 @@ bool PaneArea::applyLayout(const QByteArray& saved)
 
 void PaneArea::resetLayout()
 {
-    m_wide.clear();
+    m_wide.reset();
     setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     m_docks.reset();
     setAnswerHeight({});
@@ -619,9 +630,9 @@ void PaneArea::putAwayOrBringBack()
         return;
     }
     if (put) {
-        m_before = isStacked() ? m_wide : m_docks.save();
+        m_before = isStacked() ? *m_wide : m_docks.save();
         m_put = true;
-        m_wide.clear();
+        m_wide.reset();
         m_docks.hideAll();
         showTabsOfCaptures(false);
         placeTimeline(true);
@@ -630,7 +641,7 @@ void PaneArea::putAwayOrBringBack()
         m_put = false;
         placeTimeline(false);
         showTabsOfCaptures(true);
-        m_docks.restore(std::exchange(m_before, {}));
+        restore(std::exchange(m_before, {}));
         fitAnswer();
         remember();
         adapt();

@@ -121,7 +121,7 @@ public:
     bool applyLayout(const QByteArray& saved);
     void resetLayout();
     /// The panes lie in tabs because the area is too small for them side by side.
-    bool isStacked() const { return !m_wide.isEmpty(); }
+    bool isStacked() const { return m_wide.has_value(); }
 
     QSize minimumSizeHint() const override;
 
@@ -146,6 +146,8 @@ private:
     void keepWidths();
     void takeWidths();
     void remember();
+    /// Or the usual layout, where these are none.
+    void restore(const QByteArray& docks);
     QToolButton* buildBringBack();
     void placeBringBack();
     void putAwayOrBringBack();
@@ -165,7 +167,7 @@ private:
     MostHeight m_answerOpened; ///< while something is open in it
     Docks m_docks;
     bool m_laidOut = false;
-    QByteArray m_wide; ///< while stacked: the layout to go back to
+    std::optional<QByteArray> m_wide; ///< while stacked: the layout to go back to; empty for the usual one
     QByteArray m_remembered; ///< the layout when it last had its room
     QSize m_wideNeeds;
     QList<int> m_widths; ///< of the docks, as they were given

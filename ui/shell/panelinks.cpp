@@ -274,6 +274,9 @@ void PaneLinks::selectCause()
 void PaneLinks::onRunChanged()
 {
     const LoadedRun& loaded = m_workspace.loaded();
+    if (std::exchange(m_runRoot, loaded.run->root) != loaded.run->root) {
+        m_panes.report->showMessage(tr("The report of this run is being made"));
+    }
     m_panes.verdict->setObserved(loaded.observed);
     m_panes.verdict->setRollback(m_workspace.rollback(), goOnText(m_workspace));
     m_panes.verdict->setReplayedOn(loaded.diagnosis ? qstr(loaded.diagnosis->replayedOn) : QString());

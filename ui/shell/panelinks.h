@@ -73,6 +73,7 @@ private:
     int m_outputBatch = 0;
     std::optional<DamagePattern> m_damage; ///< of that output
     std::string m_capture; ///< path of the one selected last
+    std::string m_runRoot; ///< of the run that is shown
 };
 
 } // namespace nanscope

@@ -3,10 +3,12 @@
 #include "ui/verdict/verdictpane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -193,7 +195,9 @@ void VerdictPane::setHiddenByFilter(bool hidden)
 
 void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judged, const QStringList& ticked)
 {
-    m_capture = capture;
+    if (std::exchange(m_capture, capture).path != capture.path) {
+        m_parts->verticalScrollBar()->setValue(0);
+    }
     m_judged = std::make_unique<const CaptureVerdict>(judged);
     // None ticked asks for a replay where the user had said what ran; here it means that nobody unticked any.
     if (ticked.isEmpty() || !showTicks(ticked)) {

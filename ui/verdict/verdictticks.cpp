@@ -106,7 +106,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_more->setToolTip(tr("Say that another variant ran; it is replayed, then the capture is judged again"));
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_more->setMenu(m_menu);
-    for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_all, m_others, m_alone, m_more}) {
+    for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_more, m_all}) {
         m_flow->addWidget(part);
     }
     connect(m_others, &QToolButton::clicked, this, [this] {
@@ -177,7 +177,7 @@ void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnos
     }
     while (m_boxes.size() < ticks.size()) {
         auto* box = new VerdictBox(this);
-        m_flow->insertAt(static_cast<int>(m_boxes.size()) + 2, box);
+        m_flow->insertAt(static_cast<int>(m_boxes.size()) + 1, box);
         connect(box, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
         m_boxes.push_back(box);
     }

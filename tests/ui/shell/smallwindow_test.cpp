@@ -23,6 +23,47 @@ bool waitFor(const std::function<bool()>& condition)
     return QTest::qWaitFor(condition, 5000);
 }
 
+/// Widths of the docks of a large window that is laid out by this.
+std::vector<int> widthsBy(const QByteArray& saved)
+{
+    PaneArea area;
+    area.resize(1280, 760);
+    area.show();
+    area.layOut(saved);
+    QCoreApplication::processEvents();
+    std::vector<int> widths;
+    for (const char* name : {"captures", "frame"}) {
+        widths.push_back(area.findChild<QDockWidget*>(QLatin1String(name))->width());
+    }
+    return widths;
+}
+
+/// What a small window leaves behind that was begun with this.
+QByteArray afterSmallWindow(const QByteArray& saved)
+{
+    PaneArea area;
+    area.resize(800, 520);
+    area.show();
+    area.layOut(saved);
+    QCoreApplication::processEvents();
+    EXPECT_TRUE(area.isStacked());
+    return area.saveLayout();
+}
+
+TEST(PaneAreaLayout, IsNotSpoiltByAVisitInASmallWindow)
+{
+    const auto usual = widthsBy({});
+    EXPECT_EQ(widthsBy(afterSmallWindow({})), usual);
+    PaneArea area;
+    area.resize(1280, 760);
+    area.show();
+    area.layOut({});
+    QCoreApplication::processEvents();
+    const QByteArray saved = area.saveLayout();
+    EXPECT_EQ(widthsBy(afterSmallWindow(saved)), widthsBy(saved));
+    EXPECT_TRUE(area.applyLayout(afterSmallWindow({}))) << "it can be given a name, too";
+}
+
 class SmallWindow : public testing::Test
 {
 protected:

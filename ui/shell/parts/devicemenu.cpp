@@ -25,7 +25,7 @@ DeviceMenu::DeviceMenu(const ReplayService& service, QWidget* parent)
     setWhatsThis(tr("What everything is replayed on: every GPU that the worker finds, or the CPU. With several "
                     "ticked, a sweep replays every cell on each of them, and the table has a row for each. Films, "
                     "verdicts and instruments use the first. A run that is judged before the worker has answered is "
-                    "judged on the CPU; its verdict says where, and Rescan judges it again."));
+                    "judged on the CPU; Rescan judges it again."));
 }
 
 void DeviceMenu::showChosen()

@@ -168,6 +168,9 @@ void StatusLine::setBusy(bool busy)
     if (!busy && std::exchange(m_tellsProgress, false)) {
         m_phase->clear();
     }
+    if (!busy) {
+        m_left = {}; // the next job may have the same name, and time passes until it begins
+    }
     m_progress->setVisible(busy);
 }
 
