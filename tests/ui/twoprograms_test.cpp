@@ -52,7 +52,8 @@ protected:
     {
         auto read = loadRun(path, {}, [this](const fs::path& /*session*/) { return UserContext {{}, choices}; });
         EXPECT_TRUE(read) << read.error().what;
-        auto diagnosis = judgeRun(read->loaded, {}, {}, {});
+        OpenDevice own;
+        auto diagnosis = judgeRun(read->loaded, {}, {}, own, {});
         EXPECT_TRUE(diagnosis) << diagnosis.error().what;
         read->loaded.diagnosis = std::make_shared<const Diagnosis>(std::move(*diagnosis));
         read->loaded.foundBy = choices.spikeRule;
@@ -86,10 +87,25 @@ TEST_F(TwoPrograms, TheWindowJudgesOnADeviceOfTheWorkerAndOnTheCpuWhereThereIsNo
     fs::permissions(worker, fs::perms::owner_all);
     const auto read = loadRun(run, {});
     ASSERT_TRUE(read);
-    const auto here = judgeRun(read->loaded, {}, {}, {});
-    const auto there = judgeRun(read->loaded, {}, {"cuda:0", worker}, {});
-    const auto nowhere = judgeRun(read->loaded, {}, {"cuda:0", "/nowhere/worker"}, {});
+    OpenDevice own;
+    OpenDevice open;
+    OpenDevice missing;
+    const auto here = judgeRun(read->loaded, {}, {}, own, {});
+    const auto there = judgeRun(read->loaded, {}, {"cuda:0", worker}, open, {});
+    const auto nowhere = judgeRun(read->loaded, {}, {"cuda:0", "/nowhere/worker"}, missing, {});
     ASSERT_TRUE(here && there && nowhere);
+    EXPECT_FALSE(own.device || missing.device);
+    const auto* kept = open.device.get();
+    ASSERT_TRUE(judgeRun(read->loaded, {}, {"cuda:0", worker}, open, {}));
+    EXPECT_EQ(open.device.get(), kept) << "one process for all judgements";
+    auto logsOnly = *read->loaded.run;
+    logsOnly.captures.clear();
+    auto nothingToReplay = read->loaded;
+    nothingToReplay.run = std::make_shared<const RunData>(logsOnly);
+    nothingToReplay.session.clear();
+    OpenDevice unopened;
+    EXPECT_TRUE(judgeRun(nothingToReplay, {}, {"cuda:0", worker}, unopened, {}));
+    EXPECT_FALSE(unopened.device);
     EXPECT_EQ(here->replayedOn, "");
     EXPECT_TRUE(there->replayedOn.starts_with("eigen")) << there->replayedOn;
     EXPECT_TRUE(nowhere->replayedOn.starts_with("the CPU; cuda:0 cannot be used (")) << nowhere->replayedOn;

@@ -237,22 +237,37 @@ Result<RunData> runWithPoints(const LoadedRun& run)
     return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
 }
 
-Result<Diagnosis> judgeRun(
-    const LoadedRun& run, diagnose::DiagnoseOptions options, const rpc::DevicePlace& place, const JobContext& job)
+namespace {
+
+Result<void> openAt(const rpc::DevicePlace& place, OpenDevice& open, const CancelToken& cancel)
+{
+    const bool same = open.place.name == place.name && open.place.worker == place.worker;
+    if (same && open.device && !open.device->lost()) {
+        return {};
+    }
+    open = {};
+    return rpc::openDevice(place.name, cancel, place.worker).map([&](std::unique_ptr<replay::Device> device) {
+        open = {place, std::move(device)};
+    });
+}
+
+} // namespace
+
+Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions options, const rpc::DevicePlace& place,
+    OpenDevice& open, const JobContext& job)
 {
     options.findings = run.choices;
     auto whole = runWithPoints(run);
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    auto device = rpc::openDevice(place.name, job.cancel, place.worker);
-    if (device && place.name != "cpu") {
-        options.device = std::move(*device);
-    }
+    const auto opened =
+        place.name != "cpu" && diagnose::needsReplays(*whole) ? openAt(place, open, job.cancel) : Result<void>();
+    options.device = opened && place.name == open.place.name ? open.device : nullptr;
     const auto from = judgedFromOf(run);
     auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), *whole, options, job);
-    if (diagnosis && !device) {
-        diagnosis->replayedOn = fmt::format("the CPU; {} cannot be used ({})", place.name, device.error().what);
+    if (diagnosis && !opened) {
+        diagnosis->replayedOn = fmt::format("the CPU; {} cannot be used ({})", place.name, opened.error().what);
     }
     // A session that was opened as such keeps only what its reader says of it.
     const bool finished = diagnosis && diagnosis->stopped.empty();

@@ -34,10 +34,18 @@ Result<ReadRun> loadAgain(const LoadedRun& run, const JobContext& job);
 /// The run with the points that it is judged by (core/workflow/judgingpoints.h).
 Result<RunData> runWithPoints(const LoadedRun& run);
 
-/// Judges a run by what was chosen of its findings, and stores the diagnosis in its session, if it has one. Where the
-/// device cannot be opened it is judged on the CPU, and Diagnosis::replayedOn says why.
-Result<Diagnosis> judgeRun(
-    const LoadedRun& run, diagnose::DiagnoseOptions options, const rpc::DevicePlace& device, const JobContext& job);
+/// A device of the worker that stays open from one judgement to the next.
+struct OpenDevice
+{
+    rpc::DevicePlace place;
+    std::shared_ptr<replay::Device> device; ///< none for core's own CPU device
+};
+
+/// Judges a run by what was chosen of its findings, and stores the diagnosis in its session, if it has one. The device
+/// is opened where something is to be replayed and `open` is another, or lost. Where it cannot be opened the run is
+/// judged on the CPU, and Diagnosis::replayedOn says why.
+Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions options, const rpc::DevicePlace& place,
+    OpenDevice& open, const JobContext& job);
 
 /// The findings of a judged run by what is chosen of them now: no capture is replayed. Stored like the diagnosis.
 Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelToken& cancel);

@@ -233,7 +233,7 @@ void ReplayService::onEnded(const QString& how)
     endJob();
     if (wasRunning || neverAnswered) {
         Q_EMIT failed(
-            tr("The replay process %1; the cells it had finished are kept: %2").arg(how, ended.program), details);
+            tr("The replay process %1; the cells that it had finished are kept (%2)").arg(how, ended.program), details);
     }
 }
 
@@ -272,6 +272,9 @@ QStringList ReplayService::chosenDevices() const
 
 rpc::DevicePlace ReplayService::firstGpu() const
 {
+    if (m_programs.empty() || !m_programs.front().worker) {
+        return {};
+    }
     const QStringList chosen = chosenDevices();
     const auto gpu = std::ranges::find_if(chosen, [](const QString& name) { return name != QLatin1String("cpu"); });
     return gpu == chosen.end() ? rpc::DevicePlace()

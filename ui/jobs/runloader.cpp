@@ -43,6 +43,7 @@ rpc::KeptIn LoadedRun::place() const
 
 RunLoader::RunLoader(QObject* parent)
     : QObject(parent)
+    , m_open(std::make_shared<OpenDevice>())
 {
     m_pool.setMaxThreadCount(1);
     m_arrivals.setSingleShot(true);
@@ -131,7 +132,10 @@ void RunLoader::judge(const LoadedRun& run)
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
     background(
-        m_pool, this, [run, options, device = m_device, context] { return judgeRun(run, options, device, context); },
+        m_pool, this,
+        [run, options, place = m_device, open = m_open, context] {
+            return judgeRun(run, options, place, *open, context);
+        },
         [this, job = m_job](Result<Diagnosis> diagnosis) { reportJudged(job, std::move(diagnosis)); });
 }
 

@@ -72,6 +72,7 @@ struct UserContext
 /// Of the run of this session; asked on the loader's thread.
 using UserContextOf = std::function<UserContext(const std::filesystem::path& session)>;
 
+struct OpenDevice;
 struct ReadRun;
 
 /// Imports and judges on a thread of its own. A new request cancels the one before; its results never arrive.
@@ -123,6 +124,7 @@ private:
     bool m_judging = false;
     std::optional<double> m_timeLimit;
     rpc::DevicePlace m_device;
+    std::shared_ptr<OpenDevice> m_open; ///< of the pool's thread
     std::vector<CaptureVerdict> m_arrived;
     QTimer m_arrivals;
     QThreadPool m_pool; ///< last member: its threads end before anything they use
