@@ -237,7 +237,7 @@ void warnOfParts(const std::vector<const Capture*>& captures, Terminal& terminal
     if (parts > 0) {
         terminal.say(LogLevel::warning,
             fmt::format("{} of {} captures hold a part of what ran, and a replay of a part tells nothing of the whole; "
-                        "nanscope inspect --stitch -o whole.pt puts the parts of a DTensor together",
+                        "those of a DTensor are put together by nanscope inspect --stitch -o whole.pt",
                 parts, captures.size()));
     }
 }

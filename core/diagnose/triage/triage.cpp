@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/model/scenewords.h"
@@ -96,52 +97,32 @@ bool earlierFor(const std::optional<int>& rank, const Moment& a, const Moment& b
     return a.update == b.update && elsewhere(a) != elsewhere(b) ? elsewhere(b) : earlier(a, b);
 }
 
-/// A momentum that is not finite beside a gradient that is not may have it from there.
-std::string_view whatBrought(const std::optional<ParameterState>& known)
-{
-    if (!known || (known->gradients == 0 && known->badMomenta == 0)) {
-        return "the gradient or the momentum";
-    }
-    return known->badGradients > 0 ? "the gradient"
-        : known->badMomenta > 0    ? "the momentum"
-                                   : "what lies between gradient, momentum and the call";
-}
-
 std::string upstreamSummary(const Capture& capture)
 {
     const auto total = capture.input.total();
     const auto shape = matrixShape(capture.input.shape);
     const auto first = total.firstNonFinite;
-    const auto cause = fmt::format("{} brought them, not the iteration", whatBrought(capture.scene.parameters));
+    constexpr auto notTheIteration = "the gradient or the momentum brought them, not the iteration";
     if (first < 0) {
         return total.finite() ? "the input was not scanned"
                               : fmt::format("{} of the {} input values that were counted were already non-finite: {}",
-                                  total.nonFinite(), total.count, cause);
+                                  total.nonFinite(), total.count, notTheIteration);
     }
     const auto within = first % shape.elements();
     const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
     return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: {}",
         total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
-        capture.part.empty() ? "" : " of this rank's part", cause);
+        capture.part.empty() ? "" : " of this rank's part", notTheIteration);
 }
 
-EvidenceLine parameterLine(const ParameterState& known)
+/// A count, no more: some optimizers write the momentum into the gradient, and of many parameters the helper lists 64.
+std::string parametersText(const ParameterState& known)
 {
-    const auto named = known.firstBad.empty() ? std::string() : fmt::format(", first that of {}", known.firstBad);
-    if (known.badGradients > 0) {
-        return {fmt::format(
-                    "{} of {} gradients of this shape were not finite{}", known.badGradients, known.gradients, named),
-            "sidecar"};
-    }
-    if (known.badMomenta > 0) {
-        return {
-            fmt::format("{} of {} momenta of this shape were not finite{}{}", known.badMomenta, known.momenta, named,
-                known.gradients == 0 ? "" : "; the gradients were, so an earlier step or a checkpoint left them"),
-            "sidecar"};
-    }
-    return {
-        fmt::format("the gradients ({}) and momenta ({}) of this shape were finite", known.gradients, known.momenta),
-        "sidecar"};
+    const auto named = known.firstBad.empty() ? std::string() : fmt::format(", first of {}", known.firstBad);
+    return fmt::format(
+        "among the parameters of this shape that the helper looked at, {} of {} and {} of {} were not finite{}",
+        known.badGradients, counted(known.gradients, "gradient"), known.badMomenta,
+        known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta), named);
 }
 
 void argueUpstream(CaptureVerdict& v, const Capture& capture)
@@ -151,11 +132,15 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture)
                                input.posInf, input.negInf, input.count),
         "input"});
     v.speaksFor.push_back({"no capture that can have reached this one was damaged before it", "captures"});
-    if (const auto& known = capture.scene.parameters) {
-        v.speaksFor.push_back(parameterLine(*known));
+    const auto& known = capture.scene.parameters;
+    if (known && known->badGradients + known->badMomenta > 0) {
+        v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
     } else {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
+    }
+    if (known && known->badGradients + known->badMomenta == 0) {
+        v.notTestable.push_back({parametersText(*known) + "; others were not looked at", "sidecar"});
     }
 }
 
@@ -324,10 +309,10 @@ void judgePart(Entry& entry)
     auto& v = entry.verdict;
     v.role = Role::birth;
     v.blame = Blame::undecided;
-    v.summary =
-        fmt::format("{}: a part alone can be neither replayed nor judged. nanscope inspect --stitch -o whole.pt "
-                    "puts the parts of a DTensor together, and nanscope diagnose judges the whole",
-            entry.capture->part);
+    v.summary = fmt::format(
+        "{}: a part alone can be neither replayed nor judged. Parts of a DTensor are put together by nanscope "
+        "inspect --stitch -o whole.pt, and nanscope diagnose judges the whole",
+        entry.capture->part);
 }
 
 /// What the helper saw when it made the call again; false where that does not tell.
