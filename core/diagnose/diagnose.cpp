@@ -188,7 +188,7 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
         return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
     };
     const auto judged = guarded(work, capture.path);
-    if (const auto lost = bench.device.lost()) {
+    if (const auto lost = bench.device.lost(); lost && lost->kind != ErrorKind::cancelled) {
         // Also where it looks judged: a control that was not replayed any more would have acquitted less.
         return tl::make_unexpected(*lost);
     }
@@ -243,7 +243,7 @@ Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& do
         auto& verdict = *order[done];
         reportProgress(whole, done, order.size(), verdict.capture);
         const auto* capture = bench.captures.of(verdict);
-        const auto judged = capture != nullptr ? judgeOne(verdict, *capture, bench, done) : Result<void>();
+        auto judged = capture != nullptr ? judgeOne(verdict, *capture, bench, done) : Result<void>();
         if (!judged && judged.error().kind != ErrorKind::cancelled) {
             return judged;
         }
@@ -312,6 +312,15 @@ void nameBySidecars(std::vector<CaptureVerdict>& verdicts, const RunData& run, c
 
 } // namespace
 
+bool needsReplays(const RunData& run)
+{
+    const CaptureIndex captures(run);
+    return std::ranges::any_of(triage(run), [&](const CaptureVerdict& verdict) {
+        const auto* capture = captures.of(verdict);
+        return capture != nullptr && capture->hasTensors() && !capture->overwritten && needsReplay(verdict, *capture);
+    });
+}
+
 Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
 {
     Diagnosis diagnosis;
@@ -349,9 +358,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     };
     auto judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
     diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
-    if (const auto lost = options.device ? options.device->lost() : std::nullopt; !judged && lost) {
-        diagnosis.replayedOn += fmt::format(
-            ", which failed after {} of {} captures ({}); the others on the CPU", done, inOrder.size(), lost->what);
+    if (!judged && options.device && options.device->lost()) {
+        diagnosis.replayedOn += fmt::format(", which failed after {} of {} captures ({}); the others on the CPU", done,
+            inOrder.size(), options.device->lost()->what);
         judged = judgeOn(*replay::makeEigenDevice());
     }
     if (!judged) {

@@ -99,7 +99,7 @@ tl::unexpected<Error> RemoteDevice::lose(const std::string& how) const
 Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request, std::optional<Clock::time_point> until) const
 {
     if (!m_process) {
-        return tl::make_unexpected(m_lost.value_or(Error {ErrorKind::cancelled, "the replay was cancelled", {}}));
+        return tl::make_unexpected(*m_lost);
     }
     if (!m_process->writeLine(jsonText(request), Clock::now() + takesLineWithin)) {
         return lose({});
@@ -111,10 +111,9 @@ Result<nlohmann::ordered_json> RemoteDevice::answer(std::optional<Clock::time_po
 {
     for (std::string line;;) {
         if (cancelToken().cancelled()) {
-            m_process->kill();
-            m_process.reset();
-            platform::removeAbandonedBlocks();
-            return failure(ErrorKind::cancelled, "the replay was cancelled");
+            lose("was stopped");
+            m_lost = Error {ErrorKind::cancelled, "the replay was cancelled", {}};
+            return tl::make_unexpected(*m_lost);
         }
         const auto got = m_process->readLine(line, Clock::now() + 50ms);
         if (!got || *got == platform::ChildProcess::Got::end) {

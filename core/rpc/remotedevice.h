@@ -20,7 +20,7 @@ namespace nanscope::rpc {
 
 /// A device of another process (deviceserver.h): what judges and measures on a Device does so on a GPU without torch or
 /// CUDA in this process. Instructions go out together, once one of their results is asked for; what fails is said then.
-/// When cancelled the process is killed, and the device fails from then on, as it does when the process ends.
+/// When cancelled the process is killed, and the device is lost (ErrorKind::cancelled), as it is when the process ends.
 class RemoteDevice final : public replay::Device
 {
 public:
@@ -54,7 +54,7 @@ private:
     Result<void> flush();
     tl::unexpected<Error> lose(const std::string& how) const;
 
-    mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost or cancelled
+    mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost
     mutable std::optional<Error> m_lost;
     std::string m_path;
     Environment m_environment;

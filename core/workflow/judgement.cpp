@@ -215,7 +215,8 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     if (auto taken = takeCells(input, std::move(source.cells), session, source.catalogue); !taken) {
         return tl::make_unexpected(taken.error());
     }
-    input.goOn = diagnose::goOnTonight(input.run, input.diagnosis.captures);
+    const auto& rollback = input.diagnosis.rollback;
+    input.goOn = rollback ? rollback->tonight : diagnose::goOnTonight(input.run, input.diagnosis.captures);
     input.about = std::move(source.about);
     input.outputTiles = report::outputTiles(input);
     if (const auto* capture = report::mainCapture(input); capture != nullptr && report::mainVerdict(input) != nullptr) {

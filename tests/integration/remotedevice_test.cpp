@@ -171,7 +171,8 @@ TEST(RemoteDevice, StopsWhenCancelled)
     ASSERT_FALSE(scans);
     EXPECT_EQ(scans.error().kind, ErrorKind::cancelled);
     EXPECT_EQ(device->prepare(*program, 1).error().kind, ErrorKind::cancelled);
-    EXPECT_FALSE(device->lost()) << "it is the user who does not want it any more";
+    ASSERT_TRUE(device->lost());
+    EXPECT_EQ(device->lost()->kind, ErrorKind::cancelled) << "it is the user who does not want it any more";
 }
 
 /// `nanscope diagnose --device other` and the like, where that is what `arguments` start.
@@ -245,15 +246,15 @@ TEST_F(VerdictElsewhere, GoesOnOnTheCpuWhereTheDeviceFails)
     writeCapture(run1 / "a.pt", {64, 96});
     writeCapture(run1 / "b.pt", {96, 64});
     auto expected = run({"diagnose", run1.string(), "--json"}).json();
-    // So many answers: in the first capture, and in the second.
-    for (const auto* answers : {"20", "400"}) {
+    // So many requests are answered: in the first capture, and in the second.
+    for (const auto* requests : {"20", "400"}) {
         const auto there = onWorker(
-            std::string("'" NANSCOPE_PROGRAM "' serve --device cpu | sed -u ") + answers + "q", {"diagnose", run1});
+            std::string("sed -u ") + requests + "q | '" NANSCOPE_PROGRAM "' serve --device cpu", {"diagnose", run1});
         EXPECT_EQ(there.status, 0) << there.err;
         auto found = there.json();
         EXPECT_THAT(found["replayed_on"].get<std::string>(), HasSubstr("which failed after "));
         EXPECT_THAT(found["replayed_on"].get<std::string>(), HasSubstr("the others on the CPU"));
-        EXPECT_EQ(found["captures"], expected["captures"]) << answers;
+        EXPECT_EQ(found["captures"], expected["captures"]) << requests;
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// A report is about one birth; of another cause that it does not tell, its reader has to know all the same.
+// A report is about one birth; its reader has to know of those that are judged otherwise.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,23 +24,28 @@ struct Alike
     std::int64_t count = 0;
 };
 
-/// Births that are judged otherwise than the one the report is about.
-std::vector<Alike> otherCauses(const ReportFacts& facts)
+bool judgedAlike(const CaptureVerdict& a, const CaptureVerdict& b)
 {
-    const auto told = blameText(*facts.verdict);
-    std::vector<Alike> causes;
+    return a.blame == b.blame && a.rule == b.rule;
+}
+
+/// Births that are judged otherwise than the one the report is about.
+std::vector<Alike> judgedOtherwise(const ReportFacts& facts)
+{
+    std::vector<Alike> others;
     for (const auto& verdict : facts.input.diagnosis.captures) {
-        const auto blame = blameText(verdict);
-        if (verdict.role != Role::birth || blame == told) {
+        const bool own = verdict.capture == facts.verdict->causedBy;
+        if (verdict.role != Role::birth || own || judgedAlike(verdict, *facts.verdict)) {
             continue;
         }
-        auto known = std::ranges::find_if(causes, [&](const Alike& alike) { return blameText(*alike.first) == blame; });
-        if (known == causes.end()) {
-            known = causes.insert(causes.end(), {&verdict, 0});
+        auto known =
+            std::ranges::find_if(others, [&](const Alike& alike) { return judgedAlike(*alike.first, verdict); });
+        if (known == others.end()) {
+            known = others.insert(others.end(), {&verdict, 0});
         }
         ++known->count;
     }
-    return causes;
+    return others;
 }
 
 std::string whyText(const RunData& run, const CaptureVerdict& verdict)
@@ -69,15 +74,15 @@ Blocks otherBirths(const ReportFacts& facts)
         return {};
     }
     constexpr std::size_t most = 3;
-    const auto causes = otherCauses(facts);
+    const auto others = judgedOtherwise(facts);
     ItemList list;
-    for (std::size_t i = 0; i < std::min(most, causes.size()); ++i) {
-        list.items.push_back({"also", alikeText(facts.input.run, causes[i])});
+    for (std::size_t i = 0; i < std::min(most, others.size()); ++i) {
+        list.items.push_back({"also", alikeText(facts.input.run, others[i])});
     }
-    if (causes.size() > most) {
+    if (others.size() > most) {
         list.items.push_back({"also",
             own(fmt::format(
-                "births of {}", counted(std::ssize(causes) - static_cast<std::int64_t>(most), "more cause")))});
+                "births of {}", counted(std::ssize(others) - static_cast<std::int64_t>(most), "more verdict")))});
     }
     return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }

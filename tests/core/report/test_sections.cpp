@@ -414,11 +414,14 @@ TEST(Sections, TheClaimNamesBirthsOfAnotherCause)
     EXPECT_THAT(one, HasSubstr("A report about it: `--capture 'it'\\''s another.pt'`"));
     input.diagnosis.captures.push_back(other);
     EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: 2 other births, the first rank 3, "));
-    for (const auto* kind : {"a", "b", "c"}) {
-        other.kind = kind;
+    for (const auto rule : {RuleId::staleOutput, RuleId::damagedInput, RuleId::contaminated}) {
+        other.rule = rule;
         input.diagnosis.captures.push_back(other);
     }
-    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: births of 1 more cause"));
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: births of 1 more verdict"));
+    input.diagnosis.captures[0].causedBy = "it's another.pt";
+    EXPECT_THAT(sectionOf(input, ReportSection::claim), Not(HasSubstr("'it'\\''s another.pt'")))
+        << "it is told as the cause";
 }
 
 TEST(Sections, ImpactCountsTheLossThatIsNotFinite)
