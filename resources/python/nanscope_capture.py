@@ -1110,7 +1110,12 @@ def _environment(device):
 
 def _environment_of(call):
     with _as_around(call):
-        return _environment(call.device)
+        found = _environment(call.device)
+    if _hindrance(call, "same"):
+        found["flags"].update(
+            {"float32_matmul_precision": call.around[0], "fp32_precision": call.around[2][0], "allow_tf32": None}
+        )
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1394,8 +1399,9 @@ def _begin(spot, args, kwargs, index, value, tensor):
 
 
 def _around(device):
-    """What a caller may have set for this call alone, and what changes its result: how precise products of fp32 are, and
-    the format of autocast. None where torch does not say: the former, once it was set in the newer way (fp32_precision)."""
+    """What a caller may have set for this call alone, and what changes its result: how precise products of fp32 are, the
+    format of autocast, and what each backend is told of products of fp32. None where torch does not say: the first, once
+    it was set in the newer way (fp32_precision) alone."""
     torch = sys.modules["torch"]
     precision = cast = None
     try:
@@ -1404,21 +1410,82 @@ def _around(device):
         precision = torch.get_float32_matmul_precision()
     except Exception:
         pass
-    return precision, cast
+    return precision, cast, _products()
+
+
+def _matmuls():
+    """Where torch keeps what set_float32_matmul_precision() sets besides its own value. Torch before 2.9 has none of it."""
+    backends = sys.modules["torch"].backends
+    return backends.cuda.matmul, getattr(backends.mkldnn, "matmul", None)
+
+
+def _products():
+    """What the products of each backend round fp32 to; None where torch has no such setting."""
+    found = []
+    for matmul in _matmuls():
+        try:
+            found.append(matmul.fp32_precision)
+        except Exception:
+            found.append(None)
+    return tuple(found)
+
+
+def _put_products(precision, products):
+    """The precision first, as it overwrites the others."""
+    if precision is not None:
+        _torch().set_float32_matmul_precision(precision)
+    for matmul, product in zip(_matmuls(), products):
+        if product is not None:
+            matmul.fp32_precision = product
+
+
+def _change_of(call, how, now):
+    """(the precision to set or None, what the backends are to be told), or None where all is set as `how` wants it."""
+    if how == "fp32":
+        exact = now[0] == "highest" and all(product in (None, "none", "ieee") for product in now[2])
+        return None if exact else ("highest", tuple(None if product is None else "ieee" for product in now[2]))
+    precision = None if call.around[0] == now[0] else call.around[0]
+    return None if precision is None and call.around[2] == now[2] else (precision, call.around[2])
+
+
+def _hindrance(call, how):
+    """Why the precision that `how` wants cannot be had, or not without a trace that stays; None where it can."""
+    now = _around(call.device)
+    change = _change_of(call, how, now)
+    if change is None:
+        return None
+    if change[0] is not None and now[0] is None:
+        return "torch does not tell the precision of fp32 products"
+    return None if _can_be_put_back(now[2]) else "the precision of fp32 products could not be put back as it is"
+
+
+def _can_be_put_back(products):
+    """What equals the setting of its whole backend may be inherited; written back, it would follow it no more."""
+    backends = _torch().backends
+    for matmul, whole, product in zip(_matmuls(), (backends.cudnn, backends.mkldnn), products):
+        if product is None:
+            continue
+        if product != "none" and getattr(whole, "fp32_precision", None) in (None, product):
+            return False
+        try:
+            matmul.fp32_precision = product
+        except Exception:
+            return False
+    return True
 
 
 @contextlib.contextmanager
 def _as_around(call, how="same"):
     """The same once more, as in observe the caller has left it by the end of the step; in fp32 nothing that rounds to less."""
-    torch = _torch()
-    precision, cast = ("highest", None) if how == "fp32" else call.around
     now = _around(call.device)
+    cast = None if how == "fp32" else call.around[1]
+    change = None if _hindrance(call, how) else _change_of(call, how, now)
     with contextlib.ExitStack() as stack:
-        if precision != now[0] and None not in (precision, now[0]):
-            stack.callback(torch.set_float32_matmul_precision, now[0])
-            torch.set_float32_matmul_precision(precision)
+        if change is not None:
+            stack.callback(_put_products, None if change[0] is None else now[0], now[2])
+            _put_products(*change)
         if cast != now[1]:
-            stack.enter_context(torch.autocast(call.device.type, dtype=cast, enabled=cast is not None))
+            stack.enter_context(_torch().autocast(call.device.type, dtype=cast, enabled=cast is not None))
         yield
 
 
@@ -2103,19 +2170,24 @@ def _retries(scene):
         return [], "the function had another large tensor, which is not kept"
     if scene.error is not None and "out of memory" in str(scene.error).lower():
         return [], "the call ran out of memory"
-    results = []
+    results, skipped = [], {}
     ends = time.monotonic() + _settings.retry_seconds
     try:
         for how in _plan(call):
             if time.monotonic() > ends:
-                return results, f"NANSCOPE_CAPTURE_RETRY_SECONDS={_settings.retry_seconds:g} were over"
-            results.append(_retry(scene, how))
+                skipped["time"] = f"NANSCOPE_CAPTURE_RETRY_SECONDS={_settings.retry_seconds:g} were over"
+                break
+            hindrance = _hindrance(call, how)
+            if hindrance is None:
+                results.append(_retry(scene, how))
+            else:
+                skipped[how] = f"{how}: {hindrance}"
     finally:
         _restore(scene)
     scene.kept = _still_kept(call) if scene.kept == "the same" else scene.kept
     if scene.saved is None and scene.again is not None:
         scene.saved, scene.output_from = scene.again, "made again"
-    return results, None
+    return results, "; ".join(skipped.values()) or None
 
 
 def _ranks_of(call):

@@ -42,6 +42,9 @@ NAN = float("nan")
 NAME = re.compile(r"dion_nan_capture_rank(\d+)_shape(\d+(?:x\d+)*)_pid(\d+)_(\d+)\.pt")
 TORCHS = "torch.optim._muon"
 needs_torchs_muon = unittest.skipUnless(TORCHS in sys.modules, f"torch {torch.__version__} has no torch.optim.Muon")
+needs_precisions_of_backends = unittest.skipUnless(
+    None not in capture._products(), f"torch {torch.__version__} has one precision of fp32 products for all backends"
+)
 
 
 def newton_schulz(X, epsilon=1e-7):
@@ -606,6 +609,114 @@ class Retries(Case):
         self.assertEqual(seen, [True, True])
         self.assertIsNone(capture._process.stopped)
         self.assertIsNone(self.only()[1]["environment"]["flags"]["float32_matmul_precision"])
+
+    def precisions(self):
+        """All that torch tells of the precision of fp32 products, backend by backend."""
+        backends = torch.backends
+        try:
+            legacy = torch.get_float32_matmul_precision()
+        except RuntimeError:
+            legacy = None
+        places = (backends, backends.cudnn, backends.mkldnn)
+        places += tuple(place for whole in places[1:] for place in (whole.conv, whole.rnn))
+        return legacy, [place.fp32_precision for place in (*places, *capture._matmuls())]
+
+    def forget_precisions(self):
+        torch.backends.fp32_precision = "none"
+        torch.set_float32_matmul_precision("highest")
+        for matmul in capture._matmuls():
+            matmul.fp32_precision = "none"
+
+    def mixed(self, precision, cuda, mkldnn, whole="none"):
+        self.forget_precisions()
+        self.addCleanup(self.forget_precisions)
+        torch.set_float32_matmul_precision(precision)
+        torch.backends.cuda.matmul.fp32_precision = cuda
+        torch.backends.mkldnn.matmul.fp32_precision = mkldnn
+        torch.backends.fp32_precision = whole
+        return self.precisions()
+
+    def captured(self, mode, function, X):
+        """The sidecar of a bad call in observe or strict, where the function may raise when it is called again."""
+        self.forget()
+        self.on(mode, retries=1)
+        Y = capture.wrap(function)(X)
+        capture.end_step()
+        del Y
+        sidecar = self.only()[1]
+        for path in self.folder.iterdir():
+            path.unlink()
+        return sidecar
+
+    @needs_precisions_of_backends
+    def test_precisions_are_as_they_were_afterwards(self):
+        states = (("high", "ieee", "tf32"), ("medium", "ieee", "none"), ("high", "none", "none"), ("high", "tf32", "ieee"))
+        for state in states:
+            for raises in (False, True):
+                for mode in ("observe", "strict"):
+                    before = self.mixed(*state)
+                    seen = []
+
+                    def asking(X):
+                        seen.append(self.precisions())
+                        if raises and len(seen) > 1:
+                            raise ValueError("not again")
+                        return X * NAN
+
+                    sidecar = self.captured(mode, asking, draw(8, 12, dtype=torch.bfloat16))
+                    self.assertEqual(self.precisions(), before, (state, mode))
+                    self.assertEqual([retry["how"] for retry in sidecar["retries"]], ["same", "fp32"])
+                    self.assertEqual(seen[1], before)
+                    self.assertEqual((seen[2][0], seen[2][1][-2:]), ("highest", ["ieee", "ieee"]))
+                    # What is inherited still is.
+                    follows = [place == "none" for place in before[1][-2:]]
+                    torch.backends.fp32_precision = "tf32"
+                    after = [place == "tf32" for place in self.precisions()[1][-2:]]
+                    self.assertEqual(after, [a or b == "tf32" for a, b in zip(follows, before[1][-2:])], (state, mode))
+
+    @needs_precisions_of_backends
+    def test_what_a_backend_was_told_for_the_call_alone_is_told_again(self):
+        before = self.mixed("high", "ieee", "ieee")
+        seen = []
+
+        def asking(X):
+            seen.append(self.precisions()[1][-2:])
+            return X * NAN
+
+        self.on("observe", retries=1)
+        X = draw(8, 12)
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        Y = capture.wrap(asking)(X)
+        torch.backends.cuda.matmul.fp32_precision = "ieee"
+        capture.end_step()
+        del Y
+        self.assertEqual(seen, [["tf32", "ieee"]] * 2)
+        self.assertEqual(self.precisions(), before)
+        self.assertEqual(self.only()[1]["environment"]["flags"]["fp32_precision"], "tf32")
+
+    @needs_precisions_of_backends
+    def test_fp32_is_left_out_where_the_precision_is_not_told_or_not_to_be_put_back(self):
+        untold = "fp32: torch does not tell the precision of fp32 products"
+        inherited = "fp32: the precision of fp32 products could not be put back as it is"
+        for state, skipped in ((("highest", "tf32", "none"), untold), (("high", "none", "none", "tf32"), inherited)):
+            for mode in ("observe", "strict"):
+                before = self.mixed(*state)
+                sidecar = self.captured(mode, lambda X: X * NAN, draw(8, 12, dtype=torch.bfloat16))
+                self.assertEqual(self.precisions(), before, (state, mode))
+                self.assertEqual([retry["how"] for retry in sidecar["retries"]], ["same"], (state, mode))
+                self.assertEqual(sidecar["retries_skipped"], skipped)
+                torch.backends.fp32_precision = "ieee"
+                self.assertEqual(self.precisions()[1][-1], "ieee")
+
+    def test_fp32_is_left_out_where_torch_tells_nothing(self):
+        def untold():
+            raise RuntimeError("it was set in the newer way")
+
+        with mock.patch.object(torch, "get_float32_matmul_precision", untold):
+            for mode in ("observe", "strict"):
+                sidecar = self.captured(mode, lambda X: X * NAN, draw(8, 12, dtype=torch.bfloat16))
+                self.assertEqual([retry["how"] for retry in sidecar["retries"]], ["same"], mode)
+                self.assertIn("fp32: torch does not tell", sidecar["retries_skipped"])
 
     def test_time_is_limited(self):
         def slow(X):
