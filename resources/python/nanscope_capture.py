@@ -2191,12 +2191,11 @@ def _retries(scene):
 
 
 def _ranks_of(call):
-    """How many ranks make the call together: Emerging-Optimizers' function, and so Megatron's, is given a group under tensor
-    parallelism, and then has a part of the matrix."""
+    """How many ranks have a part of the matrix each: Emerging-Optimizers' function, and so Megatron's, is given a group under
+    tensor parallelism. A function that is wrapped as collective may talk to others of anything, and have the whole matrix."""
     kind = getattr(sys.modules.get("torch.distributed"), "ProcessGroup", None)
     groups = [] if kind is None else [item for item in (*call.args, *call.kwargs.values()) if isinstance(item, kind)]
-    told = _world() if call.spot.options["collective"] else 1
-    return max([told, *(group.size() for group in groups)])
+    return max([1, *(group.size() for group in groups)])
 
 
 def _still_kept(call):

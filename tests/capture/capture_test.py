@@ -760,11 +760,13 @@ class Retries(Case):
         def sharded(X, group=None):
             return X * NAN
 
-        for ranks, told, count in ((None, True, 0), (2, False, 0), (1, False, 2), (None, False, 2)):
+        for ranks, told, count in ((None, True, 0), (2, False, 0), (2, True, 0), (1, False, 2), (None, False, 2)):
             self.forget()
             self.on(retries=2)
             group = None if ranks is None else dist.ProcessGroup(0, ranks)
-            capture.wrap(sharded, collective=told)(draw(8, 12), group=group)
+            # How many ranks train says nothing of whether a matrix is a part.
+            with mock.patch.dict(os.environ, {"WORLD_SIZE": "8"}):
+                capture.wrap(sharded, collective=told)(draw(8, 12), group=group)
             sidecar = self.only()[1]
             skipped = None if count else "the call needs every rank"
             self.assertEqual((len(sidecar["retries"]), sidecar["retries_skipped"]), (count, skipped), (ranks, told))
