@@ -1001,8 +1001,24 @@ def _known_variant(identity, arguments):
 
 
 def _known_precision(identity, call):
-    """Emerging-Optimizers casts to bf16 where torch is set to "medium", which its optimizers do around the call alone."""
-    return "bf16" if identity["module"] == EMERGING and call.around[0] == "medium" else None
+    """Emerging-Optimizers casts to bf16 where torch is set to "medium", which its optimizers do around the call alone. It
+    casts nothing at "high", but CUDA rounds then."""
+    if identity["module"] != EMERGING:
+        return None
+    if call.around[0] == "medium":
+        return "bf16"
+    return "tf32" if call.around[0] == "high" and _rounds_to_tf32(call) else None
+
+
+def _rounds_to_tf32(call):
+    """Only where it is certain: on a CPU, or with ROCm, it depends on what the library has for the processor."""
+    torch = _torch()
+    if call.device.type != "cuda" or torch.version.cuda is None or call.dtype != torch.float32:
+        return False
+    if call.around[1] is not None or os.environ.get("NVIDIA_TF32_OVERRIDE") == "0":
+        return False
+    ampere = 8
+    return call.around[2][0] in (None, "tf32") and torch.cuda.get_device_capability(call.device)[0] >= ampere
 
 
 def _versions():

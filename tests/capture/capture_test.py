@@ -505,6 +505,33 @@ class Identity(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
+    def test_precision_of_emerging_is_what_the_device_makes_of_the_setting(self):
+        cuda, cpu, hopper, volta = torch.device("cuda"), torch.device("cpu"), (9, 0), (7, 0)
+        old = (None, None)
+        for around, device, capability, dtype, expected in (
+            (("high", None, ("tf32", "tf32")), cuda, hopper, torch.float32, "tf32"),
+            (("high", None, old), cuda, hopper, torch.float32, "tf32"),
+            (("high", None, ("tf32", "tf32")), cuda, hopper, torch.bfloat16, None),
+            (("high", None, ("tf32", "tf32")), cuda, volta, torch.float32, None),
+            (("high", None, ("ieee", "tf32")), cuda, hopper, torch.float32, None),
+            (("high", torch.bfloat16, ("tf32", "tf32")), cuda, hopper, torch.float32, None),
+            (("high", None, ("tf32", "tf32")), cpu, hopper, torch.float32, None),
+            (("highest", None, ("ieee", "ieee")), cuda, hopper, torch.float32, None),
+            (("medium", None, ("tf32", "bf16")), cuda, hopper, torch.float32, "bf16"),
+            (("medium", None, ("tf32", "bf16")), cpu, hopper, torch.float32, "bf16"),
+            ((None, None, ("tf32", "none")), cuda, hopper, torch.float32, None),
+        ):
+            call = mock.Mock(around=around, device=device, dtype=dtype)
+            with mock.patch.object(torch.cuda, "get_device_capability", return_value=capability):
+                with mock.patch.object(torch.version, "cuda", "12.8"):
+                    found = capture._known_precision({"module": capture.EMERGING}, call)
+                    self.assertIsNone(capture._known_precision({"module": "another"}, call))
+                    with mock.patch.dict(os.environ, {"NVIDIA_TF32_OVERRIDE": "0"}):
+                        self.assertNotEqual(capture._known_precision({"module": capture.EMERGING}, call), "tf32")
+                with mock.patch.object(torch.version, "cuda", None):  # ROCm
+                    self.assertNotEqual(capture._known_precision({"module": capture.EMERGING}, call), "tf32")
+            self.assertEqual(found, expected, (around, device, capability, dtype))
+
     def test_user_may_name_it(self):
         self.on()
         capture.wrap(broken, variant="keller-jordan", precision="bf16")(draw(8, 12))
