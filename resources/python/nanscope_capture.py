@@ -1955,11 +1955,14 @@ def _moment_forms(gradient, moment, beta):
 
 
 def _moment_of(optimizer, parameter):
+    """None also where what has the name of one is no such matrix: a number, or something packed into bytes."""
+    torch = _torch()
     state = optimizer.state.get(parameter, {})
-    for name in ("momentum_buffer", "momentum", "exp_avg"):
-        if name in state:
-            return _own(state[name])
-    return None
+    found = next((state[name] for name in ("momentum_buffer", "momentum", "exp_avg") if name in state), None)
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point():
+        return None
+    moment = _own(found)
+    return moment if moment.shape == _own(parameter).shape else None
 
 
 def _from_state(call, optimizer):
@@ -2320,6 +2323,7 @@ def _sidecar(scene, retries, skipped, damage):
     if options["nothing_else"]:
         top["nothing_else"] = True
     output = None if scene.saved is None else scene.saved
+    state, state_of = _state(call)
     top.update(
         {
             "reason": scene.reason,
@@ -2368,7 +2372,8 @@ def _sidecar(scene, retries, skipped, damage):
             "stale": _stale_places(call, output),
             "controls": [],
             "parameters": _parameters(call, scene.rebuilt),
-            "state": _state(call),
+            "state": state,
+            "state_of": state_of,
             "environment": _environment_of(call),
             "limits": _limits(),
             "privacy": _settings.privacy,
@@ -2424,31 +2429,46 @@ def _parameter_entry(place, item):
     return {"index": place, "name": name, "shape": list(getattr(shape, "shape", shape))}
 
 
-def _state(call):
-    """Whether weight, gradient and moment are finite, of at most 64 parameters of this shape.
-
-    After a step in observe a weight shows where the output was bad, even if the output is gone.
-    """
-    found = []
+def _of_shape(call):
+    """(its optimizer, the parameter) of every one whose matrix has the shape of the call."""
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                if tuple(parameter.shape[-2:]) != call.shape[-2:] or len(found) == 64:
-                    continue
-                moment = _moment_of(optimizer, parameter)
-                weight = _own(parameter)
-                count, first = (0, None) if _finite(weight) else _damage(weight)
-                found.append(
-                    {
-                        "parameter": _name_of(parameter),
-                        "weight_finite": count == 0,
-                        "weight_nonfinite": count,
-                        "weight_first_nonfinite": first,
-                        "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
-                        "momentum_finite": None if moment is None else _finite(moment),
-                    }
-                )
-    return found
+                if tuple(parameter.shape[-2:]) == call.shape[-2:]:
+                    yield optimizer, parameter
+
+
+def _state(call):
+    """(whether weight, gradient and moment are finite, of at most 64 parameters of this shape; of how many that is).
+
+    After a step in observe a weight shows where the output was bad, even if the output is gone.
+    """
+    every = list(_of_shape(call))
+    listed = [_state_entry(*one) for one in every[:64]]
+    shards = any(_is_shard(parameter) for _, parameter in every)
+    return listed, {"parameters": len(every), "listed": len(listed), "shards": shards}
+
+
+def _state_entry(optimizer, parameter):
+    moment = _moment_of(optimizer, parameter)
+    weight = _own(parameter)
+    count, first = (0, None) if _finite(weight) else _damage(weight)
+    return {
+        "parameter": _name_of(parameter),
+        "weight_finite": count == 0,
+        "weight_nonfinite": count,
+        "weight_first_nonfinite": first,
+        "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
+        "momentum_finite": None if moment is None else _finite(moment),
+    }
+
+
+def _is_shard(value):
+    """Whether other ranks hold another part of it."""
+    if not _is_dtensor(value):
+        return False
+    sizes = value.device_mesh.mesh.shape
+    return any(size > 1 and not placement.is_replicate() for size, placement in zip(sizes, value.placements))
 
 
 def _limits():

@@ -1313,6 +1313,49 @@ def train(steps=10, model=None, poison=None, watch=False, kind=muon.Muon, **opti
     return model
 
 
+class State(Case):
+    def test_a_list_that_is_cut_says_so(self):
+        self.on(retries=0)
+        others = [torch.nn.Parameter(torch.ones(3, 5)), torch.nn.Parameter(torch.ones(12))]
+        weights = [torch.nn.Parameter(torch.ones(8, 12)) for _ in range(70)]
+        optimizers = [torch.optim.SGD([*part, *others]) for part in (weights[:40], weights[40:])]
+        for optimizer in optimizers:
+            capture.watch(optimizer)
+        capture.wrap(broken)(draw(8, 12))
+        sidecar = self.only()[1]
+        self.assertEqual(len(sidecar["state"]), 64)
+        self.assertEqual(sidecar["state_of"], {"parameters": 70, "listed": 64, "shards": False})
+
+    def test_of_no_optimizer_nothing_is_listed(self):
+        self.on(retries=0)
+        capture.wrap(broken)(draw(8, 12))
+        sidecar = self.only()[1]
+        self.assertEqual((sidecar["state"], sidecar["state_of"]), ([], {"parameters": 0, "listed": 0, "shards": False}))
+
+    def test_only_what_is_a_moment_of_the_parameter_is_asked(self):
+        for kept, finite in (
+            (torch.full((8, 12), NAN), False),
+            (torch.zeros(8, 12), True),
+            (torch.zeros(96, dtype=torch.uint8), None),
+            (torch.zeros(8, 12, dtype=torch.int8), None),
+            (torch.zeros(8), None),
+            (0.95, None),
+            (None, None),
+        ):
+            self.forget()
+            self.on(retries=0)
+            weight = torch.nn.Parameter(torch.ones(8, 12))
+            optimizer = torch.optim.SGD([weight])
+            optimizer.state[weight]["momentum"] = kept
+            capture.watch(optimizer)
+            capture.wrap(broken)(draw(8, 12))
+            self.assertIsNone(capture._process.stopped, kept)
+            (state,) = self.only()[1]["state"]
+            self.assertEqual(state["momentum_finite"], finite, kept)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+
 class Training(Case):
     kind = muon.Muon
     target = "muon:zeropower_via_newtonschulz5"
@@ -1381,6 +1424,7 @@ class Training(Case):
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
             self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
             self.assertEqual((state["grad_finite"], state["momentum_finite"]), (False, False))
+            self.assertEqual(sidecar["state_of"], {"parameters": 1, "listed": 1, "shards": False})
             for path in self.folder.iterdir():
                 path.unlink()
 
@@ -2060,7 +2104,29 @@ def call_with_shards(rank, folder):
         del Y
 
 
+def call_with_shards_as_parameters(rank, folder):
+    """As under FSDP, where the iteration gets the whole matrix."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2, 1), mesh_dim_names=("dp", "tp"))
+    for placements in ([Shard(0), Replicate()], [Replicate(), Shard(1)], [Replicate(), Replicate()]):
+        capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0, retries=0)
+        weights = [torch.nn.Parameter(distribute_tensor(draw(8, 12), mesh, placements))]
+        optimizer = torch.optim.SGD([*weights, torch.nn.Parameter(draw(8, 12))])
+        capture.watch(optimizer)
+        capture.wrap(broken)(draw(8, 12))
+        capture._process.optimizers.clear()
+
+
 class Ranks(Case):
+    def test_parameters_that_are_shards(self):
+        spread(call_with_shards_as_parameters, self.folder)
+        for rank in range(2):
+            found = [s["state_of"] for s in self.sidecars() if s["environment"]["rank"] == rank]
+            whole = {"parameters": 2, "listed": 2, "shards": False}
+            self.assertEqual(found, [{**whole, "shards": True}, whole, whole])
+
     def test_ddp(self):
         """Both ranks train as they do without the helper; rank 1 alone has a bad call."""
         for watched in (False, True):
