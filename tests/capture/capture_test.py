@@ -649,10 +649,11 @@ class Retries(Case):
         return legacy, [place.fp32_precision for place in (*places, *capture._matmuls())]
 
     def forget_precisions(self):
-        torch.backends.fp32_precision = "none"
         torch.set_float32_matmul_precision("highest")
-        for matmul in capture._matmuls():
-            matmul.fp32_precision = "none"
+        if None not in capture._products():
+            torch.backends.fp32_precision = "none"
+            for matmul in capture._matmuls():
+                matmul.fp32_precision = "none"
 
     def mixed(self, precision, cuda, mkldnn, whole="none"):
         self.forget_precisions()
@@ -734,6 +735,20 @@ class Retries(Case):
                 self.assertEqual(sidecar["retries_skipped"], skipped)
                 torch.backends.fp32_precision = "ieee"
                 self.assertEqual(self.precisions()[1][-1], "ieee")
+
+    def test_a_torch_with_one_precision_for_all_backends(self):
+        self.addCleanup(self.forget_precisions)
+        seen = []
+        self.on("observe", retries=1)
+        X = draw(8, 12, dtype=torch.bfloat16)
+        with mock.patch.object(capture, "_matmuls", lambda: (object(), None)):
+            torch.set_float32_matmul_precision("medium")
+            Y = capture.wrap(lambda X: seen.append(torch.get_float32_matmul_precision()) or X * NAN)(X)
+            torch.set_float32_matmul_precision("high")
+            capture.end_step()
+            del Y
+        self.assertEqual(seen, ["medium", "medium", "highest"])
+        self.assertEqual(torch.get_float32_matmul_precision(), "high")
 
     def test_fp32_is_left_out_where_torch_tells_nothing(self):
         def untold():
@@ -1360,6 +1375,7 @@ class Training(Case):
     kind = muon.Muon
     target = "muon:zeropower_via_newtonschulz5"
     variant, epsilon = "keller-jordan", None
+    origin, rebuilt = "alive after the step", None  # as it is the gradient, changed in place
 
     def train(self, **options):
         return train(kind=self.kind, **options)
@@ -1405,7 +1421,23 @@ class Training(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
-    def test_input_is_rebuilt_from_the_optimizer(self):
+    def test_a_gradient_after_the_step(self):
+        """KellerJordan's step leaves in it what went into the iteration, torch's leaves it as it was."""
+        self.on("observe", retries=0)
+        weight = torch.nn.Parameter(draw(8, 12))
+        optimizer = self.kind([weight], lr=0.1)
+        capture.watch(optimizer)
+        weight.grad = draw(8, 12, seed=1)
+        seen = []
+        with self.spied(seen):
+            capture.install()
+            weight.grad[1, 2] = NAN
+            optimizer.step()
+        dump, sidecar = self.only()
+        self.assertEqual(bits(dump["input"]), bits(seen[0]))
+        self.assertEqual(bits(weight.grad) == bits(seen[0]), self.rebuilt is None)
+
+    def test_input_is_had_after_the_step(self):
         for options in ({}, {"nesterov": False}):
             self.forget()
             self.on("observe")
@@ -1416,8 +1448,8 @@ class Training(Case):
             dump, sidecar = self.only()
             self.assertEqual(bits(dump["input"]), bits(seen[19]))
             if not options:
-                self.assertEqual(sidecar["input"]["from"], "rebuilt")
-                self.assertEqual(sidecar["input"]["rebuilt"]["parameter"], "down.weight")
+                self.assertEqual(sidecar["input"]["from"], self.origin)
+                self.assertEqual((sidecar["input"]["rebuilt"] or {}).get("parameter"), self.rebuilt)
             self.assertEqual((sidecar["variant"], sidecar["step"], sidecar.get("epsilon")), (self.variant, 9, self.epsilon))
             self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
             (state,) = sidecar["state"]
@@ -1444,6 +1476,7 @@ class TrainingWithTorchsOwn(Training):
     kind = getattr(torch.optim, "Muon", None)
     target = f"{TORCHS}:_zeropower_via_newtonschulz"
     variant, epsilon = "torch-muon", 1e-7
+    origin, rebuilt = "rebuilt", "down.weight"
 
 
 class Watching(Case):

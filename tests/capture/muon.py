@@ -27,6 +27,7 @@ class Muon(torch.optim.Optimizer):
                 state = self.state[weight]
                 buffer = state.setdefault("momentum_buffer", torch.zeros_like(weight))
                 buffer.lerp_(weight.grad, 1 - group["momentum"])
-                update = weight.grad.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer
+                # In place as there: after the step the gradient is what went into the iteration.
+                update = weight.grad.lerp_(buffer, group["momentum"]) if group["nesterov"] else buffer
                 weight.mul_(1 - group["lr"] * group["weight_decay"])
                 weight.add_(zeropower_via_newtonschulz5(update), alpha=-group["lr"])
