@@ -444,7 +444,7 @@ public:
 private:
     Result<replay::SweepRequest> request() const;
     Result<int> show(Terminal& terminal) const;
-    Result<int> runJob(replay::SweepRequest request, const std::vector<const Capture*>& captures, Source& source,
+    Result<int> runJob(const replay::SweepRequest& request, const std::vector<const Capture*>& captures, Source& source,
         Terminal& terminal) const;
     Result<std::optional<SweptFunction>> openFunction(const Source& source, Terminal& terminal) const;
 
@@ -632,8 +632,8 @@ std::vector<SweptCapture> sweptBy(const SweepJob& job, const std::vector<const C
     return swept;
 }
 
-Result<int> Sweep::runJob(
-    replay::SweepRequest request, const std::vector<const Capture*>& captures, Source& source, Terminal& terminal) const
+Result<int> Sweep::runJob(const replay::SweepRequest& request, const std::vector<const Capture*>& captures,
+    Source& source, Terminal& terminal) const
 {
     if (!m_function.empty()) {
         return failure(ErrorKind::usage, "a job has no function of its own; --impl is called without --job");
