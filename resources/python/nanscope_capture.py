@@ -2200,7 +2200,8 @@ def _retries(scene):
             if hindrance is None:
                 results.append(_retry(scene, how))
             else:
-                skipped[how] = f"{how}: {hindrance}"
+                place = "in fp32, as " if how == "fp32" else ""
+                skipped[place] = place + hindrance
     finally:
         _restore(scene)
     scene.kept = _still_kept(call) if scene.kept == "the same" else scene.kept

@@ -724,8 +724,8 @@ class Retries(Case):
 
     @needs_precisions_of_backends
     def test_fp32_is_left_out_where_the_precision_is_not_told_or_not_to_be_put_back(self):
-        untold = "fp32: torch does not tell the precision of fp32 products"
-        inherited = "fp32: the precision of fp32 products could not be put back as it is"
+        untold = "in fp32, as torch does not tell the precision of fp32 products"
+        inherited = "in fp32, as the precision of fp32 products could not be put back as it is"
         for state, skipped in ((("highest", "tf32", "none"), untold), (("high", "none", "none", "tf32"), inherited)):
             for mode in ("observe", "strict"):
                 before = self.mixed(*state)
@@ -735,6 +735,25 @@ class Retries(Case):
                 self.assertEqual(sidecar["retries_skipped"], skipped)
                 torch.backends.fp32_precision = "ieee"
                 self.assertEqual(self.precisions()[1][-1], "ieee")
+
+    @needs_precisions_of_backends
+    def test_nothing_is_called_again_under_another_precision(self):
+        """What the caller had set is known, but what is set now could not be put back."""
+        self.mixed("high", "ieee", "ieee")
+        seen = []
+        self.on("observe", retries=2)
+        X = draw(8, 12)
+        Y = capture.wrap(lambda X: seen.append(0) or X * NAN)(X)
+        torch.backends.cuda.matmul.fp32_precision = "none"
+        torch.backends.fp32_precision = "tf32"
+        before = self.precisions()
+        capture.end_step()
+        del Y
+        sidecar = self.only()[1]
+        skipped = "the precision of fp32 products could not be put back as it is"
+        self.assertEqual((seen, sidecar["retries"], sidecar["retries_skipped"]), ([0], [], skipped))
+        self.assertEqual(sidecar["environment"]["flags"]["fp32_precision"], "ieee")
+        self.assertEqual(self.precisions(), before)
 
     def test_a_torch_with_one_precision_for_all_backends(self):
         self.addCleanup(self.forget_precisions)
@@ -758,7 +777,7 @@ class Retries(Case):
             for mode in ("observe", "strict"):
                 sidecar = self.captured(mode, lambda X: X * NAN, draw(8, 12, dtype=torch.bfloat16))
                 self.assertEqual([retry["how"] for retry in sidecar["retries"]], ["same"], mode)
-                self.assertIn("fp32: torch does not tell", sidecar["retries_skipped"])
+                self.assertIn("in fp32, as torch does not tell", sidecar["retries_skipped"])
 
     def test_time_is_limited(self):
         def slow(X):
