@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "core/ingest/log/logsource.h"
@@ -17,6 +18,25 @@ bool isAlike(double a, double b)
 {
     constexpr double lastDigit = 2e-3;
     return std::abs(a - b) <= lastDigit * std::max(std::abs(a), std::abs(b));
+}
+
+/// The name that a log had before it was rotated away, in its folder: of "a/train.log.2.gz" and "a/train.log-20261126"
+/// it is "a/train.log".
+std::string_view beforeRotation(std::string_view source)
+{
+    for (const std::string_view packed : {".gz", ".zst", ".xz"}) {
+        source.remove_suffix(source.ends_with(packed) ? packed.size() : 0);
+    }
+    // npos + 1 is 0: a name of nothing else.
+    const auto cut = source.find_first_of("._-", source.find_last_not_of("0123456789._-:T") + 1);
+    if (cut == std::string_view::npos) {
+        return source;
+    }
+    constexpr std::ptrdiff_t ofADate = 8;
+    const auto end = source.substr(cut + 1);
+    const auto digits = std::ranges::count_if(end, [](char letter) { return letter >= '0' && letter <= '9'; });
+    const bool numbered = source[cut] == '.' && digits > 0 && digits == std::ssize(end);
+    return numbered || digits >= ofADate ? source.substr(0, cut) : source;
 }
 
 } // namespace
@@ -40,10 +60,11 @@ bool ToldValues::Value::agreesWith(const Value& other) const
     return common;
 }
 
-/// A rotated log begins where the one before it ended: with values that are bad already.
+/// The log after one that was rotated away begins where that one ended: with values that are bad already.
 bool ToldValues::Value::goesOnFrom(const Value& other) const
 {
-    return before.empty() && !stepInferred && !other.stepInferred && step > other.step && rank == other.rank;
+    return beforeRotation(source) == beforeRotation(other.source) && before.empty() && !stepInferred
+        && !other.stepInferred && step > other.step && rank == other.rank;
 }
 
 bool ToldValues::Value::isToldBy(const Value& other) const

@@ -208,6 +208,34 @@ TEST(RunNews, TellsNothingAgainOfALogThatWasRotated)
     EXPECT_EQ(found.nonFinite[0].step, 2);
 }
 
+TEST(RunNews, TellsOfAnotherRunThatIsBadFromItsBeginning)
+{
+    const auto going = [](const std::string& source) {
+        auto series = movedTo(source, seriesOf("loss", {}, {-1, -1}));
+        for (Point& point : series.points) {
+            point.step += 199;
+        }
+        return series;
+    };
+    for (const auto* other : {"B/train.log", "train.log", "A/eval.log", "A/train2.log", "A/train.log.old/train.log"}) {
+        workflow::RunNews news;
+        RunData run;
+        run.series = {movedTo("A/train.log", seriesOf("loss", {}, {1, 1, -1}))};
+        EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+        run.series.push_back(going(other));
+        EXPECT_THAT(look(news, run).nonFinite, SizeIs(1)) << other;
+    }
+    for (const auto* next : {"A/train.log", "A/train.log.2", "A/train.log.2.gz", "A/train.log-20261126",
+             "A/train.log.2026-11-26_13-05", "A/train.log.gz"}) {
+        workflow::RunNews news;
+        RunData run;
+        run.series = {movedTo("A/train.log.1", seriesOf("loss", {}, {1, 1, -1}))};
+        EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+        run.series.push_back(going(next));
+        EXPECT_THAT(look(news, run).nonFinite, IsEmpty()) << next;
+    }
+}
+
 TEST(RunNews, TellsOnceWhatATeeRepeatsInWords)
 {
     workflow::RunNews news;
