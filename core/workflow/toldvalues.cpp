@@ -69,7 +69,8 @@ bool ToldValues::Value::goesOnFrom(const Value& other) const
 
 bool ToldValues::Value::isToldBy(const Value& other) const
 {
-    const bool sameRank = !rank || !other.rank || rank == other.rank;
+    // A log that names no rank may be that of any; what another rank had is not told by it.
+    const bool sameRank = !rank || rank == other.rank;
     if (attempt != other.attempt || !sameRank) {
         return false;
     }

@@ -236,6 +236,20 @@ TEST(RunNews, TellsOfAnotherRunThatIsBadFromItsBeginning)
     }
 }
 
+TEST(RunNews, LetsALogWithoutARankSpeakForNoRank)
+{
+    workflow::RunNews news;
+    RunData run;
+    run.series = {seriesOf("loss", 0, {1, 1, -1})};
+    EXPECT_THAT(look(news, run).nonFinite, SizeIs(1));
+    run.series.push_back(movedTo("console.log", seriesOf("loss", {}, {1, 1, -1})));
+    EXPECT_THAT(look(news, run).nonFinite, IsEmpty()) << "what rank 0 printed";
+    run.series.push_back(seriesOf("loss", 2, {1, 1, -1}));
+    const auto found = look(news, run);
+    ASSERT_THAT(found.nonFinite, SizeIs(1));
+    EXPECT_EQ(found.nonFinite[0].rank, 2);
+}
+
 TEST(RunNews, TellsOnceWhatATeeRepeatsInWords)
 {
     workflow::RunNews news;
