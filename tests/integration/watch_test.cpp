@@ -138,6 +138,15 @@ bool keepsDiagnosis(sqlite3* session)
     return found;
 }
 
+void awaitDiagnosis(sqlite3* session, std::chrono::seconds most = patience)
+{
+    const auto end = std::chrono::steady_clock::now() + most;
+    while (!keepsDiagnosis(session) && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(200ms);
+    }
+    EXPECT_TRUE(keepsDiagnosis(session));
+}
+
 std::string textOf(const fs::path& path)
 {
     std::ifstream file(path);
@@ -404,17 +413,34 @@ TEST_F(WatchTest, StoresWhatItToldOnceItsSessionCanBeWrittenAgain)
     append("Step 1: train_loss=nan, grad_norm=0.25\n");
     EXPECT_EQ(watch.event()["kind"], "nonfinite");
     EXPECT_EQ(sqlite3_exec(holder, "ROLLBACK", nullptr, nullptr, nullptr), SQLITE_OK);
-    const auto end = std::chrono::steady_clock::now() + patience;
-    while (!keepsDiagnosis(holder) && std::chrono::steady_clock::now() < end) {
-        std::this_thread::sleep_for(200ms);
-    }
-    EXPECT_TRUE(keepsDiagnosis(holder));
+    awaitDiagnosis(holder);
     sqlite3_close(holder);
     watch.interrupt();
     EXPECT_EQ(watch.event("end")["verdicts"], 1) << "nothing was told twice";
     EXPECT_EQ(watch.end(), "ended with status 0");
     const auto errors = watch.errors();
     EXPECT_EQ(std::ranges::count(errors, '\n'), 1) << errors;
+}
+
+TEST_F(WatchTest, JudgesOnceADumpThatIsWrittenAgainWhileItIsJudged)
+{
+    MadeCapture made {768, 1024, false, true};
+    const auto first = writeCapture(m_folder / "first.pt", made);
+    made.epsilon = 1e-6;
+    const auto again = writeCapture(m_folder / "again.pt", made);
+    auto watch = watching();
+    watch.event();
+    fs::rename(first, m_run + "/large.pt");
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    std::this_thread::sleep_for(100ms);
+    fs::rename(again, m_run + "/large.pt");
+    EXPECT_EQ(watch.event("verdict")["capture"], "large.pt");
+    drop("last.pt");
+    EXPECT_EQ(watch.event("verdict")["capture"], "last.pt") << "not the large one once more";
+    watch.interrupt();
+    const auto end = watch.event("end");
+    EXPECT_EQ(end["verdicts"], 2);
+    EXPECT_EQ(end["dumps"], 2);
 }
 
 TEST_F(WatchTest, LetsNoFileNameSteerATerminalOrBeginALine)

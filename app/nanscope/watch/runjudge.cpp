@@ -67,9 +67,24 @@ void RunJudge::passOver(const Capture& capture, const std::string& blame)
 void RunJudge::goOnAs(const std::string& before, const std::string& identity)
 {
     const std::lock_guard lock(m_mutex);
-    if (const auto told = m_told.find(before); told != m_told.end()) {
-        m_told.try_emplace(identity, told->second);
+    for (auto& [old, now] : m_goesOnAs) {
+        now = now == before ? identity : now;
     }
+    m_goesOnAs.erase(identity);
+    m_goesOnAs[before] = identity;
+    if (auto told = m_told.extract(before)) {
+        told.key() = identity;
+        m_told.insert(std::move(told));
+    }
+    if (m_due.erase(before) > 0) {
+        m_due.insert(identity);
+    }
+}
+
+std::string RunJudge::newestOf(const std::string& identity) const
+{
+    const auto known = m_goesOnAs.find(identity);
+    return known == m_goesOnAs.end() ? identity : known->second;
 }
 
 void RunJudge::judge(Subject subject)
@@ -117,8 +132,8 @@ void RunJudge::begin(const RunData& run)
     }
     m_due.clear();
     for (const auto& verdict : triaged) {
-        const auto* identity = identityOf(verdict);
-        if (verdict.role == Role::birth && identity != nullptr && !m_told.contains(*identity)) {
+        const auto identity = identityOf(verdict);
+        if (verdict.role == Role::birth && identity && !m_told.contains(*identity)) {
             m_due.insert(*identity);
         }
     }
@@ -130,18 +145,18 @@ void RunJudge::end()
     m_due.clear();
 }
 
-/// A capture is called otherwise once another one has its file's name. Null where nothing is to be said of it any more.
-const std::string* RunJudge::identityOf(const CaptureVerdict& verdict) const
+/// A capture is called otherwise once another one has its file's name. None where nothing is to be said of it any more.
+std::optional<std::string> RunJudge::identityOf(const CaptureVerdict& verdict) const
 {
     const auto known = m_identities.find(verdict.capture);
-    return known == m_identities.end() ? nullptr : &known->second;
+    return known == m_identities.end() ? std::nullopt : std::optional(newestOf(known->second));
 }
 
 bool RunJudge::isUntold(const CaptureVerdict& verdict)
 {
     const std::lock_guard lock(m_mutex);
-    const auto* identity = identityOf(verdict);
-    return identity != nullptr && m_due.contains(*identity);
+    const auto identity = identityOf(verdict);
+    return identity && m_due.contains(*identity);
 }
 
 /// Of a birth that was there before the watching only the end of a whole judging tells whether its verdict changed.
@@ -151,16 +166,14 @@ void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last
         return;
     }
     bool news = false;
-    std::string identity;
     {
         const std::lock_guard lock(m_mutex);
-        const auto* known = identityOf(verdict);
-        if (known == nullptr) {
+        const auto identity = identityOf(verdict);
+        if (!identity) {
             return;
         }
-        identity = *known;
         const auto blame = blameText(verdict);
-        const auto [told, isNew] = m_told.try_emplace(identity, blame);
+        const auto [told, isNew] = m_told.try_emplace(*identity, blame);
         news = isNew || (last && !told->second.empty() && told->second != blame);
         told->second = blame;
     }
@@ -168,7 +181,8 @@ void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last
         m_ears.verdict(verdict, run);
     }
     const std::lock_guard lock(m_mutex);
-    m_due.erase(identity);
+    // It may have been written again while its verdict was told.
+    m_due.erase(identityOf(verdict).value_or(std::string()));
     makeWay();
 }
 

@@ -48,7 +48,7 @@ public:
 
     /// Of this capture nothing is to be said, unless its verdict comes to be another than `blame`.
     void passOver(const Capture& capture, const std::string& blame = {});
-    /// A capture that was written again: what was said of it is not said twice.
+    /// A capture that was written again: what was said of it, or is being judged now, is not said twice.
     void goOnAs(const std::string& before, const std::string& identity);
     /// The newest state takes the place of one that still waits.
     void judge(Subject subject);
@@ -62,7 +62,8 @@ private:
     void keep(workflow::OpenedRun& source, const Diagnosis& diagnosis, const workflow::JudgedFrom& from);
     void begin(const RunData& run);
     void end();
-    const std::string* identityOf(const CaptureVerdict& verdict) const;
+    std::string newestOf(const std::string& identity) const;
+    std::optional<std::string> identityOf(const CaptureVerdict& verdict) const;
     void take(const CaptureVerdict& verdict, const RunData& run, bool last);
     bool isUntold(const CaptureVerdict& verdict);
     void makeWay();
@@ -74,7 +75,8 @@ private:
     std::optional<Subject> m_waiting;
     /// Of the captures of the run, by the names they have now; those whose files were written over are left out.
     std::map<std::string, std::string> m_identities;
-    std::map<std::string, std::string> m_told; ///< by the identity of the capture
+    std::map<std::string, std::string> m_goesOnAs; ///< the newest identity of captures that were written again
+    std::map<std::string, std::string> m_told; ///< by the newest identity of the capture
     std::set<std::string> m_due; ///< births the judging under way was begun for
     CancelToken m_cancel; ///< of the judging under way
     bool m_over = false;
