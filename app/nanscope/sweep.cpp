@@ -689,7 +689,7 @@ Result<int> Sweep::run(Terminal& terminal)
         return tl::make_unexpected(captures.error());
     }
     if (m_job.wanted()) {
-        return runJob(std::move(*wanted), *captures, *source, terminal);
+        return runJob(*wanted, *captures, *source, terminal);
     }
     auto function = openFunction(*source, terminal);
     if (!function) {

@@ -343,7 +343,7 @@ TEST(Triage, CountsBadGradientsAndMomentaAndAcquitsNeither)
         RunSummary s;
         s.step(0, 3).dump("first", 0, damaged, allBad, 10);
         s.run.captures.front().scene.parameters = state;
-        const auto verdict = s.verdictOf("first");
+        auto verdict = s.verdictOf("first");
         EXPECT_EQ(verdict.role, Role::upstream);
         EXPECT_NE(verdict.summary.find("the gradient or the momentum brought them"), std::string::npos);
         return verdict;
