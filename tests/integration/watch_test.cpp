@@ -23,6 +23,7 @@ using nanscope::platform::ChildProcess;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Json = nlohmann::ordered_json;
 
 namespace fs = std::filesystem;
@@ -138,13 +139,18 @@ bool keepsDiagnosis(sqlite3* session)
     return found;
 }
 
-void awaitDiagnosis(sqlite3* session, std::chrono::seconds most = patience)
+void awaitDiagnosis(sqlite3* session)
 {
-    const auto end = std::chrono::steady_clock::now() + most;
+    const auto end = std::chrono::steady_clock::now() + patience;
     while (!keepsDiagnosis(session) && std::chrono::steady_clock::now() < end) {
         std::this_thread::sleep_for(200ms);
     }
     EXPECT_TRUE(keepsDiagnosis(session));
+}
+
+void execute(sqlite3* session, const char* sql)
+{
+    EXPECT_EQ(sqlite3_exec(session, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(session);
 }
 
 std::string textOf(const fs::path& path)
@@ -441,6 +447,41 @@ TEST_F(WatchTest, JudgesOnceADumpThatIsWrittenAgainWhileItIsJudged)
     const auto end = watch.event("end");
     EXPECT_EQ(end["verdicts"], 2);
     EXPECT_EQ(end["dumps"], 2);
+}
+
+TEST_F(WatchTest, TriesItsSessionAgainSoonWhereNothingElseHappens)
+{
+    const auto session = m_folder / "s.nanscope";
+    writeText(session, "no session");
+    auto watch = watching({"--session", session});
+    EXPECT_TRUE(watch.event()["session"].is_null());
+    std::this_thread::sleep_for(8s); // longer than it rests at first
+    fs::remove(session);
+    const auto end = std::chrono::steady_clock::now() + 15s;
+    while (!fs::exists(session) && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(100ms);
+    }
+    EXPECT_TRUE(fs::exists(session));
+}
+
+TEST_F(WatchTest, SaysWhereTheValuesOfLogsCannotBeRead)
+{
+    const auto session = m_folder / "s.nanscope";
+    auto watch = watching({"--session", session});
+    watch.event();
+    sqlite3* holder = nullptr;
+    ASSERT_EQ(sqlite3_open(session.c_str(), &holder), SQLITE_OK);
+    sqlite3_busy_timeout(holder, 30'000);
+    execute(holder, "UPDATE chunks SET bits = x'00'");
+    sqlite3_close(holder);
+    drop("a.pt");
+    EXPECT_EQ(watch.event()["kind"], "dump");
+    EXPECT_EQ(watch.event()["kind"], "verdict");
+    watch.interrupt();
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+    EXPECT_THAT(watch.errors(), HasSubstr("The values of the logs could not be read from the session: "));
+    EXPECT_THAT(watch.errors(), Not(HasSubstr("without its session")));
 }
 
 TEST_F(WatchTest, LetsNoFileNameSteerATerminalOrBeginALine)

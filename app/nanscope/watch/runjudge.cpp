@@ -23,21 +23,10 @@ bool isJudgedBirth(const CaptureVerdict& verdict)
     return verdict.role == Role::birth && !verdict.summary.empty() && verdict.unread.empty();
 }
 
-/// The run with the points that it is judged by, and its session.
-Result<workflow::OpenedRun> opened(const RunJudge::Subject& subject)
+Result<session::Session> sessionOf(const RunJudge::Subject& subject)
 {
-    if (subject.session.empty()) {
-        workflow::OpenedRun read {*subject.run};
-        workflow::keepJudgingPoints(read.run);
-        return read;
-    }
-    auto session =
-        session::openSessionOfRun(subject.session, session::OpenMode::readWrite, session::hashText(subject.run->root));
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    workflow::OpenedRun read {*subject.run, std::move(*session), true};
-    return workflow::readJudgingPoints(read.run, *read.session).map([&] { return std::move(read); });
+    return session::openSessionOfRun(
+        subject.session, session::OpenMode::readWrite, session::hashText(subject.run->root));
 }
 
 } // namespace
@@ -90,6 +79,10 @@ std::string RunJudge::newestOf(const std::string& identity) const
 void RunJudge::judge(Subject subject)
 {
     const std::lock_guard lock(m_mutex);
+    // What is judged now, or next, is stored anyway.
+    if (subject.onlyToStore && (m_judging || m_waiting)) {
+        return;
+    }
     m_waiting = std::move(subject);
     makeWay();
     m_changed.notify_all();
@@ -107,6 +100,7 @@ std::optional<RunJudge::Subject> RunJudge::next()
     std::unique_lock lock(m_mutex);
     m_changed.wait(lock, [this] { return m_over || m_waiting; });
     m_cancel = CancelToken();
+    m_judging = true;
     return m_over ? std::nullopt : std::exchange(m_waiting, std::nullopt);
 }
 
@@ -115,7 +109,11 @@ void RunJudge::work()
     // What is told next does not wait for what is judged now.
     platform::leaveProcessorsToOthers();
     while (const auto subject = next()) {
-        judgeOne(*subject);
+        if (subject->onlyToStore && m_unstored) {
+            storeAgain(*subject);
+        } else {
+            judgeOne(*subject);
+        }
         end();
     }
 }
@@ -143,6 +141,7 @@ void RunJudge::end()
 {
     const std::lock_guard lock(m_mutex);
     m_due.clear();
+    m_judging = false;
 }
 
 /// A capture is called otherwise once another one has its file's name. None where nothing is to be said of it any more.
@@ -186,27 +185,49 @@ void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last
     makeWay();
 }
 
+/// The run with the points that it is judged by, and its session where both can be read.
+workflow::OpenedRun RunJudge::opened(const Subject& subject) const
+{
+    workflow::OpenedRun read {*subject.run};
+    if (subject.session.empty()) {
+        workflow::keepJudgingPoints(read.run);
+        return read;
+    }
+    auto session = sessionOf(subject);
+    if (!session) {
+        m_ears.unkept(sentence(session.error()));
+    } else if (const auto points = workflow::readJudgingPoints(read.run, *session); !points) {
+        read.run = *subject.run;
+        m_ears.failure("The values of the logs could not be read from the session: verdicts are given without them, "
+                       "and the diagnosis is not stored. "
+            + sentence(points.error()));
+    } else {
+        read.session = std::move(*session);
+        read.writable = true;
+    }
+    return read;
+}
+
 void RunJudge::judgeOne(const Subject& subject)
 {
     auto source = opened(subject);
-    if (!source) {
-        m_ears.unkept(sentence(source.error()));
-        source = workflow::OpenedRun {*subject.run};
+    if (subject.onlyToStore && !source.session) {
+        return;
     }
-    const auto* session = source->session ? &*source->session : nullptr;
-    begin(source->run);
-    const auto facts = workflow::readUserFilesOf(session, {}, source->run);
+    const auto* session = source.session ? &*source.session : nullptr;
+    begin(source.run);
+    const auto facts = workflow::readUserFilesOf(session, {}, source.run);
     diagnose::DiagnoseOptions options;
     options.first = [this](const CaptureVerdict& verdict) { return isUntold(verdict); };
-    options.arrived = [&](const CaptureVerdict& verdict) { take(verdict, source->run, false); };
+    options.arrived = [&](const CaptureVerdict& verdict) { take(verdict, source.run, false); };
     options.findings = diagnose::checked(options.findings).value_or(diagnose::FindingChoices {});
-    const auto from = workflow::judgedFrom(source->run, {}, options.findings, session);
+    const auto from = workflow::judgedFrom(source.run, {}, options.findings, session);
     JobContext job;
     {
         const std::lock_guard lock(m_mutex);
         job.cancel = m_cancel;
     }
-    const auto diagnosis = workflow::diagnoseWith(facts, source->run, options, job);
+    auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
     if (!diagnosis) {
         m_ears.failure("The run could not be judged: " + sentence(diagnosis.error()));
         return;
@@ -215,20 +236,36 @@ void RunJudge::judgeOne(const Subject& subject)
         return;
     }
     for (const auto& verdict : diagnosis->captures) {
-        take(verdict, source->run, true);
+        take(verdict, source.run, true);
     }
-    keep(*source, *diagnosis, from);
+    keep(source.session, {std::move(*diagnosis), from});
 }
 
-void RunJudge::keep(workflow::OpenedRun& source, const Diagnosis& diagnosis, const workflow::JudgedFrom& from)
+void RunJudge::keep(std::optional<session::Session>& session, workflow::StoredDiagnosis judged)
 {
     m_owes = true;
-    if (!source.session) {
-        return;
+    m_unstored.reset();
+    if (session) {
+        m_unstored = std::move(judged);
+        store(*session);
     }
-    if (const auto stored = workflow::storeDiagnosis(*source.session, diagnosis, from); !stored) {
+}
+
+void RunJudge::storeAgain(const Subject& subject)
+{
+    if (auto session = sessionOf(subject)) {
+        store(*session);
+    } else {
+        m_ears.unkept(sentence(session.error()));
+    }
+}
+
+void RunJudge::store(session::Session& session)
+{
+    if (const auto stored = workflow::storeDiagnosis(session, m_unstored->diagnosis, m_unstored->from); !stored) {
         m_ears.unkept(sentence(stored.error()));
     } else {
+        m_unstored.reset();
         m_owes = false;
     }
 }

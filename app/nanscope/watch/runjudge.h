@@ -24,7 +24,7 @@ namespace nanscope {
 
 /// Judges a watched run on a thread of its own, births of which nothing was said first. A judging that has said all it
 /// was begun for makes way for a newer state of the run; one that has not goes on, however fast the run grows. A whole
-/// one is kept in the session.
+/// one is kept in the session; where it cannot be stored, it waits for that and is not judged again.
 class RunJudge
 {
 public:
@@ -32,6 +32,7 @@ public:
     {
         std::shared_ptr<const RunData> run;
         std::filesystem::path session; ///< empty where the run was read without one
+        bool onlyToStore = false; ///< nothing is new: it is for the session that it is judged, if it has to be
     };
 
     /// Who hears of it, on the judging thread.
@@ -52,14 +53,17 @@ public:
     void goOnAs(const std::string& before, const std::string& identity);
     /// The newest state takes the place of one that still waits.
     void judge(Subject subject);
-    /// The last diagnosis is in no session: judging again with one that can be written stores it.
+    /// The last diagnosis is in no session: a subject with one that can be written stores it.
     bool owesDiagnosis() const { return m_owes; }
 
 private:
     void work();
     std::optional<Subject> next();
     void judgeOne(const Subject& subject);
-    void keep(workflow::OpenedRun& source, const Diagnosis& diagnosis, const workflow::JudgedFrom& from);
+    workflow::OpenedRun opened(const Subject& subject) const;
+    void keep(std::optional<session::Session>& session, workflow::StoredDiagnosis judged);
+    void storeAgain(const Subject& subject);
+    void store(session::Session& session);
     void begin(const RunData& run);
     void end();
     std::string newestOf(const std::string& identity) const;
@@ -79,6 +83,8 @@ private:
     std::map<std::string, std::string> m_told; ///< by the newest identity of the capture
     std::set<std::string> m_due; ///< births the judging under way was begun for
     CancelToken m_cancel; ///< of the judging under way
+    bool m_judging = false;
+    std::optional<workflow::StoredDiagnosis> m_unstored; ///< of a session that took no more; the thread's own
     bool m_over = false;
     std::thread m_thread; ///< last: it uses the others
 };

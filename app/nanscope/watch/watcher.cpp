@@ -149,7 +149,25 @@ bool Watcher::wait(platform::FolderWatch& folder)
 {
     constexpr std::chrono::milliseconds soon = 6s;
     constexpr std::chrono::milliseconds late = 30s;
-    return folder.wait([this] { return m_teller.stopped(); }, m_restless ? soon : late);
+    return folder.wait(
+        [this] { return m_teller.stopped(); }, std::min(m_restless ? soon : late, untilNextTry().value_or(late)));
+}
+
+/// To use the session, or to store what is owed to it.
+std::optional<std::chrono::milliseconds> Watcher::untilNextTry() const
+{
+    const bool unused = m_sessionTry.from != Clock::time_point();
+    if (!unused && !m_judge.owesDiagnosis()) {
+        return std::nullopt;
+    }
+    const auto rest = (unused ? m_sessionTry : m_storeTry).from - Clock::now();
+    return std::max(std::chrono::ceil<std::chrono::milliseconds>(rest), platform::FolderWatch::calm);
+}
+
+void Watcher::Try::putOff()
+{
+    from = Clock::now() + rest;
+    rest = std::min<Clock::duration>(2 * rest, longestRest);
 }
 
 /// By default that of `import` and of the window; which one it is shows once the folder is there.
@@ -160,12 +178,11 @@ fs::path Watcher::sessionPath() const
 
 Result<workflow::OpenedRun> Watcher::read()
 {
-    if (Clock::now() >= m_sessionFrom) {
+    if (m_sessionTry.isDue()) {
         auto opened = workflow::openRun(
             m_folder, {sessionPath(), workflow::Access::store, workflow::Points::none, {}}, m_teller.job());
         if (opened || opened.error().kind == ErrorKind::cancelled) {
-            m_sessionFrom = {};
-            m_rest = shortestRest;
+            m_sessionTry = {};
             return opened;
         }
         return readBeside(opened.error());
@@ -176,8 +193,7 @@ Result<workflow::OpenedRun> Watcher::read()
 /// Where the session cannot be written there is still the run.
 Result<workflow::OpenedRun> Watcher::readBeside(const Error& why)
 {
-    m_sessionFrom = Clock::now() + m_rest;
-    m_rest = std::min<Clock::duration>(2 * m_rest, longestRest);
+    m_sessionTry.putOff();
     auto opened = workflow::openRun(m_folder, {}, m_teller.job());
     if (opened) {
         m_teller.sayUnkept(sentence(why));
@@ -185,7 +201,8 @@ Result<workflow::OpenedRun> Watcher::readBeside(const Error& why)
     return opened;
 }
 
-/// What was judged while the session could not be written is judged once more for it; nothing is told twice.
+/// What was judged while the session could not be used is judged once more for it, and what it did not take is stored
+/// again; nothing is told twice.
 bool Watcher::isToBeKept(const workflow::OpenedRun& opened)
 {
     if (!opened.session) {
@@ -193,14 +210,14 @@ bool Watcher::isToBeKept(const workflow::OpenedRun& opened)
     }
     if (!m_judge.owesDiagnosis()) {
         m_teller.kept();
+        m_storeTry = {};
         return false;
     }
-    const auto now = Clock::now();
-    if (now < m_keepFrom) {
-        return false;
+    const bool isDue = m_storeTry.isDue();
+    if (isDue) {
+        m_storeTry.putOff();
     }
-    m_keepFrom = now + longestRest;
-    return true;
+    return isDue;
 }
 
 workflow::RunNews::Found Watcher::newsOf(const workflow::OpenedRun& opened)
@@ -231,9 +248,10 @@ void Watcher::look()
     for (const auto& one : found.rewritten) {
         m_judge.goOnAs(one.before, one.now->identity);
     }
-    if (found.asksForJudgement() || isToBeKept(*opened)) {
+    const bool isNew = found.asksForJudgement();
+    if (isNew || isToBeKept(*opened)) {
         const auto session = opened->session ? opened->session->path() : fs::path();
-        m_judge.judge({std::make_shared<const RunData>(std::move(opened->run)), session});
+        m_judge.judge({std::make_shared<const RunData>(std::move(opened->run)), session, !isNew});
     }
 }
 

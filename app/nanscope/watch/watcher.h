@@ -31,9 +31,20 @@ private:
     static constexpr std::chrono::seconds shortestRest {5};
     static constexpr std::chrono::seconds longestRest {60};
 
+    /// When something that failed is tried again: soon at first, then ever more seldom.
+    struct Try
+    {
+        Clock::time_point from; ///< before that it is not
+        Clock::duration rest = shortestRest; ///< after it failed once more
+
+        bool isDue() const { return Clock::now() >= from; }
+        void putOff();
+    };
+
     bool waitForFolder();
     Result<void> follow();
     bool wait(platform::FolderWatch& folder);
+    std::optional<std::chrono::milliseconds> untilNextTry() const;
     void look();
     std::filesystem::path sessionPath() const;
     Result<workflow::OpenedRun> read();
@@ -51,9 +62,8 @@ private:
     workflow::RunNews m_news;
     bool m_first = true; ///< nothing was looked at yet
     bool m_restless = false; ///< something may become readable without a change: look again soon
-    Clock::time_point m_sessionFrom; ///< before that it is not tried again
-    Clock::duration m_rest = shortestRest; ///< until it is
-    Clock::time_point m_keepFrom; ///< before that nothing is judged for its sake alone
+    Try m_sessionTry; ///< to use it
+    Try m_storeTry; ///< to store a diagnosis that is in no session
     /// A file that cannot be used, for one reason.
     struct Rejected
     {
