@@ -57,7 +57,14 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
 constexpr const char* sceneColumns =
     "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
     "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
-    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem";
+    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem, gradients, bad_gradients, "
+    "momenta, bad_momenta, first_bad_parameter";
+
+/// The same of a session that was written before it had the last five.
+constexpr const char* sceneColumnsOf14 =
+    "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
+    "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
+    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem, NULL, NULL, NULL, NULL, NULL";
 
 /// The value that is called so; the first where none is, as in a session that was changed by hand.
 template <class Enum>
@@ -102,6 +109,10 @@ Scene readScene(const Statement& row)
     }
     scene.otherEpsilon = row.optional<double>(19);
     scene.problem = named(row.text(20), lastSidecarProblem);
+    if (!row.isNull(21) && !row.isNull(22) && !row.isNull(23) && !row.isNull(24)) {
+        scene.parameters =
+            ParameterState {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25)};
+    }
     return scene;
 }
 
@@ -118,7 +129,9 @@ void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
         of(scene.stale, &StaleOutput::matrix), of(scene.stale, &StaleOutput::call), scene.control, scene.rotated,
         name(scene.withheld), scene.withheldBecause, of(scene.singular, &SingularValues::least),
         of(scene.singular, &SingularValues::median), of(scene.singular, &SingularValues::largest), scene.otherEpsilon,
-        name(scene.problem));
+        name(scene.problem), of(scene.parameters, &ParameterState::gradients),
+        of(scene.parameters, &ParameterState::badGradients), of(scene.parameters, &ParameterState::momenta),
+        of(scene.parameters, &ParameterState::badMomenta), of(scene.parameters, &ParameterState::firstBad));
 }
 
 /// What only a sidecar says, in tables of its own: most captures have none.
@@ -131,7 +144,7 @@ public:
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
         , m_insertScene(db,
               fmt::format("INSERT INTO capture_scenes ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                          "?, ?, ?, ?, ?, ?)",
+                          "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                   sceneColumns))
     { }
 
@@ -471,9 +484,10 @@ std::vector<Capture> readCaptures(sqlite3* db)
         [](Capture& c, const Statement& row) { c.file = row.text(1); });
     attach(db, captures, nothingElseVersion, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
-    if (pragmaValue(db, "user_version") >= wholeScenesVersion) {
+    if (const auto version = pragmaValue(db, "user_version"); version >= wholeScenesVersion) {
         attach(db, captures, wholeScenesVersion,
-            fmt::format("SELECT {} FROM capture_scenes ORDER BY capture_id", sceneColumns),
+            fmt::format("SELECT {} FROM capture_scenes ORDER BY capture_id",
+                version >= parametersVersion ? sceneColumns : sceneColumnsOf14),
             [](Capture& c, const Statement& row) { c.scene = readScene(row); });
     } else {
         attach(db, captures, scenesVersion,

@@ -178,8 +178,18 @@ ALTER TABLE capture_scenes ADD COLUMN sidecar_epsilon REAL;
 ALTER TABLE capture_scenes ADD COLUMN sidecar_problem TEXT;
 )sql";
 
+// As in ParameterState; NULL where nobody looked.
+constexpr const char* parametersOfScenes = R"sql(
+ALTER TABLE capture_scenes ADD COLUMN gradients INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN bad_gradients INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN momenta INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN bad_momenta INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN first_bad_parameter TEXT;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
-    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes};
+    eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes,
+    parametersOfScenes};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

@@ -34,6 +34,9 @@ constexpr std::int64_t cellStepsVersion = 11;
 /// The first version that keeps of a scene more than its calls: see Scene.
 constexpr std::int64_t wholeScenesVersion = 14;
 
+/// The first version that keeps ParameterState.
+constexpr std::int64_t parametersVersion = 15;
+
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);

@@ -38,7 +38,13 @@ CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT N
   failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL, output_bad INTEGER NOT NULL);
 INSERT INTO capture_scenes SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad
   FROM newer;
-DROP TABLE newer;)sql"};
+DROP TABLE newer;)sql",
+        // The last first: a column that goes from the middle leaves other white space in the schema.
+        "ALTER TABLE capture_scenes DROP COLUMN first_bad_parameter; "
+        "ALTER TABLE capture_scenes DROP COLUMN bad_momenta; "
+        "ALTER TABLE capture_scenes DROP COLUMN momenta; "
+        "ALTER TABLE capture_scenes DROP COLUMN bad_gradients; "
+        "ALTER TABLE capture_scenes DROP COLUMN gradients; "};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

@@ -299,6 +299,16 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
         EXPECT_EQ(session.load()->captures.at(1).scene, scene);
         EXPECT_EQ(session.diagnosis().value(), "") << "it was judged with other facts";
     }
+    const auto of14 = m_folder / "of14.nanscope";
+    std::filesystem::copy_file(m_path, of14);
+    makeOlder(of14, 14);
+    auto without = told.scene;
+    without.parameters.reset();
+    const auto old = session::Session::open(of14, session::OpenMode::readOnly);
+    ASSERT_TRUE(old) << sentence(old.error());
+    const auto loaded = old->load();
+    ASSERT_TRUE(loaded) << sentence(loaded.error());
+    EXPECT_EQ(loaded->captures.at(1).scene, without);
     makeOlder(m_path, 13);
     const auto calls = Scene {"mine:ns", 9, 2, true, true};
     EXPECT_EQ(open(session::OpenMode::readOnly).load()->captures.at(1).scene, calls) << "what version 13 has of it";
