@@ -96,6 +96,13 @@ tl::unexpected<Error> RemoteDevice::lose(const std::string& how) const
     return tl::make_unexpected(*m_lost);
 }
 
+/// A process that ended once it had answered took the block of its answer with it.
+template <class T>
+Result<T> RemoteDevice::readable(Result<T> unpacked) const
+{
+    return unpacked ? std::move(unpacked) : lose(fmt::format("gave what cannot be read: {}", unpacked.error().what));
+}
+
 Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request, std::optional<Clock::time_point> until) const
 {
     if (!m_process) {
@@ -201,12 +208,14 @@ Result<std::vector<Scan>> RemoteDevice::scans()
 
 Result<Values> RemoteDevice::download(replay::BufferId buffer, std::int64_t element)
 {
-    return askAfterwards({{"do", "download"}, {"buffer", buffer}, {"element", element}}).and_then(unpackValues);
+    return askAfterwards({{"do", "download"}, {"buffer", buffer}, {"element", element}})
+        .and_then([this](const Json& answer) { return readable(unpackValues(answer)); });
 }
 
 Result<TileMap> RemoteDevice::tileMap(replay::BufferId buffer, std::int64_t element)
 {
-    return askAfterwards({{"do", "tiles"}, {"buffer", buffer}, {"element", element}}).and_then(unpackTiles);
+    return askAfterwards({{"do", "tiles"}, {"buffer", buffer}, {"element", element}})
+        .and_then([this](const Json& answer) { return readable(unpackTiles(answer)); });
 }
 
 Result<std::unique_ptr<replay::Device>> openDevice(

@@ -52,6 +52,8 @@ private:
     Result<Json> askAfterwards(const Json& request);
     Result<Json> answer(std::optional<Clock::time_point> until) const;
     Result<void> flush();
+    template <class T>
+    Result<T> readable(Result<T> unpacked) const;
     tl::unexpected<Error> lose(const std::string& how) const;
 
     mutable std::optional<platform::ChildProcess> m_process; ///< none once it is lost

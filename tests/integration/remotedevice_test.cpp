@@ -155,6 +155,21 @@ TEST(RemoteDevice, FailsFromTheEndOfItsProcessOn)
     EXPECT_EQ((*device)->lost()->what, first.error().what);
 }
 
+TEST(RemoteDevice, IsLostOnceAnAnswerCannotBeRead)
+{
+    // The block of a matrix is not there, as where the process ended once it had answered.
+    const std::string script = R"(read -r line; echo '{"hello":{"engine":"x","device":"y","sessions":)"
+        + std::to_string(session::sessionSchemaVersion) + R"(}}'; while read -r line; do echo '{}'; done)";
+    auto device = rpc::RemoteDevice::start({"/bin/sh", {"-c", script}, {}});
+    ASSERT_TRUE(device) << device.error().what;
+    const auto program = replay::compileProgram(**replay::Catalogue().find("torch-muon"), {1, 4, 6}, {});
+    ASSERT_TRUE((*device)->prepare(*program, 1));
+    EXPECT_FALSE((*device)->lost());
+    EXPECT_FALSE((*device)->download(0, 0));
+    ASSERT_TRUE((*device)->lost());
+    EXPECT_THAT((*device)->lost()->what, HasSubstr("gave what cannot be read"));
+}
+
 TEST(RemoteDevice, StopsWhenCancelled)
 {
     const auto device = remote();

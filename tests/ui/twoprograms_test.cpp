@@ -96,8 +96,14 @@ TEST_F(TwoPrograms, TheWindowJudgesOnADeviceOfTheWorkerAndOnTheCpuWhereThereIsNo
     ASSERT_TRUE(here && there && nowhere);
     EXPECT_FALSE(own.device || missing.device);
     const auto* kept = open.device.get();
-    ASSERT_TRUE(judgeRun(read->loaded, {}, {"cuda:0", worker}, open, {}));
+    JobContext superseded;
+    ASSERT_TRUE(judgeRun(read->loaded, {}, {"cuda:0", worker}, open, superseded));
+    superseded.cancel.cancel(); // as each new request does with the one before it
+    const auto again = judgeRun(read->loaded, {}, {"cuda:0", worker}, open, {});
+    ASSERT_TRUE(again);
     EXPECT_EQ(open.device.get(), kept) << "one process for all judgements";
+    EXPECT_FALSE(open.device->lost());
+    EXPECT_EQ(again->captures.front().summary, here->captures.front().summary);
     auto logsOnly = *read->loaded.run;
     logsOnly.captures.clear();
     auto nothingToReplay = read->loaded;
@@ -106,6 +112,9 @@ TEST_F(TwoPrograms, TheWindowJudgesOnADeviceOfTheWorkerAndOnTheCpuWhereThereIsNo
     OpenDevice unopened;
     EXPECT_TRUE(judgeRun(nothingToReplay, {}, {"cuda:0", worker}, unopened, {}));
     EXPECT_FALSE(unopened.device);
+    const auto nothingReplayed = judgeRun(nothingToReplay, {}, {"cuda:0", worker}, open, {});
+    ASSERT_TRUE(nothingReplayed);
+    EXPECT_EQ(nothingReplayed->replayedOn, "");
     EXPECT_EQ(here->replayedOn, "");
     EXPECT_TRUE(there->replayedOn.starts_with("eigen")) << there->replayedOn;
     EXPECT_TRUE(nowhere->replayedOn.starts_with("the CPU; cuda:0 cannot be used (")) << nowhere->replayedOn;

@@ -261,9 +261,9 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
     if (!whole) {
         return tl::make_unexpected(whole.error());
     }
-    const auto opened =
-        place.name != "cpu" && diagnose::needsReplays(*whole) ? openAt(place, open, job.cancel) : Result<void>();
-    options.device = opened && place.name == open.place.name ? open.device : nullptr;
+    const bool elsewhere = place.name != "cpu" && diagnose::needsReplays(*whole);
+    const auto opened = elsewhere ? openAt(place, open, job.cancel) : Result<void>();
+    options.device = elsewhere && opened ? open.device : nullptr;
     const auto from = judgedFromOf(run);
     auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), *whole, options, job);
     if (diagnosis && !opened) {

@@ -83,7 +83,6 @@ Result<void> collectTiles(Context& context, const Instruction& in, std::int64_t 
 Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
 {
     auto gram = context.program.grams.begin();
-    context.device.heed(context.cancel);
     for (std::size_t i = 0; i < context.program.code.size(); ++i) {
         const auto& instruction = context.program.code[i];
         if (auto done = context.device.run(instruction); !done) {
@@ -183,6 +182,8 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
         result.spectralNorms.resize(static_cast<std::size_t>(shape.batch));
     }
     Context context {result.program, device, options, cancel, result};
+    // Before anything is asked: a device that is kept holds the token of the replay before.
+    device.heed(cancel);
     const auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
     for (std::int64_t first = 0; first < shape.batch; first += chunk) {
         const auto count = std::min(chunk, shape.batch - first);
