@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/torchops.h"
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -22,6 +20,8 @@
 #include <ATen/ops/where.h>
 
 #include "core/replay/program/formats.h"
+#include "core/tensorfile/scan/scankernels.h"
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope {
 
@@ -70,12 +70,6 @@ at::Tensor flattened(const at::Tensor& matrices, bool transposed)
 at::Tensor countOf(const at::Tensor& mask)
 {
     return mask.sum(1, false, at::kLong);
-}
-
-float fromOrder(std::int32_t order)
-{
-    const auto bits = static_cast<std::uint32_t>(order < 0 ? -1 - order : order);
-    return std::copysign(std::bit_cast<float>(bits), order < 0 ? -1.0F : 1.0F) + 0.0F; // no negative zero
 }
 
 at::Tensor bits(const at::Tensor& values)
@@ -185,33 +179,16 @@ Scan scanFromTotals(const scan::Totals& totals, std::int64_t count)
 
 scan::TileGrid tileGridOf(std::int64_t rows, std::int64_t cols, bool transposed)
 {
-    const auto step = [](std::int64_t length) { return std::max<std::int64_t>((length + maxTiles - 1) / maxTiles, 1); };
-    const auto height = transposed ? cols : rows;
-    const auto width = transposed ? rows : cols;
-    scan::TileGrid grid;
-    grid.layout = {rows, cols, transposed};
-    grid.tileRows = step(height);
-    grid.tileCols = step(width);
-    grid.height = (height + grid.tileRows - 1) / grid.tileRows;
-    grid.width = (width + grid.tileCols - 1) / grid.tileCols;
-    return grid;
+    const auto map = transposed ? tensorfile::cutIntoTiles(cols, rows) : tensorfile::cutIntoTiles(rows, cols);
+    return {{rows, cols, transposed}, map.tileRows, map.tileCols, map.height, map.width};
 }
 
 TileMap tileMapFrom(const scan::TileGrid& grid, const scan::Tile* tiles)
 {
-    TileMap map;
-    map.rows = grid.layout.transposed ? grid.layout.cols : grid.layout.rows;
-    map.cols = grid.layout.transposed ? grid.layout.rows : grid.layout.cols;
-    map.tileRows = grid.tileRows;
-    map.tileCols = grid.tileCols;
-    map.height = static_cast<std::int32_t>(grid.height);
-    map.width = static_cast<std::int32_t>(grid.width);
+    const auto& [rows, cols, transposed] = grid.layout;
+    auto map = transposed ? tensorfile::cutIntoTiles(cols, rows) : tensorfile::cutIntoTiles(rows, cols);
     for (const auto* tile = tiles; tile != tiles + grid.height * grid.width; ++tile) {
-        const bool any = tile->low <= tile->high;
-        map.min.push_back(any ? fromOrder(tile->low) : 0.0F);
-        map.max.push_back(any ? fromOrder(tile->high) : 0.0F);
-        map.absmax.push_back(std::bit_cast<float>(tile->largest));
-        map.classes.push_back(static_cast<std::uint8_t>(tile->classes));
+        tensorfile::addTile(map, {tile->low, tile->high, static_cast<std::uint32_t>(tile->largest), tile->classes});
     }
     return map;
 }

@@ -391,6 +391,32 @@ void gather(const double* values, std::int64_t count, double smallest, TileSums&
     }
 }
 
+} // namespace
+
+TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols)
+{
+    const auto step = [](std::int64_t length) { return std::max<std::int64_t>((length + maxTiles - 1) / maxTiles, 1); };
+    TileMap map;
+    map.rows = rows;
+    map.cols = cols;
+    map.tileRows = step(rows);
+    map.tileCols = step(cols);
+    map.height = static_cast<std::int32_t>((rows + map.tileRows - 1) / map.tileRows);
+    map.width = static_cast<std::int32_t>((cols + map.tileCols - 1) / map.tileCols);
+    return map;
+}
+
+void addTile(TileMap& map, const TileSums& sums)
+{
+    const bool any = sums.low <= sums.high;
+    map.min.push_back(any ? fromOrder(sums.low) : 0.0F);
+    map.max.push_back(any ? fromOrder(sums.high) : 0.0F);
+    map.absmax.push_back(std::bit_cast<float>(sums.largest));
+    map.classes.push_back(static_cast<std::uint8_t>(sums.classes));
+}
+
+namespace {
+
 /// Tiles of a rows x cols matrix that is fed line by line, lines being columns where `transposed`.
 class TileBuilder
 {
@@ -398,13 +424,8 @@ public:
     TileBuilder(std::int64_t rows, std::int64_t cols, bool transposed, double smallest)
         : m_transposed(transposed)
         , m_smallest(smallest)
+        , m_map(cutIntoTiles(rows, cols))
     {
-        m_map.rows = rows;
-        m_map.cols = cols;
-        m_map.tileRows = std::max<std::int64_t>((rows + maxTiles - 1) / maxTiles, 1);
-        m_map.tileCols = std::max<std::int64_t>((cols + maxTiles - 1) / maxTiles, 1);
-        m_map.height = static_cast<std::int32_t>((rows + m_map.tileRows - 1) / m_map.tileRows);
-        m_map.width = static_cast<std::int32_t>((cols + m_map.tileCols - 1) / m_map.tileCols);
         m_sums.resize(static_cast<std::size_t>(m_map.height) * static_cast<std::size_t>(m_map.width));
     }
 
@@ -423,11 +444,7 @@ public:
     TileMap finish()
     {
         for (const auto& sums : m_sums) {
-            const bool any = sums.low <= sums.high;
-            m_map.min.push_back(any ? fromOrder(sums.low) : 0.0F);
-            m_map.max.push_back(any ? fromOrder(sums.high) : 0.0F);
-            m_map.absmax.push_back(std::bit_cast<float>(sums.largest));
-            m_map.classes.push_back(static_cast<std::uint8_t>(sums.classes));
+            addTile(m_map, sums);
         }
         return std::move(m_map);
     }

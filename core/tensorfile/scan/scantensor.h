@@ -16,6 +16,8 @@
 
 namespace nanscope::tensorfile {
 
+struct TileSums;
+
 /// Scans every matrix of a tensor of any floating or integer type, strides honoured, at memory speed where rows
 /// are contiguous.
 Result<std::vector<Scan>> scanTensor(const Tensor& tensor);
@@ -33,6 +35,12 @@ TileMap tileMatrix(
     std::span<const float> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
 TileMap tileMatrix(
     std::span<const double> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+
+/// How a matrix is cut into tiles, in the capture's own orientation: a map without values.
+TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols);
+
+/// Adds the next tile of a map, row by row.
+void addTile(TileMap& map, const TileSums& sums);
 
 /// Tile map of one matrix of a tensor in a file.
 Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch);
