@@ -57,14 +57,10 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
 constexpr const char* sceneColumns =
     "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
     "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
-    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem, gradients, bad_gradients, "
-    "momenta, bad_momenta, first_bad_parameter";
+    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem";
 
-/// The same of a session that was written before it had the last five.
-constexpr const char* sceneColumnsOf14 =
-    "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
-    "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
-    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem, NULL, NULL, NULL, NULL, NULL";
+/// Behind them, since parametersVersion.
+constexpr const char* parameterColumns = "gradients, bad_gradients, momenta, bad_momenta, first_bad_parameter";
 
 /// The value that is called so; the first where none is, as in a session that was changed by hand.
 template <class Enum>
@@ -88,7 +84,7 @@ void readCalls(const Statement& row, Scene& scene)
     scene.outputBad = row.integer(5) != 0;
 }
 
-/// `row` has the columns of sceneColumns.
+/// `row` has the columns of sceneColumns and parameterColumns.
 Scene readScene(const Statement& row)
 {
     Scene scene;
@@ -143,9 +139,9 @@ public:
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
         , m_insertScene(db,
-              fmt::format("INSERT INTO capture_scenes ({}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+              fmt::format("INSERT INTO capture_scenes ({}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
                           "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  sceneColumns))
+                  sceneColumns, parameterColumns))
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -297,7 +293,8 @@ void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersi
 
 Scene storedScene(sqlite3* db, std::int64_t id)
 {
-    Statement find(db, fmt::format("SELECT {} FROM capture_scenes WHERE capture_id = ?", sceneColumns));
+    Statement find(
+        db, fmt::format("SELECT {}, {} FROM capture_scenes WHERE capture_id = ?", sceneColumns, parameterColumns));
     return find.bind(id).step() ? readScene(find) : Scene {};
 }
 
@@ -486,8 +483,8 @@ std::vector<Capture> readCaptures(sqlite3* db)
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
     if (const auto version = pragmaValue(db, "user_version"); version >= wholeScenesVersion) {
         attach(db, captures, wholeScenesVersion,
-            fmt::format("SELECT {} FROM capture_scenes ORDER BY capture_id",
-                version >= parametersVersion ? sceneColumns : sceneColumnsOf14),
+            fmt::format("SELECT {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
+                version >= parametersVersion ? parameterColumns : "NULL, NULL, NULL, NULL, NULL"),
             [](Capture& c, const Statement& row) { c.scene = readScene(row); });
     } else {
         attach(db, captures, scenesVersion,
