@@ -31,8 +31,8 @@ Result<session::Session> sessionOf(const RunJudge::Subject& subject)
 
 } // namespace
 
-RunJudge::RunJudge(Ears ears)
-    : m_ears(std::move(ears))
+RunJudge::RunJudge(Listener listener)
+    : m_listener(std::move(listener))
     , m_thread([this] { work(); })
 { }
 
@@ -177,7 +177,7 @@ void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last
         told->second = blame;
     }
     if (news) {
-        m_ears.verdict(verdict, run);
+        m_listener.verdict(verdict, run);
     }
     const std::lock_guard lock(m_mutex);
     // It may have been written again while its verdict was told.
@@ -195,11 +195,12 @@ workflow::OpenedRun RunJudge::opened(const Subject& subject) const
     }
     auto session = sessionOf(subject);
     if (!session) {
-        m_ears.unkept(sentence(session.error()));
+        m_listener.unkept(sentence(session.error()));
     } else if (const auto points = workflow::readJudgingPoints(read.run, *session); !points) {
         read.run = *subject.run;
-        m_ears.failure("The values of the logs could not be read from the session: verdicts are given without them, "
-                       "and the diagnosis is not stored. "
+        m_listener.failure(
+            "The values of the logs could not be read from the session: verdicts are given without them, "
+            "and the diagnosis is not stored. "
             + sentence(points.error()));
     } else {
         read.session = std::move(*session);
@@ -229,7 +230,7 @@ void RunJudge::judgeOne(const Subject& subject)
     }
     auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
     if (!diagnosis) {
-        m_ears.failure("The run could not be judged: " + sentence(diagnosis.error()));
+        m_listener.failure("The run could not be judged: " + sentence(diagnosis.error()));
         return;
     }
     if (!diagnosis->stopped.empty()) {
@@ -256,14 +257,14 @@ void RunJudge::storeAgain(const Subject& subject)
     if (auto session = sessionOf(subject)) {
         store(*session);
     } else {
-        m_ears.unkept(sentence(session.error()));
+        m_listener.unkept(sentence(session.error()));
     }
 }
 
 void RunJudge::store(session::Session& session)
 {
     if (const auto stored = workflow::storeDiagnosis(session, m_unstored->diagnosis, m_unstored->from); !stored) {
-        m_ears.unkept(sentence(stored.error()));
+        m_listener.unkept(sentence(stored.error()));
     } else {
         m_unstored.reset();
         m_owes = false;

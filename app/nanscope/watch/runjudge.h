@@ -35,14 +35,14 @@ public:
         bool onlyToStore = false; ///< nothing is new: it is for the session that it is judged, if it has to be
     };
 
-    /// Who hears of it, on the judging thread.
-    struct Ears
+    /// What is called on the judging thread.
+    struct Listener
     {
         std::function<void(const CaptureVerdict&, const RunData&)> verdict; ///< of a birth, and again where it changed
         std::function<void(const std::string&)> failure; ///< a sentence
         std::function<void(const std::string&)> unkept; ///< why a diagnosis could not be stored, as a sentence
     };
-    explicit RunJudge(Ears ears);
+    explicit RunJudge(Listener listener);
     ~RunJudge();
     RunJudge(const RunJudge&) = delete;
     RunJudge& operator=(const RunJudge&) = delete;
@@ -72,7 +72,7 @@ private:
     bool isUntold(const CaptureVerdict& verdict);
     void makeWay();
 
-    const Ears m_ears;
+    const Listener m_listener;
     std::atomic<bool> m_owes = false;
     std::mutex m_mutex;
     std::condition_variable m_changed;
