@@ -360,6 +360,16 @@ TEST(ElidedLabel, KeepsTheWholeTextAsToolTip)
     EXPECT_EQ(label.toolTip(), label.fullText());
 }
 
+TEST(ElidedLabel, IsAsHighAsItsPaddingNeeds)
+{
+    ElidedLabel label;
+    label.setStyleSheet(QStringLiteral("padding: 4px"));
+    label.setFullText(QStringLiteral("gap"));
+    label.resize(200, 40);
+    EXPECT_GE(label.sizeHint().height(), label.fontMetrics().height() + 8);
+    EXPECT_EQ(label.minimumSizeHint().height(), label.sizeHint().height());
+}
+
 TEST(ElidedLabel, BreaksBetweenWordsBeforeItElides)
 {
     ElidedLabel label;

@@ -153,7 +153,7 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
     }
     if (!rollback.recommended) {
         return rollback.checkpoints.empty() ? fmt::format(
-                   "{}; resume from a checkpoint written before update {}, none is known here", setting, life.first())
+                   "{}; resume from a checkpoint written before update {} (none is known here)", setting, life.first())
                                             : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     const auto* chosen = recommendedOf(rollback);

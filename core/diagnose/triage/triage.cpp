@@ -140,7 +140,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture)
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (known && known->badGradients + known->badMomenta == 0) {
-        v.notTestable.push_back({parametersText(*known) + "; others were not looked at", "sidecar"});
+        v.notTestable.push_back({parametersText(*known) + "; it may have missed the one of this call", "sidecar"});
     }
 }
 

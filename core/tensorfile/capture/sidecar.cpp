@@ -124,8 +124,8 @@ std::optional<StaleOutput> staleIn(const simdjson::dom::object& object)
     return std::nullopt;
 }
 
-/// Counts one of the two things; false where it was not finite.
-bool isFinite(const Value& value, std::int64_t& all, std::int64_t& bad)
+/// Counts a gradient or a momentum that the helper looked at; false where it was not finite.
+bool countFinite(const Value& value, std::int64_t& all, std::int64_t& bad)
 {
     bool finite = true;
     if (value.get(finite) == simdjson::SUCCESS) {
@@ -143,8 +143,8 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
     }
     ParameterState state;
     for (const auto one : found) {
-        const bool gradient = isFinite(one["grad_finite"], state.gradients, state.badGradients);
-        const bool momentum = isFinite(one["momentum_finite"], state.momenta, state.badMomenta);
+        const bool gradient = countFinite(one["grad_finite"], state.gradients, state.badGradients);
+        const bool momentum = countFinite(one["momentum_finite"], state.momenta, state.badMomenta);
         if ((!gradient || !momentum) && state.firstBad.empty()) {
             state.firstBad = textIn(one["parameter"], mostName);
         }
