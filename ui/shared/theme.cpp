@@ -133,7 +133,7 @@ QToolBar QToolButton#primary, QPushButton#primary { background: @accent; border-
 QToolBar QToolButton#primary:hover, QPushButton#primary:hover { background: @accentHover; }
 QToolBar QToolButton#primary:disabled, QPushButton#primary:disabled { background: @sunken; border-color: @line;
   color: @disabled; }
-QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; border: none; }
+QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; border: none; background: @muted; }
 QStatusBar { background: @surface; border-top: 1px solid @line; }
 QStatusBar::item { border: none; }
 QStatusBar QLabel { color: @muted; padding: 2px 8px; }
