@@ -216,8 +216,7 @@ std::vector<Card> birthCards()
     return {
         {"P8", "What the first bad value was made by", "info",
             "an operation, kernel, product or module named by a checker; a captured input over 65,504 (fp16); "
-            "infinities "
-            "without NaN (seed 004, P8)",
+            "infinities without NaN",
             {"F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and the "
              "divisor",
                 "clamp before the operation, not after it: the gradient at the edge is the problem"},
@@ -351,8 +350,8 @@ std::vector<Card> nonFiniteCards()
             "z-loss (P15) and query-key norm (P16) keep logits from growing"},
         overflowCollapse});
     cards.push_back({"P11", "The same step goes bad again", "warning",
-        "equal first bad step in at least two attempts that were good before (seed 004, P11; Megatron-LM skips an "
-        "iteration seen twice)",
+        "equal first bad step in at least two attempts that were good before (Megatron-LM skips an iteration seen "
+        "twice)",
         {"look at that batch: finite values, labels inside of the classes, no empty sequence",
             "another order of the data tells the batch from the weights: does the step move with it?",
             "assert torch.isfinite(x).all() where the batch enters, with its index in the message"},

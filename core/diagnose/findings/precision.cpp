@@ -172,8 +172,7 @@ std::vector<Card> precisionCards()
 {
     return {
         {"P1", "The range of fp16 explains a captured fault", "warning",
-            "fp16 replay bad and a wider one fine on the same input: range; both bad: model, data or kernel (seed 004, "
-            "P1)",
+            "fp16 replay bad and a wider one fine on the same input: range; both bad: model, data or kernel",
             {"run this part in bf16 or fp32 and see whether the fault stays away",
                 "fp32 on the same data tells a fault of the numbers from one of the model"},
             precisionChoice},
@@ -189,7 +188,7 @@ std::vector<Card> precisionCards()
                 "on V100, T4 and RTX 20xx use fp16 with a GradScaler"},
             cardCapability},
         {"P4", "Formats meet that do not go together", "warning",
-            "an error or a warning that names the formats (seed 004, P4; text only, so low confidence)",
+            "an error or a warning that names the formats (text only, so low confidence)",
             {"autocast around forward and loss only; backward outside of it; no model.half()",
                 "torch.amp.autocast(\"cuda\") instead of torch.cuda.amp; a thread of its own needs autocast of its "
                 "own"},

@@ -261,7 +261,7 @@ std::vector<Card> spikeCards()
 {
     return {
         {"P12", "The loss spikes", "warning", "",
-            {"a longer warmup, then a peak learning rate 3 to 10 times lower (seed 004, P12)",
+            {"a longer warmup, then a peak learning rate 3 to 10 times lower",
                 "go back to a checkpoint well before the spike; PaLM skipped 200 to 500 batches as well",
                 "log the gradient norm of every step: it often rises first"},
             lossSpike},
