@@ -321,8 +321,10 @@ private:
     Result<void> identifyWhatRan(Evidence& e, const Matrix& matrix)
     {
         auto& facts = e.facts;
-        const auto watch = [&](const replay::Variant& variant, Precision precision) {
-            m_job.progress(progressOf(variant, precision, matrix.stored));
+        const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
+            auto progress = progressOf(variant, precision, matrix.stored);
+            progress.message = fmt::format("{} of {} variants: {}", place.done, place.all, progress.message);
+            m_job.progress(progress);
         };
         auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);
         if (!fit) {

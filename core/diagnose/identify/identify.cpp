@@ -132,10 +132,12 @@ public:
     OwnOutput takeNearest() { return std::move(m_nearest); }
 
 private:
-    Result<VariantFits> exactFits() const
+    Result<VariantFits> exactFits()
     {
         VariantFits fits;
-        for (const auto* variant : m_catalogue.all()) {
+        const auto variants = m_catalogue.all();
+        for (const auto* variant : variants) {
+            m_place = {fits.size() + 1, variants.size()};
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
             auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
@@ -201,7 +203,9 @@ private:
     Result<VariantFits> addFaithful(VariantFits fits)
     {
         const double bound = faithfulBound(fits);
+        m_place = {0, fits.size()};
         for (auto& [variant, fit] : fits) {
+            ++m_place.done;
             if (best(fit) > bound) {
                 continue;
             }
@@ -220,7 +224,9 @@ private:
         const double bound = faithfulBound(sampled);
         const bool tells = !concentrated(m_sample->values());
         std::map<std::size_t, Fits> own;
+        m_place = {0, sampled.size()};
         for (const auto i : nearestFirst(sampled)) {
+            ++m_place.done;
             const auto exact = withTheRestOf(sampled);
             if (best(sampled[i].second) > bound || (tells && cannotHaveRun(exact[i].second, exact))) {
                 continue;
@@ -300,9 +306,7 @@ private:
         if (m_element.outputScan.finite()) {
             return outputOf(variant, variant.precision);
         }
-        if (m_watch) {
-            m_watch(variant, variant.precision);
-        }
+        tell(variant, variant.precision);
         return replayOwn({&variant, variant.precision}, m_element, m_epsilon, m_device, m_cancel)
             .map([&](OwnReplay own) {
                 m_own.emplace(&variant, std::move(own.result));
@@ -326,11 +330,16 @@ private:
         return outputOf(variant, precision).map([&](ValueView output) { return fitsOf(m_element, output, m_signal); });
     }
 
-    Result<Values> outputOf(const replay::Variant& variant, Precision precision) const
+    void tell(const replay::Variant& variant, Precision precision) const
     {
         if (m_watch) {
-            m_watch(variant, precision);
+            m_watch(variant, precision, m_place);
         }
+    }
+
+    Result<Values> outputOf(const replay::Variant& variant, Precision precision) const
+    {
+        tell(variant, precision);
         replay::ReplayOptions options;
         options.precision = precision;
         options.rounding.lowering = variant.lowering;
@@ -346,6 +355,7 @@ private:
     replay::Device& m_device;
     const CancelToken& m_cancel;
     const ReplayWatch& m_watch;
+    ReplayPlace m_place;
     std::vector<replay::SingularDirection> m_signal;
     std::shared_ptr<const replay::SingularSystem> m_system; ///< of a small element, or where the sample has none
     std::optional<SampledFits> m_sample; ///< of a large one; none where it was cancelled

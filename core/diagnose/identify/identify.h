@@ -35,8 +35,15 @@ struct ElementFit
     OwnOutput nearest {}; ///< of what was replayed in its own format, that which comes closest
 };
 
-/// Told of every replay before it starts.
-using ReplayWatch = std::function<void(const replay::Variant& variant, Precision precision)>;
+/// The variant that is compared now, counted from 1.
+struct ReplayPlace
+{
+    std::size_t done = 0;
+    std::size_t all = 0;
+};
+
+/// Called before every replay.
+using ReplayWatch = std::function<void(const replay::Variant& variant, Precision precision, ReplayPlace place)>;
 
 /// Elements whose smaller side has so many rows are compared with exact outputs in a sample of tiles. The lab's are
 /// smaller.

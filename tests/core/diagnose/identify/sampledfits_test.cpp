@@ -291,7 +291,7 @@ TEST(SampledFits, LeaveReplaysOutOnlyOfWhatIsFarBehind)
     const auto element = elementOf(Spectrum::gaussian, wide, "dion-ns5");
     const auto device = replay::makeEigenDevice(1);
     std::vector<std::string> replayed;
-    const diagnose::ReplayWatch watch = [&](const replay::Variant& variant, Precision) {
+    const diagnose::ReplayWatch watch = [&](const replay::Variant& variant, Precision, diagnose::ReplayPlace) {
         replayed.push_back(variant.name);
     };
     ASSERT_TRUE(diagnose::identifyElement(element, {}, {}, *device, {}, watch, 1));
