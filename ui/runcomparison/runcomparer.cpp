@@ -3,6 +3,7 @@
 #include "ui/runcomparison/runcomparer.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -35,6 +36,13 @@ Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
 
 namespace {
 
+/// With the folder around it, which tells two runs of one name apart.
+std::string longName(const RunData& run)
+{
+    const std::filesystem::path root(run.root);
+    return (root.parent_path().filename() / root.filename()).string();
+}
+
 bool isCut(const RunData& run)
 {
     return std::ranges::any_of(run.series, [](const Series& series) {
@@ -47,8 +55,14 @@ bool isCut(const RunData& run)
 std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData& b, std::int64_t shift)
 {
     auto runs = std::make_shared<ComparedRuns>();
-    runs->nameA = a.name;
-    runs->nameB = b.name == a.name ? b.root : b.name;
+    runs->same = !a.root.empty() && a.root == b.root;
+    const bool alike = a.name == b.name && !runs->same;
+    runs->nameA = alike ? longName(a) : a.name;
+    runs->nameB = alike ? longName(b) : b.name;
+    if (alike && runs->nameA == runs->nameB) {
+        runs->nameA = a.root;
+        runs->nameB = b.root;
+    }
     runs->shift = shift;
     runs->partial = isCut(a) || isCut(b);
     runs->comparison = diagnose::compareRuns(a, b, shift);

@@ -21,6 +21,7 @@ struct ComparedRuns
     std::string nameA;
     std::string nameB;
     std::int64_t shift = 0;
+    bool same = false; ///< one folder, compared with itself
     bool partial = false; ///< one of them has more points than are read
     diagnose::RunComparison comparison;
     RunData both;

@@ -44,8 +44,51 @@ QString seriesName(const diagnose::SeriesComparison& series)
     return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
 }
 
-QString headlineOf(const ComparedRuns& runs)
+/// Which of them is not finite, and where first.
+struct Bad
 {
+    QString series;
+    Point point;
+};
+
+std::optional<Bad> firstBad(const diagnose::RunComparison& comparison, diagnose::Trace diagnose::SeriesComparison::*run)
+{
+    std::optional<Bad> bad;
+    for (const diagnose::SeriesComparison& series : comparison.series) {
+        const std::vector<Point>& points = (series.*run).points;
+        const auto found = std::ranges::find_if(points, diagnose::isNonFinite, &Point::state);
+        if (found != points.end() && (!bad || found->step < bad->point.step)) {
+            bad = {seriesName(series), *found};
+        }
+    }
+    return bad;
+}
+
+QString badWords(const ComparedRuns& runs)
+{
+    const auto a = firstBad(runs.comparison, &diagnose::SeriesComparison::a);
+    const auto b = firstBad(runs.comparison, &diagnose::SeriesComparison::b);
+    if (a && b) {
+        return RunComparisonWindow::tr("neither stays finite: %1 until step %2, %3 until step %4")
+            .arg(qstr(runs.nameA))
+            .arg(a->point.step)
+            .arg(qstr(runs.nameB))
+            .arg(b->point.step);
+    }
+    if (!a && !b) {
+        return {};
+    }
+    const Bad& bad = a ? *a : *b;
+    return RunComparisonWindow::tr("only %1 is not finite: %2 is %3 at step %4")
+        .arg(qstr(a ? runs.nameA : runs.nameB), bad.series, valueWord(bad.point))
+        .arg(bad.point.step);
+}
+
+QString differenceWords(const ComparedRuns& runs)
+{
+    if (runs.same) {
+        return RunComparisonWindow::tr("Both are the same folder: there is nothing to compare");
+    }
     const diagnose::SeriesComparison* first = runs.comparison.first();
     if (first) {
         return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
@@ -57,6 +100,13 @@ QString headlineOf(const ComparedRuns& runs)
         runs.comparison.series, [](const diagnose::SeriesComparison& series) { return series.common > 0; });
     return any ? RunComparisonWindow::tr("No value differs at the steps that both logs have")
                : RunComparisonWindow::tr("The runs have no step of any series in common; shift one of them");
+}
+
+QString headlineOf(const ComparedRuns& runs)
+{
+    const QString bad = runs.same ? QString() : badWords(runs);
+    const QString difference = differenceWords(runs);
+    return bad.isEmpty() ? difference : QStringLiteral("%1; %2").arg(difference, bad);
 }
 
 TextTable seriesTable(const diagnose::RunComparison& comparison)

@@ -45,7 +45,21 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     RunComparisonWindow window;
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
-    EXPECT_EQ(window.headline(), QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b"));
+    EXPECT_EQ(window.headline(),
+        QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b; only b is not finite: Loss is NaN at step 3"));
+    window.setRuns(comparedRuns(runOf("a", 1, {3, nan, nan}), runOf("b", 1, {3, 2.5, nan}), 0));
+    EXPECT_EQ(window.headline(),
+        QStringLiteral(
+            "Loss differs from step 2 on: NaN in a, 2.5 in b; neither stays finite: a until step 2, b until step 3"));
+    RunData itself = runOf("a", 1, {3, nan});
+    itself.root = "/runs/a";
+    window.setRuns(comparedRuns(itself, itself, 0));
+    EXPECT_EQ(window.headline(), QStringLiteral("Both are the same folder: there is nothing to compare"));
+    RunData namesake = runOf("a", 1, {3, 2});
+    namesake.root = "/others/a";
+    EXPECT_EQ(comparedRuns(itself, namesake, 0)->nameA, "runs/a");
+    EXPECT_EQ(comparedRuns(itself, namesake, 0)->nameB, "others/a");
+    window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(cell(*window.series(), 0, 0), QStringLiteral("Loss"));
     EXPECT_EQ(cell(*window.series(), 0, 1), QStringLiteral("3"));
     EXPECT_EQ(cell(*window.series(), 0, 10), QStringLiteral("b.log:10"));
