@@ -673,10 +673,15 @@ void PaneArea::showTabsOfCaptures(bool shown)
 }
 
 /// What the logs hold is all there is to see then: the curves stay in sight below whatever is read.
-void PaneArea::placeTimeline(bool below)
+/// Where there are logs alone, the curves are what there is to see.
+void PaneArea::placeTimeline(bool alone)
 {
-    (below ? m_centre : m_timelineTab)->addWidget(m_panes.timeline);
-    m_centre->setSizes({height(), height()});
+    if (alone) {
+        m_centre->insertWidget(0, m_panes.timeline);
+        m_centre->setSizes({height() * 3, height() * 2});
+    } else {
+        m_timelineTab->addWidget(m_panes.timeline);
+    }
 }
 
 } // namespace nanscope

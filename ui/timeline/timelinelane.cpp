@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr double eventRow = 1;
 constexpr double nonFiniteRow = 0;
 constexpr int laneHeight = 36;
+constexpr double stretchHeight = 4; ///< half a mark's: where it begins and ends a mark stands out
 
 QCPScatterStyle barMark(const QColor& color)
 {
@@ -84,12 +86,15 @@ TimelineLane::TimelineLane(QCustomPlot* plot)
     m_rect->axis(QCPAxis::atLeft)->setTicker(names);
     m_rect->axis(QCPAxis::atLeft)->setTickLength(0);
     for (std::size_t i = 0; i < m_events.size(); ++i) {
+        m_stretches[i] = addMarks(plot, m_rect);
+        m_stretches[i]->setLineStyle(QCPGraph::lsLine);
+        m_stretches[i]->setAntialiased(false);
         m_nonFinite[i] = addMarks(plot, m_rect);
         m_events[i] = addMarks(plot, m_rect);
     }
     // A bar one pixel wide has to have its own colour, wherever between two pixels it falls.
     m_nonFinite[0]->setAntialiasedScatters(false);
-    m_birth = addVertical(plot, below);
+    m_start = addVertical(plot, below);
 }
 
 void TimelineLane::restyle(const QFont& font)
@@ -106,12 +111,30 @@ void TimelineLane::restyle(const QFont& font)
     m_events[1]->setScatterStyle(
         QCPScatterStyle(QCPScatterStyle::ssCircle, QPen(theme().muted, 1.2), QBrush(theme().surface), 6));
     m_events[2]->setScatterStyle(mark(QCPScatterStyle::ssSquare, theme().muted, 5));
-    m_birth->setPen(QPen(theme().birth, 1));
+    const QColor colors[] = {theme().nan, theme().posInf, theme().negInf};
+    for (std::size_t i = 0; i < m_stretches.size(); ++i) {
+        m_stretches[i]->setPen(QPen(colors[i], stretchHeight, Qt::SolidLine, Qt::FlatCap));
+    }
+    placeStart();
+}
+
+void TimelineLane::placeStart()
+{
+    const std::optional<double> at = m_birth ? m_birth : m_firstMark;
+    m_start->setVisible(at.has_value());
+    m_start->setPen(m_birth ? QPen(theme().birth, 1) : QPen(theme().nan, 1, Qt::DashLine));
+    if (at) {
+        m_start->point1->setCoords(*at, 0);
+        m_start->point2->setCoords(*at, 1);
+    }
 }
 
 void TimelineLane::setMarks(std::span<const NonFiniteMark> marks)
 {
     std::array<QVector<double>, 3> positions;
+    const auto first = std::ranges::min_element(marks, {}, &NonFiniteMark::position);
+    m_firstMark = first == marks.end() ? std::nullopt : std::optional(first->position);
+    placeStart();
     for (const NonFiniteMark& mark : marks) {
         positions[static_cast<std::size_t>(mark.state) - static_cast<std::size_t>(PointState::nan)] << mark.position;
     }
@@ -120,18 +143,29 @@ void TimelineLane::setMarks(std::span<const NonFiniteMark> marks)
     }
 }
 
+void TimelineLane::setStretches(PointState state, std::span<const Interval> stretches)
+{
+    QVector<double> steps;
+    QVector<double> rows;
+    for (const Interval& stretch : stretches) {
+        steps << stretch.low << stretch.high << stretch.high;
+        rows << nonFiniteRow << nonFiniteRow << std::numeric_limits<double>::quiet_NaN();
+    }
+    m_stretches[static_cast<std::size_t>(state) - static_cast<std::size_t>(PointState::nan)]->setData(
+        steps, rows, true);
+}
+
 void TimelineLane::setEvents(std::span<const TimelineEvent> events)
 {
     std::array<QVector<double>, 3> positions;
-    m_birth->setVisible(false);
+    m_birth.reset();
     for (const TimelineEvent& event : events) {
         positions[static_cast<std::size_t>(event.kind)] << event.position;
-        if (event.kind == TimelineEvent::Kind::birth && !m_birth->visible()) {
-            m_birth->point1->setCoords(event.position, 0);
-            m_birth->point2->setCoords(event.position, 1);
-            m_birth->setVisible(true);
+        if (event.kind == TimelineEvent::Kind::birth && !m_birth) {
+            m_birth = event.position;
         }
     }
+    placeStart();
     for (std::size_t i = 0; i < positions.size(); ++i) {
         setMarksOf(m_events[i], positions[i], eventRow);
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include <QFont>
@@ -30,17 +31,24 @@ public:
     QCPAxisRect* rect() const { return m_rect; }
     void restyle(const QFont& font);
     void setMarks(std::span<const NonFiniteMark> marks);
+    /// Where every sample is of the state, drawn as one bar.
+    void setStretches(PointState state, std::span<const Interval> stretches);
     void setEvents(std::span<const TimelineEvent> events);
     /// The event whose mark lies under a point of the plot.
     const TimelineEvent* eventAt(std::span<const TimelineEvent> events, const QPointF& at) const;
     bool contains(const QPointF& at) const;
 
 private:
+    void placeStart();
+
     QCustomPlot* m_plot;
     QCPAxisRect* m_rect;
     std::array<QCPGraph*, 3> m_nonFinite {}; ///< NaN, +Inf, −Inf
+    std::array<QCPGraph*, 3> m_stretches {}; ///< the same
     std::array<QCPGraph*, 3> m_events {}; ///< birth, capture, other
-    QCPItemStraightLine* m_birth = nullptr;
+    QCPItemStraightLine* m_start = nullptr; ///< where it began: the first birth, else the first that is not finite
+    std::optional<double> m_birth;
+    std::optional<double> m_firstMark;
 };
 
 } // namespace nanscope

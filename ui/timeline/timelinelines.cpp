@@ -271,6 +271,50 @@ std::vector<NonFiniteMark> nonFiniteMarks(std::span<const Bucket> buckets, Inter
     return marks;
 }
 
+namespace {
+
+void addStretches(std::vector<Interval>& stretches, std::span<const Bucket> buckets, Interval steps, std::size_t which)
+{
+    bool open = false;
+    for (const Bucket& bucket : within(buckets, steps)) {
+        const bool all = bucket.count > 0 && bucket.nonFinite[which] == bucket.count;
+        const double last = std::min(steps.high, static_cast<double>(bucket.lastStep));
+        if (all && open) {
+            stretches.back().high = last;
+        } else if (all) {
+            stretches.push_back({std::max(steps.low, static_cast<double>(bucket.firstStep)), last});
+        }
+        open = all;
+    }
+}
+
+std::vector<Interval> united(std::vector<Interval> intervals)
+{
+    std::ranges::sort(intervals, {}, &Interval::low);
+    std::vector<Interval> result;
+    for (const Interval& one : intervals) {
+        if (result.empty() || one.low > result.back().high) {
+            result.push_back(one);
+        } else {
+            result.back().high = std::max(result.back().high, one.high);
+        }
+    }
+    return result;
+}
+
+} // namespace
+
+std::vector<Interval> nonFiniteStretches(std::span<const TimelineTrace> traces, Interval steps, PointState state)
+{
+    const std::size_t which = static_cast<std::size_t>(state) - static_cast<std::size_t>(PointState::nan);
+    std::vector<Interval> stretches;
+    for (const TimelineTrace& trace : traces) {
+        addStretches(stretches, trace.buckets, steps, which);
+    }
+    std::erase_if(stretches, [](const Interval& stretch) { return stretch.low >= stretch.high; });
+    return united(std::move(stretches));
+}
+
 SampleCounts countSamples(std::span<const Bucket> buckets, Interval steps, int columns)
 {
     const ColumnGrid grid(steps, columns);

@@ -55,6 +55,10 @@ struct NonFiniteMark
 
 std::vector<NonFiniteMark> nonFiniteMarks(std::span<const Bucket> buckets, Interval steps, int columns);
 
+/// From the first to the last step of samples in a row that all are of this state, in any of the traces; none of a
+/// single sample.
+std::vector<Interval> nonFiniteStretches(std::span<const TimelineTrace> traces, Interval steps, PointState state);
+
 /// How many samples there are within the steps, how many stand for themselves, and what a logarithmic axis leaves out.
 struct SampleCounts
 {

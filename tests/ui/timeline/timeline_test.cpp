@@ -75,6 +75,32 @@ TEST(TimelineTrace, OneNanAmongAMillionHasAMark)
     EXPECT_EQ(marks[1].state, PointState::posInf);
 }
 
+TEST(TimelineTrace, NanAtEveryStepIsOneStretch)
+{
+    std::vector<TracePoint> data;
+    for (int i = 0; i < 1000; ++i) {
+        data.push_back(test::point(i, i >= 400 && i < 900 && i != 700 ? nan : 1));
+    }
+    data[950].value = nan;
+    data[950].state = PointState::nan;
+    TimelineTrace first;
+    first.buckets = bucketsOf(data);
+    EXPECT_EQ(nonFiniteStretches(std::vector {first}, {0, 999}, PointState::nan),
+        (std::vector<Interval> {{400, 699}, {701, 899}}))
+        << "and none of a single sample";
+    EXPECT_TRUE(nonFiniteStretches(std::vector {first}, {0, 999}, PointState::posInf).empty());
+    TimelineTrace second;
+    second.buckets = bucketsOf(points({2, nan, nan}));
+    EXPECT_EQ(nonFiniteStretches(std::vector {first, second}, {0, 500}, PointState::nan),
+        (std::vector<Interval> {{1, 2}, {400, 500}}));
+    for (int i = 690; i < 710; ++i) {
+        data[static_cast<std::size_t>(i)] = test::point(i, nan);
+    }
+    second.buckets = bucketsOf(data);
+    EXPECT_EQ(nonFiniteStretches(std::vector {first, second}, {0, 999}, PointState::nan),
+        (std::vector<Interval> {{400, 899}}));
+}
+
 TEST(TimelineTrace, ReducedPointsKeepTheirExtremesAndMarks)
 {
     std::vector<TracePoint> data;
