@@ -95,7 +95,7 @@ protected:
         list->selectRow(0);
         window->panes().timeline->view()->zoomBy(0.5, 3, TimelineView::Gesture::wheel);
         EXPECT_TRUE(settle());
-        window->workspace().sweepSelected();
+        window->workspace().sweepAgain();
         EXPECT_TRUE(settle());
         window->exportTo(temporary.filePath(QStringLiteral("report.html")));
         EXPECT_TRUE(settle());

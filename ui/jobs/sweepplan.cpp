@@ -134,18 +134,11 @@ SweepGrid sweepGrid(const SweepSubject& subject)
     return grid;
 }
 
-std::vector<replay::CellRequest> cellsToSweep(const SweepSubject& subject)
+namespace {
+
+std::vector<replay::CellRequest> cellsOfRows(
+    const SweepSubject& subject, const std::vector<replay::CellRequest>& rows, const std::vector<Precision>& precisions)
 {
-    const std::vector<replay::CellRequest> done = doneOf(subject);
-    std::vector<Precision> precisions = precisionsOf(subject.choice);
-    std::ranges::sort(precisions);
-    std::vector<replay::CellRequest> rows = wantedRows(subject);
-    std::vector<replay::CellRequest> missing;
-    std::ranges::copy_if(rows, std::back_inserter(missing),
-        [&](const replay::CellRequest& row) { return !isComplete(row, precisions, done); });
-    if (!missing.empty()) {
-        rows = std::move(missing);
-    }
     std::vector<replay::CellRequest> cells;
     for (const QString& variant : subject.variants) {
         for (const Precision precision : precisions) {
@@ -158,6 +151,29 @@ std::vector<replay::CellRequest> cellsToSweep(const SweepSubject& subject)
         }
     }
     return cells;
+}
+
+std::vector<Precision> sortedPrecisions(const SweepSubject& subject)
+{
+    std::vector<Precision> precisions = precisionsOf(subject.choice);
+    std::ranges::sort(precisions);
+    return precisions;
+}
+
+} // namespace
+
+std::vector<replay::CellRequest> cellsToSweep(const SweepSubject& subject)
+{
+    const std::vector<replay::CellRequest> done = doneOf(subject);
+    const std::vector<Precision> precisions = sortedPrecisions(subject);
+    std::vector<replay::CellRequest> rows = wantedRows(subject);
+    std::erase_if(rows, [&](const replay::CellRequest& row) { return isComplete(row, precisions, done); });
+    return cellsOfRows(subject, rows, precisions);
+}
+
+std::vector<replay::CellRequest> cellsWanted(const SweepSubject& subject)
+{
+    return cellsOfRows(subject, wantedRows(subject), sortedPrecisions(subject));
 }
 
 std::vector<replay::CellRequest> restOnCpu(const std::vector<replay::CellRequest>& ordered, const SweepSubject& subject)

@@ -29,9 +29,11 @@ struct SweepSubject
 /// Rows for what the next sweep replays, and for every other cell that is there or on its way.
 SweepGrid sweepGrid(const SweepSubject& subject);
 
-/// Every cell of the wanted rows that are not complete, or of all where none is missing; fp64 first, which the others
-/// are held against.
+/// Every cell of the wanted rows that are not complete, fp64 first, which the others are held against; none where
+/// nothing is missing.
 std::vector<replay::CellRequest> cellsToSweep(const SweepSubject& subject);
+/// The same of all wanted rows.
+std::vector<replay::CellRequest> cellsWanted(const SweepSubject& subject);
 
 /// What was ordered of other devices and is not there, on the CPU instead; nothing that fails there, too.
 std::vector<replay::CellRequest> restOnCpu(

@@ -35,7 +35,7 @@ protected:
         if (!open(copySample())) {
             return false;
         }
-        window->actions().sweep->trigger();
+        window->workspace().sweepAgain();
         return window->workspace().sweeping();
     }
 
@@ -86,7 +86,7 @@ TEST_F(BadWorker, DeadAtStartIsReplacedAndSaid)
     ASSERT_TRUE(waitUntil([this] { return !sentence().isEmpty(); }));
     EXPECT_TRUE(sentence().contains(QStringLiteral("ended with status 7"))) << sentence().toStdString();
     EXPECT_TRUE(sentence().contains(QStringLiteral("built-in CPU device")));
-    window->actions().sweep->trigger();
+    window->workspace().sweepAgain();
     EXPECT_TRUE(sweepEnds());
 }
 
@@ -98,7 +98,7 @@ TEST_F(BadWorker, OfAnotherVersionIsReplacedAndSaid)
     ASSERT_TRUE(waitUntil([this] { return !sentence().isEmpty(); }));
     EXPECT_TRUE(sentence().contains(QStringLiteral("The worker is of another version of Nanscope")))
         << sentence().toStdString();
-    window->actions().sweep->trigger();
+    window->workspace().sweepAgain();
     EXPECT_TRUE(sweepEnds());
 }
 
@@ -108,7 +108,7 @@ TEST_F(BadWorker, DeathInASweepIsSaidAndTheNextSweepRuns)
     ASSERT_TRUE(sweepEnds());
     EXPECT_TRUE(sentence().contains(QStringLiteral("ended with status 9"))) << sentence().toStdString();
     QSignalSpy notes(&window->workspace(), &Workspace::note);
-    window->actions().sweep->trigger();
+    window->workspace().sweepAgain();
     ASSERT_TRUE(sweepEnds());
     EXPECT_EQ(notes.value(0).value(0).toString(), QStringLiteral("Sweep done"));
 }
@@ -125,7 +125,7 @@ TEST_F(BadWorker, SweepAfterAHangingOneIsNotLostWithIt)
     window->actions().cancel->trigger();
     EXPECT_LT(clock.elapsed(), 200);
     EXPECT_FALSE(window->workspace().busy());
-    window->actions().sweep->trigger();
+    window->workspace().sweepAgain();
     ASSERT_TRUE(window->workspace().sweeping());
     EXPECT_TRUE(sweepEnds()) << "a process of its own finishes it";
     EXPECT_GE(cells.size(), 2);

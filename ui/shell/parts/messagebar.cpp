@@ -52,7 +52,7 @@ MessageBar::MessageBar(QWidget* parent)
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
     connect(m_offer, &QPushButton::clicked, this, [this] {
         hide();
-        Q_EMIT offerTaken();
+        m_taken();
     });
     hide();
 }
@@ -67,9 +67,11 @@ void MessageBar::showMessage(const QString& sentence, const QStringList& details
     show();
 }
 
-void MessageBar::showOffer(const QString& sentence, const QStringList& details, const QString& offer)
+void MessageBar::showOffer(
+    const QString& sentence, const QStringList& details, const QString& offer, const std::function<void()>& taken)
 {
     showMessage(sentence, details);
+    m_taken = taken;
     m_offer->setText(offer);
     m_offer->show();
 }

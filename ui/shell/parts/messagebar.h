@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
+
 #include <QFrame>
 #include <QStringList>
 
@@ -23,15 +25,14 @@ public:
 
     void showMessage(const QString& sentence, const QStringList& details = {});
     /// With a button that says what can be done about it.
-    void showOffer(const QString& sentence, const QStringList& details, const QString& offer);
+    void showOffer(
+        const QString& sentence, const QStringList& details, const QString& offer, const std::function<void()>& taken);
     QString sentence() const;
-
-Q_SIGNALS:
-    void offerTaken();
 
 private:
     ElidedLabel* m_text;
     QPushButton* m_offer;
+    std::function<void()> m_taken;
     QToolButton* m_more;
     QPlainTextEdit* m_details;
 };
