@@ -100,12 +100,6 @@ Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
     return members;
 }
 
-bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
-{
-    const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
-    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
-}
-
 bool isBirth(const CaptureVerdict& verdict)
 {
     return verdict.role == Role::birth;
@@ -311,6 +305,12 @@ void nameBySidecars(std::vector<CaptureVerdict>& verdicts, const RunData& run, c
 }
 
 } // namespace
+
+bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
+{
+    const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
+    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
+}
 
 bool needsReplays(const RunData& run)
 {

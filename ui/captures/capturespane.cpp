@@ -230,8 +230,8 @@ void CapturesPane::measureColumns()
     fitColumns();
 }
 
-// In a narrow list the role gives way first, down to its mark and "birth", then the shape as a whole, then the verdict;
-// all are told by the tool tip. Only then does the list scroll.
+// In a narrow list the shape gives way first, as a whole, then the role, down to its mark and "birth", then the
+// verdict; all are in the tool tip. Only then does the list scroll.
 void CapturesPane::fitColumns()
 {
     if (m_wanted.empty()) {
@@ -243,23 +243,20 @@ void CapturesPane::fitColumns()
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
     }
+    if (missing > 0 && !m_view->isColumnHidden(CaptureModel::ShapeColumn)) {
+        m_view->setColumnHidden(CaptureModel::ShapeColumn, true);
+        missing -= widths[CaptureModel::ShapeColumn];
+    }
     QFont bold = font();
     bold.setBold(true);
     const int birth = QFontMetrics(bold).horizontalAdvance(roleWord(Role::birth)) + markWidth + padding;
     const std::pair<CaptureModel::Column, int> yielding[] = {
         {CaptureModel::RoleColumn, birth}, {CaptureModel::VerdictColumn, grid(10)}};
     for (const auto& [column, least] : yielding) {
-        if (column == CaptureModel::VerdictColumn && missing > 0 && !m_shapeUnwanted) {
-            m_view->setColumnHidden(CaptureModel::ShapeColumn, true);
-            missing -= widths[CaptureModel::ShapeColumn];
-        }
         const int given = std::clamp(widths[column] - least, 0, std::max(missing, 0));
         widths[column] -= given;
         missing -= given;
     }
-    // A column that went as a whole may leave more than was missing.
-    const int lost = m_wanted[CaptureModel::RoleColumn] - widths[CaptureModel::RoleColumn];
-    widths[CaptureModel::RoleColumn] += std::min(lost, std::max(-missing, 0));
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         m_view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
     }

@@ -171,7 +171,7 @@ bool DeepPlot::addLine(const QString& name, const QColor& color, int shape, Valu
         return false;
     }
     addGraph(values, color, shape, 1.5);
-    m_legend += (m_legend.isEmpty() ? QString() : QStringLiteral(" · ")) + name;
+    addLegend(name, color);
     return true;
 }
 
@@ -217,7 +217,8 @@ void DeepPlot::drawSignal()
     }
     if (!m_deep->shares.empty()) {
         addBand();
-        m_legend = tr("‖uᵀX‖ of %1 directions · dashed: published output").arg(m_deep->shares.size());
+        addLegend(tr("‖uᵀX‖ of %1 directions").arg(m_deep->shares.size()));
+        addLegend(tr("╌ published output"), theme().good);
     }
 }
 
@@ -225,7 +226,7 @@ void DeepPlot::rebuild()
 {
     plot().clearItems();
     plot().clearGraphs();
-    m_legend.clear();
+    clearLegend();
     QStringList lines;
     if (m_deep) {
         m_kind == Kind::errors ? drawErrors() : m_kind == Kind::eigenvalue ? drawEigenvalue() : drawSignal();

@@ -31,7 +31,6 @@ public:
     void setIteration(int iteration);
 
     static QString title(Kind kind);
-    QString legendText() const { return m_legend; }
     QString textOf(int iteration) const override;
 
 protected:
@@ -53,7 +52,6 @@ private:
     Kind m_kind;
     QCPItemStraightLine* m_marker = nullptr;
     std::optional<DeepGauges> m_deep;
-    QString m_legend;
     int m_iteration = -1;
 };
 

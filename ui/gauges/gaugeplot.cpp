@@ -120,17 +120,6 @@ void GaugePlot::addLine(const QString& name, const QColor& color, int shape, con
     addLegend(name, color);
 }
 
-/// Its words stay on one line where the legend takes two. The mark is the first of them.
-void GaugePlot::addLegend(const QString& name, const QColor& color)
-{
-    const QString joint = m_legend.isEmpty() ? QString() : QStringLiteral(" · ");
-    const QString words = QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
-    m_legend += joint + words;
-    m_legendHtml += joint
-        + QStringLiteral("<span style='color:%1'>%2</span>%3")
-              .arg(color.name(), words.left(1).toHtmlEscaped(), words.mid(1).toHtmlEscaped());
-}
-
 bool GaugePlot::drawsNothing() const
 {
     return plot().graphCount() == 0;
@@ -157,8 +146,7 @@ void GaugePlot::rebuild()
     const Theme& colors = theme();
     plot().clearItems();
     plot().clearGraphs();
-    m_legend.clear();
-    m_legendHtml.clear();
+    clearLegend();
     addLine(tr("• largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
     addLine(tr("□ ‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
     addLine(tr("● max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));

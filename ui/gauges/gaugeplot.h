@@ -35,9 +35,6 @@ public:
         double absmaxX = 0;
     };
     const std::vector<Row>& rows() const { return m_rows; }
-    QString legendText() const { return m_legend; }
-    /// The same with its marks in their colours.
-    QString legendHtml() const { return m_legendHtml; }
     /// True where no gauge is a finite number, too.
     bool drawsNothing() const;
     /// Tab-separated, a heading first; what is not known is empty. With the deep gauges of the cell, if it has any.
@@ -51,7 +48,6 @@ protected:
     int steps() const override { return m_rows.empty() ? 0 : m_rows.back().iteration; }
 
 private:
-    void addLegend(const QString& name, const QColor& color);
     void addLine(const QString& name, const QColor& color, int shape, const std::vector<std::optional<double>>& values);
     void addLimits();
 
@@ -60,8 +56,6 @@ private:
     std::optional<DeepGauges> m_deep; ///< for the table
     double m_formatMax = 0;
     QString m_format;
-    QString m_legend;
-    QString m_legendHtml;
     int m_iteration = -1;
 };
 

@@ -156,10 +156,10 @@ void GaugesPane::chooseView()
     showReadout({});
 }
 
-QString GaugesPane::legendText() const
+const StepPlot& GaugesPane::explained() const
 {
     const int view = m_hasDeep ? m_views->currentData().toInt() : alwaysView;
-    return view >= 0 ? m_deepPlots[static_cast<std::size_t>(view)]->legendText() : m_plot->legendText();
+    return view >= 0 ? static_cast<const StepPlot&>(*m_deepPlots[static_cast<std::size_t>(view)]) : *m_plot;
 }
 
 void GaugesPane::showReadout(const QString& text)
@@ -171,9 +171,8 @@ void GaugesPane::showReadout(const QString& text)
 
 void GaugesPane::showLegend()
 {
-    const bool always = !m_hasDeep || m_views->currentData().toInt() < 0;
-    m_legend->setText(always ? m_plot->legendHtml() : legendText().toHtmlEscaped());
-    m_legend->setVisible(!legendText().isEmpty());
+    m_legend->setText(explained().legendHtml());
+    m_legend->setVisible(!explained().legendText().isEmpty());
     fitLegend();
 }
 
@@ -181,7 +180,7 @@ void GaugesPane::showLegend()
 void GaugesPane::fitLegend()
 {
     const int room = width() - 2 * readoutMargin - 2;
-    const int wide = m_legend->fontMetrics().horizontalAdvance(legendText());
+    const int wide = m_legend->fontMetrics().horizontalAdvance(explained().legendText());
     const int lines = wide > room ? 2 : 1;
     m_legend->setFixedHeight(lines * m_legend->fontMetrics().height());
     // The numbers of one step are about as many words as the legend.

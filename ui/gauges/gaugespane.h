@@ -56,7 +56,8 @@ private:
     void showReadout(const QString& text);
     void showLegend();
     void fitLegend();
-    QString legendText() const;
+    /// The plot of which the legend is shown.
+    const StepPlot& explained() const;
     QString emptyText() const;
 
     GaugePlot* m_plot;

@@ -18,6 +18,7 @@
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/copying.h"
+#include "ui/shared/marks.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -395,10 +396,7 @@ void HeatMap::paintEvent(QPaintEvent* event)
     drawCursor(painter);
     drawBox(painter);
     drawHint(painter);
-    if (hasFocus()) {
-        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
-        painter.drawRect(rect().adjusted(0, 0, -1, -1));
-    }
+    drawFocusFrame(painter, *this);
 }
 
 void HeatMap::drawDamage(QPainter& painter) const

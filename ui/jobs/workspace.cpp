@@ -198,6 +198,20 @@ const CaptureVerdict* Workspace::verdict() const
     return shown && m_loaded.known() ? verdictOf(*m_loaded.known(), *shown) : nullptr;
 }
 
+bool Workspace::owesVerdict() const
+{
+    const Capture* shown = capture();
+    if (!shown || judging() || m_loader.busy()) {
+        return false;
+    }
+    const CaptureVerdict* judged = verdict();
+    if (!judged || judged->summary.empty()) {
+        return true;
+    }
+    const bool stopped = !m_loaded.known()->stopped.empty();
+    return stopped && !judged->facts.replayed && judged->unread.empty() && diagnose::needsReplay(*judged, *shown);
+}
+
 std::optional<CaptureVerdict> Workspace::tickedVerdict() const
 {
     const CaptureVerdict* judged = verdict();
@@ -768,8 +782,22 @@ void Workspace::setEveryVariant(bool every)
 void Workspace::sweepSelected()
 {
     const Capture* shown = capture();
+    if (!shown || sweeping()) {
+        return;
+    }
+    const SweepSubject subject = sweepSubject(*shown);
+    if (std::vector<replay::CellRequest> cells = cellsToSweep(subject); !cells.empty()) {
+        startSweep(*shown, std::move(cells));
+    } else {
+        Q_EMIT nothingToSweep(static_cast<int>(cellsWanted(subject).size()));
+    }
+}
+
+void Workspace::sweepAgain()
+{
+    const Capture* shown = capture();
     if (shown && !sweeping()) {
-        startSweep(*shown, cellsToSweep(sweepSubject(*shown)));
+        startSweep(*shown, cellsWanted(sweepSubject(*shown)));
     }
 }
 

@@ -52,6 +52,7 @@ public:
     bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
+    void judgeAgain();
     /// The variants ticked for the selected capture; empty for all. Remembered with the run; reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
@@ -70,7 +71,10 @@ public:
     void replayCliff(replay::CliffRequest request);
     void dropCliff();
     /// Replays what was chosen and has no cell of yet; all of it again where nothing is missing.
+    /// Replays the cells of the choice that are missing.
     void sweepSelected();
+    /// Replays them all.
+    void sweepAgain();
     void chooseSweep(const SweepChoice& choice);
     const SweepChoice& sweepChoice() const { return m_choice; }
     /// Sweeps show every variant, not just one of each schedule; also where a few were chosen.
@@ -148,6 +152,8 @@ public:
     bool busy() const;
     /// There is something that cancel() stops.
     bool cancellable() const { return busy() || m_film.awaitsReplay(); }
+    /// The verdict of the selected capture is missing, and nobody is at it: its judging was cancelled.
+    bool owesVerdict() const;
     bool judging() const { return m_judging; }
     bool sweeping() const { return m_service.running(); }
     bool sweepingSelected() const;
@@ -189,6 +195,8 @@ Q_SIGNALS:
     /// Of a run that goes on: a birth, or a first value that is not finite.
     void newsCame(const QString& sentence, const QStringList& others);
     void sweepChoiceChanged();
+    /// Every cell of the choice is there; sweepAgain() replays them all the same.
+    void nothingToSweep(int cells);
     /// A problem that replayRestOnCpu() gets around.
     void restOffered(const QString& sentence, const QStringList& details);
 
@@ -207,7 +215,6 @@ private:
     void onVerified(const std::vector<Checkpoint>& checkpoints);
     void setUserFiles(const workflow::UserFiles& userFiles, bool strict);
     void onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict);
-    void judgeAgain();
     void askFindings();
     void onFindings(Result<std::vector<Finding>> findings, const std::string& rule);
     void setFindings(std::vector<Finding> findings);

@@ -6,34 +6,56 @@
 #include <utility>
 
 #include <QRegularExpression>
-#include <QTextLayout>
 
 #include "ui/shared/text.h"
 
 namespace nanscope {
 
+namespace {
+
+bool endsLine(QChar one)
+{
+    return one == QLatin1Char('\n') || one == QChar::LineSeparator;
+}
+
+/// Behind what fits into a line from a place on, spaces included; the place itself where the first word is too long.
+qsizetype endOfLine(const QString& text, qsizetype from, const QFontMetrics& metrics, int width)
+{
+    qsizetype fits = from;
+    for (qsizetype i = from; i <= text.size(); ++i) {
+        const bool ends = i == text.size() || endsLine(text[i]);
+        if (!ends && text[i] != QLatin1Char(' ')) {
+            continue;
+        }
+        if (metrics.horizontalAdvance(text.mid(from, i - from)) > width) {
+            return fits;
+        }
+        fits = std::min(i + 1, text.size());
+        if (ends) {
+            return fits;
+        }
+    }
+    return fits;
+}
+
+} // namespace
+
+// QTextLayout would break a number at its point, and two halves read as two numbers.
 QString elidedLines(const QString& text, const QFont& font, int width, int lines, Qt::TextElideMode mode)
 {
-    QTextLayout layout(text, font);
-    // A number may be longer than the line.
-    QTextOption option;
-    option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-    layout.setTextOption(option);
-    layout.beginLayout();
+    const QFontMetrics metrics(font);
     QStringList shown;
     qsizetype taken = 0;
-    while (shown.size() + 1 < lines) {
-        QTextLine line = layout.createLine();
-        if (!line.isValid()) {
+    while (shown.size() + 1 < lines && taken < text.size()) {
+        const qsizetype end = endOfLine(text, taken, metrics, width);
+        if (end == taken) {
             break;
         }
-        line.setLineWidth(width);
-        shown << text.mid(taken, line.textLength()).trimmed();
-        taken += line.textLength();
+        shown << text.mid(taken, end - taken).trimmed();
+        taken = end;
     }
-    layout.endLayout();
     if (taken < text.size()) {
-        shown << QFontMetrics(font).elidedText(text.mid(taken), mode, width);
+        shown << metrics.elidedText(text.mid(taken), mode, width);
     }
     return shown.join(QLatin1Char('\n'));
 }
@@ -94,9 +116,8 @@ void ElidedLabel::fit()
     if (m_most == m_least || width() <= 0) {
         return;
     }
-    const QRect room(0, 0, width(), (m_most + 1) * fontMetrics().lineSpacing());
-    const int height = fontMetrics().boundingRect(room, Qt::TextWordWrap, m_text).height();
-    const int lines = std::clamp(height / fontMetrics().lineSpacing(), m_least, m_most);
+    const QString shown = elidedLines(m_text, font(), width(), m_most, m_mode);
+    const int lines = std::clamp(static_cast<int>(shown.count(QLatin1Char('\n'))) + 1, m_least, m_most);
     if (std::exchange(m_lines, lines) != lines) {
         updateGeometry();
     }

@@ -108,6 +108,14 @@ void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome)
     painter.restore();
 }
 
+void drawFocusFrame(QPainter& painter, const QWidget& widget)
+{
+    if (widget.hasFocus()) {
+        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
+        painter.drawRect(widget.rect().adjusted(0, 0, -1, -1));
+    }
+}
+
 void drawStatusMark(QPainter& painter, const QRectF& box, StatusMark mark)
 {
     if (mark == StatusMark::good) {

@@ -24,6 +24,9 @@ QString roleLegendText();
 /// Mark of an outcome: tick, diamond, ring, triangle, cross.
 void drawOutcomeMark(QPainter& painter, const QRectF& box, Outcome outcome);
 
+/// A dotted frame around a widget that has the keyboard, else nothing.
+void drawFocusFrame(QPainter& painter, const QWidget& widget);
+
 /// How something stands, without an outcome or a role: tick, triangle, cross, question mark, dash.
 enum class StatusMark { good, caution, bad, unknown, none };
 

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "ui/shared/axes.h"
+#include "ui/shared/marks.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/theme.h"
 
@@ -55,11 +56,8 @@ void SmallPlot::restyle()
 void SmallPlot::paintEvent(QPaintEvent* event)
 {
     QWidget::paintEvent(event);
-    if (hasFocus()) {
-        QPainter painter(this);
-        painter.setPen(QPen(theme().accent, 1, Qt::DotLine));
-        painter.drawRect(rect().adjusted(0, 0, -1, -1));
-    }
+    QPainter painter(this);
+    drawFocusFrame(painter, *this);
 }
 
 void SmallPlot::focusInEvent(QFocusEvent* event)

@@ -61,6 +61,26 @@ void StepPlot::moveMarker(QCPItemStraightLine& marker, int step)
     plot().replot(QCustomPlot::rpQueuedReplot);
 }
 
+void StepPlot::clearLegend()
+{
+    m_legend.clear();
+    m_legendHtml.clear();
+}
+
+void StepPlot::addLegend(const QString& name, const std::optional<QColor>& color)
+{
+    const QString joint = m_legend.isEmpty() ? QString() : QStringLiteral(" · ");
+    const QString words = QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
+    const qsizetype mark = color ? 1 : 0;
+    m_legend += joint + words;
+    m_legendHtml += joint;
+    if (color) {
+        m_legendHtml +=
+            QStringLiteral("<span style='color:%1'>%2</span>").arg(color->name(), words.left(mark).toHtmlEscaped());
+    }
+    m_legendHtml += words.mid(mark).toHtmlEscaped();
+}
+
 void StepPlot::pointAt(double x, bool pressed)
 {
     const int step = static_cast<int>(std::lround(x));

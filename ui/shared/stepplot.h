@@ -4,6 +4,9 @@
 
 #include <optional>
 
+#include <QColor>
+#include <QString>
+
 #include "ui/shared/keys.h"
 #include "ui/shared/smallplot.h"
 
@@ -21,6 +24,10 @@ public:
 
     /// What is shown of a step, in words; empty where there is no such step.
     virtual QString textOf(int step) const = 0;
+
+    QString legendText() const { return m_legend; }
+    /// The same with its marks in their colours.
+    QString legendHtml() const { return m_legendHtml; }
 
     QString keysTitle() const override;
     std::vector<KeyHint> keyHints() const override;
@@ -41,12 +48,18 @@ protected:
     QCPItemStraightLine* addMarker(int step);
     void moveMarker(QCPItemStraightLine& marker, int step);
 
+    void clearLegend();
+    /// Its words stay on one line where the legend takes two. With a colour its first character is the mark.
+    void addLegend(const QString& name, const std::optional<QColor>& color = std::nullopt);
+
     void pointAt(double x, bool pressed) override;
     void keyPressEvent(QKeyEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     QString m_steps;
+    QString m_legend;
+    QString m_legendHtml;
 };
 
 /// What a logarithmic axis can show.

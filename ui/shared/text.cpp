@@ -243,6 +243,19 @@ QString durationLabel(double seconds)
     return Words::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
 }
 
+QString unbroken(const QString& text)
+{
+    const QChar joiner(0x2060);
+    QString joined;
+    for (const QChar one : text) {
+        joined += one == QLatin1Char(' ') ? QChar(QChar::Nbsp) : one;
+        if (one == QLatin1Char('|') || one == QChar(0x2013)) {
+            joined += joiner;
+        }
+    }
+    return joined;
+}
+
 QString sentenceCase(QString text)
 {
     static const QRegularExpression plainWord(QStringLiteral("^[[:lower:]][[:alpha:]'-]*(?=[\\s,;:]|$)"));

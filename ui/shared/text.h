@@ -78,6 +78,9 @@ QString durationLabel(double seconds);
 /// With a capital letter first, unless the first word is a name ("use_triton=False", "rank0.log").
 QString sentenceCase(QString text);
 
+/// Stays on one line where a text is wrapped.
+QString unbroken(const QString& text);
+
 /// For tool tips, in which Qt takes what begins like a tag for HTML: what a file says stays text.
 QString plainTip(const QString& text);
 

@@ -114,6 +114,7 @@ QPalette paletteOf(const Theme& t)
 
 const char* const sheet = R"(
 QMainWindow, QDialog { background: @window; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QMenuBar { background: @surface; border-bottom: 1px solid @line; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 8px; background: transparent; border-radius: 4px; }
 QMenuBar::item:selected { background: @selection; }
@@ -181,7 +182,9 @@ QToolButton#chip:hover { border-color: @muted; }
 QToolButton#chip:focus { border-color: @accent; }
 QToolButton#chip:checked { background: @selection; border-color: @accent; }
 QToolButton#chip:disabled { color: @muted; background: transparent; border-color: @line; }
-QToolButton#quiet { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 8px; }
+QToolButton#quiet { background: transparent; border: 1px solid transparent; border-radius: 5px; padding: 3px 8px;
+  color: @accent; }
+QToolButton#quiet:disabled { color: @disabled; }
 QToolButton#quiet:hover { background: @sunken; border-color: @line; }
 QToolButton#quiet:checked { background: @selection; }
 QToolButton#quiet::menu-indicator { image: none; width: 0; }

@@ -154,7 +154,9 @@ void Docks::reset()
         m_area.addDockWidget(dock.area, dock.widget);
         dock.widget->show();
     }
-    share(Qt::LeftDockWidgetArea, 0.22);
+    // The words of the list are whole in so many pixels.
+    constexpr double listed = grid(75);
+    share(Qt::LeftDockWidgetArea, std::clamp(listed / std::max(1, m_area.width()), 0.22, 0.24));
     share(Qt::RightDockWidgetArea, 0.22);
 }
 

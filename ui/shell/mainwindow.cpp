@@ -323,9 +323,14 @@ void MainWindow::connectWorkspace()
         QApplication::alert(this);
     });
     connect(&m_workspace, &Workspace::restOffered, this, [this](const QString& sentence, const QStringList& details) {
-        m_messages->showOffer(sentence, details, tr("Replay the rest on the CPU"));
+        m_messages->showOffer(
+            sentence, details, tr("Replay the rest on the CPU"), [this] { m_workspace.replayRestOnCpu(); });
     });
-    connect(m_messages, &MessageBar::offerTaken, &m_workspace, &Workspace::replayRestOnCpu);
+    connect(&m_workspace, &Workspace::nothingToSweep, this, [this](int cells) {
+        m_area->bringToFront(QStringLiteral("sweep"));
+        m_messages->showOffer(tr("All %n cells of this choice are there", nullptr, cells), {}, tr("Replay them again"),
+            [this] { m_workspace.sweepAgain(); });
+    });
     m_workspace.chooseSweep(restoreChoice(m_settings.state("sweep")));
     connect(&m_workspace, &Workspace::sweepChoiceChanged, this,
         [this] { m_settings.setState("sweep", saveChoice(m_workspace.sweepChoice())); });
@@ -490,7 +495,8 @@ void MainWindow::onStateChanged()
     m_actions.cancel->setEnabled(m_workspace.cancellable());
     const ReplayService& service = m_workspace.service();
     const QString worker = service.description();
-    m_status.setWorker(service.ready() ? tr("%1 · %2").arg(worker, sweeping ? tr("sweeping") : tr("idle")) : worker,
+    const QString work = sweeping ? tr("sweeping") : m_workspace.busy() ? QString() : tr("idle");
+    m_status.setWorker(service.ready() && !work.isEmpty() ? tr("%1 · %2").arg(worker, work) : worker,
         service.notes().join(QLatin1Char('\n')));
     m_status.setBusy(m_workspace.busy());
     m_devices->showChosen();

@@ -140,6 +140,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
+    connect(m_panes.verdict, &VerdictPane::judgingRequested, &m_workspace, &Workspace::judgeAgain);
     connect(m_panes.verdict, &VerdictPane::filterUnwanted, m_panes.captures,
         [this] { m_panes.captures->setFilterText({}); });
     connect(m_panes.captures, &CapturesPane::listChanged, this, &PaneLinks::showHidden);
@@ -329,6 +330,7 @@ void PaneLinks::onStateChanged()
     if (m_workspace.hasRun() && !m_workspace.verdict()) {
         fillVerdict();
     }
+    m_panes.verdict->offerJudging(m_workspace.hasRun() && m_workspace.owesVerdict());
 }
 
 /// Without captures there is nobody to judge; what the logs tell is news all the same.
@@ -371,7 +373,7 @@ void PaneLinks::fillVerdict()
         const QString work =
             tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
                "seconds for a small matrix, minutes for a large one.");
-        const QString text = m_workspace.judging() ? work : tr("Rescan (F5) judges it. %1").arg(work);
+        const QString text = m_workspace.judging() ? work : work;
         const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
@@ -379,6 +381,7 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
+    m_panes.verdict->offerJudging(m_workspace.owesVerdict());
     m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());
     fillPlausible();
     m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());

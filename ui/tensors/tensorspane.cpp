@@ -41,7 +41,7 @@ QString countsText(const Scan& scan)
 /// "32–63", counted from zero as numpy does.
 QString rangeText(std::int64_t begin, std::int64_t end)
 {
-    return end - begin == 1 ? QString::number(begin) : QStringLiteral("%1–%2").arg(begin).arg(end - 1);
+    return end - begin == 1 ? QString::number(begin) : unbroken(QStringLiteral("%1–%2").arg(begin).arg(end - 1));
 }
 
 } // namespace
@@ -132,7 +132,7 @@ QString TensorsPane::factsOf(const Side& side, const MatrixPicture& picture) con
     QStringList parts {countsText(picture.scan)};
     parts << QStringLiteral("%1, %2").arg(side.name, qstr(shortName(picture.dtype)));
     if (picture.scan.absmax > 0) {
-        parts << tr("|x| ≤ %1").arg(roundNumber(picture.scan.absmax));
+        parts << unbroken(tr("|x| ≤ %1").arg(roundNumber(picture.scan.absmax)));
     }
     if (!output) {
         return parts.join(QChar::LineSeparator);

@@ -204,6 +204,8 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     m_noteLine->setFont(small);
     m_readoutLine->setFont(small);
     m_readoutLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    // The difference between two marks is longer than one line of a narrow chart.
+    m_noteLine->setLines(1, 2);
     m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_noteLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_plot->setAccessibleName(title());

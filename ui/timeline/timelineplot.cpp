@@ -7,10 +7,12 @@
 
 #include <QContextMenuEvent>
 #include <QEvent>
+#include <QPainter>
 #include <QRegularExpression>
 #include <QVBoxLayout>
 
 #include "ui/shared/axes.h"
+#include "ui/shared/marks.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -85,7 +87,7 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     , m_view(view ? view : new TimelineView(this))
 {
     auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setContentsMargins(1, 1, 1, 1); // room for the frame of the focus
     layout->addWidget(m_plot);
     setFocusPolicy(Qt::WheelFocus);
     m_plot->setFocusPolicy(Qt::NoFocus);
@@ -133,9 +135,6 @@ void TimelinePlot::restyle()
     styleAxis(m_main->axis(QCPAxis::atBottom), small);
     styleAxis(m_main->axis(QCPAxis::atLeft), small);
     m_main->axis(QCPAxis::atBottom)->grid()->setVisible(false);
-    if (hasFocus()) {
-        m_main->axis(QCPAxis::atBottom)->setBasePen(QPen(theme().accent, 2));
-    }
     m_lane->restyle(small);
     m_overlay->restyle(small);
     styleGraphs();
@@ -227,6 +226,9 @@ void TimelinePlot::redraw()
             std::back_inserter(m_marks));
     }
     m_lane->setMarks(m_marks);
+    for (const PointState state : {PointState::nan, PointState::posInf, PointState::negInf}) {
+        m_lane->setStretches(state, nonFiniteStretches(m_traces, stepRange(), state));
+    }
     updateCounts();
     m_plot->replot(QCustomPlot::rpQueuedReplot);
     Q_EMIT redrawn();
@@ -308,16 +310,23 @@ void TimelinePlot::contextMenuEvent(QContextMenuEvent* event)
     Q_EMIT menuRequested(event->globalPos());
 }
 
+void TimelinePlot::paintEvent(QPaintEvent* event)
+{
+    QWidget::paintEvent(event);
+    QPainter painter(this);
+    drawFocusFrame(painter, *this);
+}
+
 void TimelinePlot::focusInEvent(QFocusEvent* event)
 {
     QWidget::focusInEvent(event);
-    restyle();
+    update();
 }
 
 void TimelinePlot::focusOutEvent(QFocusEvent* event)
 {
     QWidget::focusOutEvent(event);
-    restyle();
+    update();
 }
 
 // How a plot draws its curves.

@@ -161,7 +161,12 @@ QWidget* VerdictPane::buildHeader()
     m_cause->setToolTip(tr("Select the capture this one descends from"));
     layout->addWidget(m_mark, 0, Qt::AlignVCenter);
     layout->addWidget(m_headline, 1);
+    m_judge = new QPushButton(tr("Judge now"), row);
+    m_judge->setToolTip(tr("Judge what was left when the judging was cancelled"));
+    m_judge->hide();
     layout->addWidget(m_cause);
+    layout->addWidget(m_judge);
+    connect(m_judge, &QPushButton::clicked, this, &VerdictPane::judgingRequested);
     connect(m_cause, &QPushButton::clicked, this, &VerdictPane::causeRequested);
     return row;
 }
@@ -183,6 +188,11 @@ QWidget* VerdictPane::buildHidden()
     row->hide();
     connect(clear, &QToolButton::clicked, this, &VerdictPane::filterUnwanted);
     return row;
+}
+
+void VerdictPane::offerJudging(bool offered)
+{
+    m_judge->setVisible(offered);
 }
 
 void VerdictPane::setHiddenByFilter(bool hidden)

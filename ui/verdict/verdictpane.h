@@ -68,6 +68,8 @@ public:
     /// While a capture is not judged: what is going on instead.
     void showMessage(const QString& headline, const QString& text);
 
+    /// A button that has it judged.
+    void offerJudging(bool offered);
     /// Says so, with a button for it, where the list of captures does not show the one that is judged here.
     void setHiddenByFilter(bool hidden);
 
@@ -94,6 +96,7 @@ Q_SIGNALS:
     /// So high the answer does not scroll, in pixels; `opened` while that shows what the user opened in it.
     void heightNeeded(int height, bool opened);
     void causeRequested();
+    void judgingRequested();
     void filterUnwanted();
     void nowCopied(const QString& text);
     /// These ran, says the user, and some of them must be replayed first.
@@ -135,6 +138,7 @@ private:
     VerdictQuestion* m_question = nullptr;
     VerdictTicks* m_ticks = nullptr;
     QPushButton* m_cause = nullptr;
+    QPushButton* m_judge = nullptr;
     VerdictChips* m_chips = nullptr;
     EvidenceList* m_list = nullptr;
     VerdictExperiments* m_experiments = nullptr;

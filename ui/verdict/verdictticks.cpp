@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include <QGuiApplication>
 #include <QLabel>
 #include <QMenu>
 #include <QSignalBlocker>
@@ -103,7 +104,8 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_flow->setSpacing(grid(1) + 2);
     m_label->setObjectName(QStringLiteral("muted"));
     m_all->setToolTip(tr("Tick every variant that was replayed again"));
-    m_more->setToolTip(tr("Say that another variant ran; it is replayed, then the capture is judged again"));
+    m_more->setToolTip(tr("Say that another variant ran instead; it is replayed, then the capture is judged again.\n"
+                          "With Ctrl it is added to those that you named before."));
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_more->setMenu(m_menu);
     for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_more, m_all}) {
@@ -223,20 +225,23 @@ void VerdictTicks::fillMore()
         QAction* action = m_menu->addAction(variant);
         action->setCheckable(true);
         action->setChecked(m_ran.contains(variant));
-        connect(action, &QAction::triggered, this, &VerdictTicks::collectMore);
+        connect(action, &QAction::triggered, this, [this, action] { collectMore(*action); });
     }
     m_menu->addSeparator();
     connect(m_menu->addAction(tr("I do not know")), &QAction::triggered, this, [this] { Q_EMIT replayRequested({}); });
 }
 
-void VerdictTicks::collectMore()
+/// What ran is one; who wavers between several adds the others.
+void VerdictTicks::collectMore(const QAction& chosen)
 {
-    QStringList wanted = ticked();
-    wanted.removeAll(qstr(diagnose::nothingElse));
-    for (const QAction* action : m_menu->actions()) {
-        if (action->isChecked()) {
-            wanted << action->text();
-        }
+    const bool adds = QGuiApplication::keyboardModifiers().testFlag(Qt::ControlModifier);
+    QStringList wanted = m_ran;
+    if (!chosen.isChecked()) {
+        wanted.removeAll(chosen.text());
+    } else if (adds) {
+        wanted << chosen.text();
+    } else {
+        wanted = {chosen.text()};
     }
     Q_EMIT replayRequested(wanted);
 }

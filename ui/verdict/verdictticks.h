@@ -12,6 +12,7 @@
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 
+class QAction;
 class QLabel;
 class QMenu;
 class QToolButton;
@@ -53,7 +54,7 @@ private:
     void build(const CaptureVerdict& judged, const std::vector<diagnose::Tick>& ticks);
     void askAlone(const CaptureVerdict& judged);
     void fillMore();
-    void collectMore();
+    void collectMore(const QAction& chosen);
     void updateButtons();
     void showBoxes();
 

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <limits>
 
+#include <QFontMetrics>
+#include <QGuiApplication>
 #include <gtest/gtest.h>
 
 #include "core/model/verdict.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {
@@ -77,6 +80,18 @@ TEST(Text, OpLabelNamesTheStepOnlyInsideTheIteration)
 {
     EXPECT_EQ(opLabel({3, OpName::gram, {}, ValueClass::nan, 1}), QStringLiteral("step 3 gram"));
     EXPECT_EQ(opLabel({0, OpName::normalize, {}, ValueClass::nan, 1}), QStringLiteral("normalize"));
+}
+
+TEST(ElidedLines, NoNumberIsBrokenInTwo)
+{
+    const QFont font = QGuiApplication::font();
+    const int width = QFontMetrics(font).horizontalAdvance(QStringLiteral("0.264898882"));
+    const QString shown = elidedLines(QStringLiteral("0.26489888204375, normal"), font, width, 3);
+    EXPECT_EQ(shown.count(QLatin1Char('\n')), 0) << shown.toStdString();
+    EXPECT_TRUE(shown.endsWith(QChar(0x2026))) << shown.toStdString();
+    EXPECT_EQ(elidedLines(QStringLiteral("norm 0.264898"), font, width, 3), QStringLiteral("norm\n0.264898"));
+    const QString range = unbroken(QStringLiteral("|x| ≤ 0.3"));
+    EXPECT_EQ(elidedLines(QStringLiteral("at most ") + range, font, width, 2), QStringLiteral("at most\n") + range);
 }
 
 } // namespace nanscope

@@ -16,6 +16,7 @@
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSignalSpy>
 #include <QStatusBar>
 #include <QStatusTipEvent>
@@ -330,6 +331,15 @@ TEST_F(SampleWindow, SweepFillsTheGridAndIsThereAgainAfterwards)
     window.openPath(qstr(sample.string()));
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(grid->doneCount(), grid->cellCount()) << "the session kept the cells";
+    window.actions().sweep->trigger();
+    EXPECT_FALSE(window.workspace().sweeping());
+    EXPECT_EQ(window.messageBar()->sentence(),
+        QStringLiteral("All %1 cells of this choice are there").arg(grid->cellCount()));
+    for (auto* button : window.messageBar()->findChildren<QPushButton*>()) {
+        button->click();
+    }
+    EXPECT_TRUE(window.workspace().sweeping());
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
 }
 
 TEST_F(SampleWindow, CancelledJudgementIsNotShownAsOneGoingOn)
@@ -353,10 +363,23 @@ TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)
     EXPECT_EQ(window.workspace().verdict()->role, Role::birth);
     EXPECT_EQ(
         window.workspace().verdict()->summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
+    const auto judge = [this] {
+        for (auto* button : window.panes().verdict->findChildren<QPushButton*>()) {
+            if (button->text() == QStringLiteral("Judge now")) {
+                return button;
+            }
+        }
+        return static_cast<QPushButton*>(nullptr);
+    };
+    ASSERT_NE(judge(), nullptr);
+    EXPECT_TRUE(judge()->isVisibleTo(&window));
     window.workspace().limitJudging({});
-    window.openPath(qstr(sample.string()));
+    judge()->click();
+    EXPECT_TRUE(window.workspace().judging());
+    EXPECT_FALSE(judge()->isVisibleTo(&window));
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->blame, Blame::implementation) << "half a diagnosis is not kept";
+    EXPECT_FALSE(judge()->isVisibleTo(&window));
 }
 
 TEST_F(SampleWindow, SayingWhatRanJudgesAgain)

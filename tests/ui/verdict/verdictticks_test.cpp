@@ -343,8 +343,8 @@ TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)
     }
     EXPECT_FALSE(offered.contains(QStringLiteral("gns-gram"))) << "it has a tick";
     ASSERT_EQ(replay.size(), 1);
-    EXPECT_TRUE(replay.first().first().toStringList().contains(QStringLiteral("keller-jordan")));
-    EXPECT_TRUE(replay.first().first().toStringList().contains(QStringLiteral("gns-gram")));
+    EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("keller-jordan")))
+        << "another one ran, not this one besides";
     EXPECT_EQ(changed.size(), 0);
     EXPECT_FALSE(m_pane.showTicks({QStringLiteral("keller-jordan")}));
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "nothing changes until it is replayed";
