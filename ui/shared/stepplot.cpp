@@ -9,6 +9,7 @@
 
 #include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -70,7 +71,7 @@ void StepPlot::clearLegend()
 void StepPlot::addLegend(const QString& name, const std::optional<QColor>& color)
 {
     const QString joint = m_legend.isEmpty() ? QString() : QStringLiteral(" · ");
-    const QString words = QString(name).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
+    const QString words = unbroken(name);
     const qsizetype mark = color ? 1 : 0;
     m_legend += joint + words;
     m_legendHtml += joint;

@@ -245,15 +245,7 @@ QString durationLabel(double seconds)
 
 QString unbroken(const QString& text)
 {
-    const QChar joiner(0x2060);
-    QString joined;
-    for (const QChar one : text) {
-        joined += one == QLatin1Char(' ') ? QChar(QChar::Nbsp) : one;
-        if (one == QLatin1Char('|') || one == QChar(0x2013)) {
-            joined += joiner;
-        }
-    }
-    return joined;
+    return QString(text).replace(QLatin1Char(' '), QChar(QChar::Nbsp));
 }
 
 QString sentenceCase(QString text)

@@ -41,7 +41,7 @@ QString countsText(const Scan& scan)
 /// "32–63", counted from zero as numpy does.
 QString rangeText(std::int64_t begin, std::int64_t end)
 {
-    return end - begin == 1 ? QString::number(begin) : unbroken(QStringLiteral("%1–%2").arg(begin).arg(end - 1));
+    return end - begin == 1 ? QString::number(begin) : QStringLiteral("%1–%2").arg(begin).arg(end - 1);
 }
 
 } // namespace
