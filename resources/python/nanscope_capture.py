@@ -402,6 +402,7 @@ class _Process:
         self.step = None  # that is under way
         self.told = False  # whether somebody said its number; else optimizers count their own
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
+        self.gradients = weakref.WeakKeyDictionary()  # optimizer: see _mark_gradients()
         self.stepping = None  # optimizer whose step() runs
         self.optimizers = []
         self.steps = 0  # that an optimizer took
@@ -426,7 +427,7 @@ _names = {}  # id of a parameter: (reference to it, name)
 def _after_fork():
     global _process
     before, _process = _process, _Process()
-    for name in ("step", "told", "taken", "optimizers"):
+    for name in ("step", "told", "taken", "optimizers", "gradients"):
         setattr(_process, name, getattr(before, name))
     _local.busy = False
 
@@ -649,6 +650,11 @@ def _version(tensor):
         return tensor._version
     except RuntimeError:  # tensors of inference mode have none
         return None
+
+
+def _versions_of(value):
+    """Of a DTensor also that of its part, as torch counts what is written to either on its own."""
+    return (_version(value), _version(value.to_local()) if _is_dtensor(value) else None)
 
 
 def _on_cpu(tensor):
@@ -1954,11 +1960,15 @@ def _moment_forms(gradient, moment, beta):
     yield "gradient + momentum * momentum buffer", lambda: gradient.add(moment, alpha=beta)
 
 
+def _moment_in(optimizer, parameter):
+    state = optimizer.state.get(parameter, {})
+    return next((state[name] for name in ("momentum_buffer", "momentum", "exp_avg") if name in state), None)
+
+
 def _moment_of(optimizer, parameter):
     """None also where what has the name of one is no such matrix: a number, or something packed into bytes."""
     torch = _torch()
-    state = optimizer.state.get(parameter, {})
-    found = next((state[name] for name in ("momentum_buffer", "momentum", "exp_avg") if name in state), None)
+    found = _moment_in(optimizer, parameter)
     if not isinstance(found, torch.Tensor) or not found.is_floating_point():
         return None
     moment = _own(found)
@@ -2418,7 +2428,7 @@ def _parameters(call, rebuilt):
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 place += 1
-                if tuple(parameter.shape[-2:]) == call.shape[-2:] and len(found) < 64:
+                if _has_shape(parameter, call) and len(found) < 64:
                     found.append(_parameter_entry(place, (_name_of(parameter), parameter.shape)))
     return found
 
@@ -2430,12 +2440,17 @@ def _parameter_entry(place, item):
     return {"index": place, "name": name, "shape": list(getattr(shape, "shape", shape))}
 
 
+def _has_shape(parameter, call):
+    """Of a DTensor the function may have been given the whole, or this rank's part."""
+    return call.shape[-2:] in (tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:]))
+
+
 def _of_shape(call):
     """(its optimizer, the parameter) of every one whose matrix has the shape of the call."""
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                if tuple(parameter.shape[-2:]) == call.shape[-2:]:
+                if _has_shape(parameter, call):
                     yield optimizer, parameter
 
 
@@ -2445,13 +2460,16 @@ def _state(call):
     After a step in observe a weight shows where the output was bad, even if the output is gone.
     """
     every = list(_of_shape(call))
-    listed = [_state_entry(*one) for one in every[:64]]
+    listed = [_state_entry(call, *one) for one in every[:64]]
     shards = any(_is_shard(parameter) for _, parameter in every)
     return listed, {"parameters": len(every), "listed": len(listed), "shards": shards}
 
 
-def _state_entry(optimizer, parameter):
+def _state_entry(call, optimizer, parameter):
     moment = _moment_of(optimizer, parameter)
+    gradient = _gradient_of(call, optimizer, parameter, moment)
+    if moment is not None and _lies_in(moment, call) and _was_written(call, _moment_in(optimizer, parameter)):
+        moment = None
     weight = _own(parameter)
     count, first = (0, None) if _finite(weight) else _damage(weight)
     return {
@@ -2459,9 +2477,35 @@ def _state_entry(optimizer, parameter):
         "weight_finite": count == 0,
         "weight_nonfinite": count,
         "weight_first_nonfinite": first,
-        "grad_finite": None if parameter.grad is None else _finite(_own(parameter.grad)),
+        "grad_finite": None if gradient is None else _finite(gradient),
         "momentum_finite": None if moment is None else _finite(moment),
     }
+
+
+def _gradient_of(call, optimizer, parameter, moment):
+    """The gradient, if it is what the step began with: some optimizers make their update in it, and torch counts that."""
+    gradient = parameter.grad
+    reference, versions = _process.gradients.get(optimizer, {}).get(id(parameter), (None, None))
+    if gradient is None or reference is None or reference() is not gradient:
+        return None
+    if versions[0] is None or versions != _versions_of(gradient):
+        return None
+    own = _own(gradient)
+    # Nobody counts what is written by way of `.data` or by a kernel of one's own.
+    if _lies_in(own, call) and (moment is not None or call.in_place):
+        return None
+    return own
+
+
+def _lies_in(tensor, call):
+    """Whether what the function was given is this memory, or a part of it."""
+    begin = tensor.data_ptr()
+    return tensor.device == call.device and begin <= call.data_ptr < begin + _bytes_of(tensor)
+
+
+def _was_written(call, value):
+    """Whether `value`, in which the input of the call lay, was written to since."""
+    return call.in_place or call.input_version is None or call.input_version not in _versions_of(value)
 
 
 def _is_shard(value):
@@ -2904,10 +2948,23 @@ def _before_step(optimizer, *_):
     """Calls from here on belong to the step that this optimizer takes now."""
     process = _process
     process.stepping = optimizer
+    if _on:
+        _guarded(_mark_gradients, optimizer)
     if optimizer not in process.taken:
         process.taken[optimizer] = _steps_taken(optimizer)
     if not process.told:
         process.step = process.taken[optimizer]
+
+
+def _mark_gradients(optimizer):
+    """Notes of each gradient which tensor it is, and how often that was written to, before the step."""
+    marks = {}
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            gradient = parameter.grad
+            if gradient is not None and gradient.dim() > 1:
+                marks[id(parameter)] = (weakref.ref(gradient), _versions_of(gradient))
+    _process.gradients[optimizer] = marks
 
 
 def _steps_taken(optimizer):

@@ -1390,6 +1390,101 @@ class State(Case):
                 path.unlink()
 
 
+class Stepping(torch.optim.Optimizer):
+    """Hands what `update` makes of the gradient and the moment to a function that always fails."""
+
+    def __init__(self, parameters, update, function):
+        super().__init__(parameters, {})
+        self.update, self.function = update, capture.wrap(function)
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for weight in self.param_groups[0]["params"]:
+            buffer = self.state[weight].setdefault("momentum_buffer", torch.zeros_like(weight))
+            weight.add_(self.function(self.update(weight.grad, buffer.add_(weight.grad))))
+
+
+def broken_(X):
+    return X.copy_(broken(X))
+
+
+class Written(Case):
+    """Of what the step wrote to, nobody can say any more whether it was finite."""
+
+    # What the function is given; the function; what is known of gradient and moment, which both are finite.
+    WAYS = (
+        (lambda gradient, buffer: gradient + buffer, broken, (True, True)),
+        (lambda gradient, buffer: gradient, broken, (None, True)),
+        (lambda gradient, buffer: gradient.mul(2), broken, (True, True)),
+        (lambda gradient, buffer: gradient.mul_(2), broken, (None, True)),
+        (lambda gradient, buffer: gradient.mul_(2).bfloat16(), lambda X: broken(X).float(), (None, True)),
+        (lambda gradient, buffer: (torch._foreach_mul_([gradient], 2), gradient.clone())[1], broken, (None, True)),
+        (lambda gradient, buffer: gradient.data.lerp_(buffer, 0.9), broken, (None, True)),
+        (lambda gradient, buffer: buffer, broken, (True, True)),
+        (lambda gradient, buffer: buffer, broken_, (True, None)),
+        (lambda gradient, buffer: buffer.view(1, 8, 12), lambda X: broken_(X)[0], (True, None)),
+        (lambda gradient, buffer: buffer.clone(), broken_, (True, True)),
+    )
+
+    def test_of_what_was_written_to_nothing_is_said(self):
+        for number, (update, function, known) in enumerate(self.WAYS):
+            for mode in ("observe", "strict"):
+                self.forget()
+                self.on(mode, retries=0)
+                weight = torch.nn.Parameter(draw(8, 12))
+                optimizer = capture.watch(Stepping([weight], update, function))
+                weight.grad = draw(8, 12, seed=1)
+                optimizer.step()
+                self.assertIsNone(capture._process.stopped, (number, mode))
+                (path,) = self.folder.glob("dion_nan_capture*.json")
+                sidecar = json.loads(path.read_text())
+                (state,) = sidecar["state"]
+                self.assertEqual((state["grad_finite"], state["momentum_finite"]), known, (number, mode))
+                for path in self.folder.iterdir():
+                    path.unlink()
+
+    def test_a_moment_that_was_bad_is_not_said_of_the_gradient(self):
+        for kind in (muon.Muon, getattr(torch.optim, "Muon", None)):
+            if kind is None:
+                continue
+            self.forget()
+            self.on("observe", retries=0)
+            weight = torch.nn.Parameter(draw(8, 12))
+            optimizer = kind([weight], lr=0.1)
+            capture.watch(optimizer)
+            capture.install()
+            weight.grad = draw(8, 12, seed=1)
+            optimizer.step()
+            optimizer.state[weight]["momentum_buffer"][1, 2] = NAN
+            weight.grad = draw(8, 12, seed=2)
+            optimizer.step()
+            (state,) = self.only()[1]["state"]
+            # KellerJordan's has left the moment in the gradient by then.
+            expected = (None if kind is muon.Muon else True, False)
+            self.assertEqual((state["grad_finite"], state["momentum_finite"]), expected)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_a_gradient_that_no_step_was_seen_to_begin_with_is_not_known(self):
+        self.on(retries=0)
+        weight = torch.nn.Parameter(draw(8, 12))
+        optimizer = capture.watch(torch.optim.SGD([weight], lr=0.1))
+        weight.grad = draw(8, 12)
+        capture.wrap(broken)(draw(8, 12))
+        optimizer.step()
+        capture.wrap(broken)(draw(8, 12))
+        weight.grad = draw(8, 12)  # the same values, in another tensor
+        capture.wrap(broken)(draw(8, 12))
+        self.assertEqual([s["state"][0]["grad_finite"] for s in self.sidecars()], [None, True, None])
+
+    def test_nothing_is_noted_while_it_is_off(self):
+        weight = torch.nn.Parameter(draw(8, 12))
+        optimizer = capture.watch(torch.optim.SGD([weight], lr=0.1))
+        weight.grad = draw(8, 12)
+        optimizer.step()
+        self.assertEqual(len(capture._process.gradients), 0)
+
+
 class Training(Case):
     kind = muon.Muon
     target = "muon:zeropower_via_newtonschulz5"
@@ -1474,7 +1569,8 @@ class Training(Case):
             (state,) = sidecar["state"]
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
             self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
-            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (False, False))
+            in_place = self.rebuilt is None and not options
+            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (None if in_place else False, False))
             self.assertEqual(sidecar["state_of"], {"parameters": 1, "listed": 1, "shards": False})
             for path in self.folder.iterdir():
                 path.unlink()
@@ -2171,7 +2267,31 @@ def call_with_shards_as_parameters(rank, folder):
         capture._process.optimizers.clear()
 
 
+def step_on_shards(rank, folder):
+    """Of a DTensor's gradient the part is written to, as by optimizers that take each rank's own."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    ways = (lambda g: g.full_tensor(), lambda g: g.to_local().mul_(2), lambda g: g.mul_(2).full_tensor())
+    for update in ways:
+        capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0, retries=0)
+        weight = torch.nn.Parameter(distribute_tensor(draw(8, 12), mesh, [Shard(0)]))
+        weight.grad = distribute_tensor(draw(8, 12), mesh, [Shard(0)])
+        optimizer = Stepping([weight], lambda gradient, buffer, make=update: make(gradient), lambda X: X * NAN)
+        capture.watch(optimizer)
+        with contextlib.suppress(RuntimeError):  # nobody makes an update of what came out
+            optimizer.step()
+        capture._process.optimizers.clear()
+
+
 class Ranks(Case):
+    def test_gradients_of_shards_that_were_written_to(self):
+        spread(step_on_shards, self.folder)
+        for rank in range(2):
+            of = [s for s in self.sidecars() if s["environment"]["rank"] == rank]
+            self.assertEqual([[p["grad_finite"] for p in s["state"]] for s in of], [[None], [True], [None]])
+
     def test_parameters_that_are_shards(self):
         spread(call_with_shards_as_parameters, self.folder)
         for rank in range(2):
