@@ -936,7 +936,9 @@ def _dice(device):
         states.append(torch.cuda.get_rng_state(device).numpy().tobytes())
     numpy = sys.modules.get("numpy")
     if numpy is not None and hasattr(numpy, "random"):
-        states.append(str(numpy.random.get_state()))
+        found = numpy.random.get_state()
+        # As text, its 624 words take longer than a small call made again.
+        states.append((found[0], found[1].tobytes(), *found[2:]) if isinstance(found, tuple) else str(found))
     return states
 
 

@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import torch
 from cases import RUNNING, VARIANTS
+from layouts import part_of
 from realtrain import Plan, published, silicon
 from score import HONEST
 from torch import Tensor
@@ -31,7 +32,9 @@ def places(plan: Plan) -> list[tuple[str, int]]:
             seen.append((op, iteration))
         return value
 
-    VARIANTS[plan.variant](torch.randn(SHAPES[plan.parameter]), 1e-7, dtype=plan.dtype, hook=note)
+    x = torch.randn(SHAPES.get(plan.parameter, SHAPES["experts"][1:]))
+    x = x if plan.hands == "whole" else part_of(x, plan.rank, plan.ranks)
+    VARIANTS[plan.variant](x, 1e-7, dtype=plan.dtype, hook=note)
     return [*seen, ("output", 0)]
 
 

@@ -3,16 +3,19 @@
 """Trains tiny models with a fault in them, captures it twice, and scores what `nanscope diagnose` says of each run.
 
     python tests/lab/realruns.py OUT --seeds 1-60 [--nanscope PROGRAM] [--jobs N] [--only FAULT,...] [--wrapper helper]
-        [--judge] [--at-least PERCENT] [--anew]
+        [--judge] [--at-least PERCENT] [--anew] [--spread]
 
 Each seed is one plan (realfaults.py), trained by real processes (realtrain.py) once with nanscope_capture around the
 function and once with the bare wrapper of dion PR 78. OUT/SEED/helper and OUT/SEED/bare are the folders that a user
-would have; OUT/SEED/truth.* is beside them and no reader sees it. The command line tells nothing of either.
+would have; OUT/SEED/truth.* is beside them and no reader sees it. The command line tells nothing of either. With --spread
+the plans are those of spreadfaults.py, under DistributedDataParallel and fully_shard.
 
 right      the capture of the call that went bad has the verdict of the truth, fair ones as in score.py
 births     each birth, or what came from upstream where there are none, is at a (rank, step) where one happened, and
            none of the first step with one is missing; between the lines of two steps in a row is exact
 accused    `implementation`, `nondeterministic` or `machine` of any capture of the run where the truth is another
+part       the function was given DTensors: right is what judges none of its captures, or finds what came in bad; they
+           are counted by themselves, and any accusation is a wrong one
 
 Exit status: 0 nothing is accused wrongly; 1 something is; 2 a run got no answer, or less than --at-least (percent of
 the runs with a fault that showed) has, with the first wrapper, a capture, the right verdict and exact births; 77 there
@@ -41,6 +44,7 @@ except ImportError as error:
 from realfaults import FAULTS, own_of, plan_of
 from realtrain import Plan, train
 from score import ACCUSING, FAIR, HONEST, Label, find_program, table
+from spreadfaults import spread_plan_of
 
 FORK = multiprocessing.get_context("fork")
 WRAPPERS = ("helper", "bare")
@@ -172,11 +176,11 @@ def judge(program: str, label: Label, run: Path) -> Label:
     answer = diagnosed(program, run)
     entries = answer["captures"]
     truth, places = str(label["truth"]), [tuple(place) for place in label["places"]]
-    fair = FAIR.get(truth, ())
+    fair = () if label["part"] else FAIR.get(truth, ())
     found = chosen(entries, places)
     accused = [e["capture"] for e in entries if e["verdict"] in ACCUSING and e["verdict"] not in fair]
     verdict = "none" if found is None else str(found["verdict"])
-    wanted = (*fair, truth)
+    wanted = (*fair, "upstream" if truth == "upstream" else "undecided") if label["part"] else (*fair, truth)
     if truth == HONEST:
         outcome = "wrong" if accused else "right"
     elif found is None:
@@ -203,8 +207,8 @@ def plain(plan: Plan) -> dict[str, object]:
     return {key: str(value) if isinstance(value, torch.dtype) else value for key, value in asdict(plan).items()}
 
 
-def make(seed: int, out: Path, wrappers: Collection[str], only: Collection[str]) -> list[Label]:
-    plan = plan_of(seed)
+def make(plan: Plan, out: Path, wrappers: Collection[str], only: Collection[str]) -> list[Label]:
+    seed = plan.seed
     if only and plan.fault not in only:
         return []
     labels: list[Label] = []
@@ -212,7 +216,7 @@ def make(seed: int, out: Path, wrappers: Collection[str], only: Collection[str])
         run, truth = out / str(seed) / wrapper, out / str(seed) / f"truth.{wrapper}"
         seconds = run_once(plan, run, truth, wrapper)
         labels.append(
-            {**plain(plan), **happened(plan, truth), "wrapper": wrapper, "run": f"{seed}/{wrapper}", "seconds": seconds}
+            {**plain(plan), **happened(plan, truth), "part": plan.hands == "dtensor", "wrapper": wrapper, "run": f"{seed}/{wrapper}", "seconds": seconds}
         )
     (out / str(seed) / "truth.json").write_text(json.dumps(labels, indent=1) + "\n")
     return labels
@@ -226,9 +230,28 @@ def decidable(label: Label) -> bool:
     return label["truth"] != HONEST and bool(label["places"])
 
 
+def report_parts(parts: list[Label], wrapper: str) -> None:
+    if not parts:
+        return
+    faults = [label for label in parts if decidable(label)]
+    captured = [label for label in faults if label["outcome"] != "no capture"]
+    for label in parts:
+        if label["accused"] or (label in captured and label["outcome"] == "wrong"):
+            word = "ACCUSED" if label["accused"] else "wrong"
+            print(f"{word}: {label['run']} {label['fault']}, a part: {label['verdict']} ({label['summary']})")
+    undecided = [label for label in captured if label["verdict"] == "undecided"]
+    print(
+        f"{wrapper}, parts: runs {len(parts)} · with a fault that showed {len(faults)} · captured "
+        f"{share(len(captured), len(faults))} · not judged {share(len(undecided), len(captured))} · upstream "
+        f"{sum(label['verdict'] == 'upstream' for label in captured)} · accused {sum(bool(x['accused']) for x in parts)}"
+    )
+
+
 def report(labels: list[Label], wrapper: str) -> float:
     """Prints the tables of one wrapper; returns the percentage of the faults that are captured, right and exact."""
-    of = [label for label in labels if label["wrapper"] == wrapper]
+    every = [label for label in labels if label["wrapper"] == wrapper]
+    report_parts([label for label in every if label["part"]], wrapper)
+    of = [label for label in every if not label["part"]]
     faults = [label for label in of if decidable(label)]
     captured = [label for label in faults if label["outcome"] != "no capture"]
     honest = [label for label in of if label["truth"] == HONEST]
@@ -274,6 +297,7 @@ def main() -> None:
     parser.add_argument("--only", help=f"of these faults, separated by commas: {', '.join(FAULTS)}")
     parser.add_argument("--wrapper", choices=WRAPPERS, help="only this one")
     parser.add_argument("--judge", action="store_true", help="judges the runs that lie in OUT already")
+    parser.add_argument("--spread", action="store_true", help="under DistributedDataParallel and fully_shard")
     parser.add_argument("--anew", action="store_true", help="removes what lies in OUT")
     parser.add_argument("--at-least", type=float, default=0.0, metavar="PERCENT")
     options = parser.parse_args()
@@ -291,7 +315,8 @@ def main() -> None:
                 stored = options.out / str(seed) / "truth.json"
                 labels += json.loads(stored.read_text()) if stored.exists() else []
             else:
-                labels += make(seed, options.out, wrappers, options.only.split(",") if options.only else ())
+                plan = spread_plan_of(seed) if options.spread else plan_of(seed)
+                labels += make(plan, options.out, wrappers, options.only.split(",") if options.only else ())
         # Nothing is forked any more once there are threads.
         labels = [label for label in labels if label["wrapper"] in wrappers]
         if options.only:

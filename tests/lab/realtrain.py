@@ -27,7 +27,9 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from cases import NAN, OWN_DTYPE, VARIANTS, one_matrix, tile_of
+from layouts import as_held, change_whole, is_everywhere, local_of, part_of, spread, whole_of
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 
 HELPER = Path(__file__).resolve().parents[2] / "resources" / "python"
 RATE = 0.02
@@ -53,6 +55,8 @@ class Plan:
     decay: float = 0.0
     stacked: bool = False  # the experts are parameters of their own, orthogonalised in one call
     samples: int = 32  # in a batch of a rank
+    layout: str = "own"  # how ranks hold the model: a whole each and a sum of gradients of their own, ddp or fsdp
+    hands: str = "whole"  # what the function is given under fsdp: whole, this rank's block as a tensor, or the dtensor
     code: str = "function"  # or it works in place, or is an object that is called
     # the fault
     at: int = 0
@@ -96,7 +100,8 @@ class Silicon:
     def begin(self, step: int, parameter: str) -> None:
         self.here = (step, parameter)
 
-    def calls(self, x: Tensor) -> None:
+    def calls(self, whole: Tensor) -> None:
+        x = local_of(whole)
         plan, self.entered = self.plan, x.clone()
         if self.here == (plan.at, plan.parameter) and self.rank == plan.rank and plan.kind and self.armed is None:
             self.armed = x.clone()
@@ -110,8 +115,9 @@ class Silicon:
         if not self.firing or (op, iteration) != tuple(plan.place):
             return value
         changed = value.clone()
-        one = one_matrix(random.Random(plan.seed), changed)
-        rows, cols = tile_of(random.Random(plan.seed), changed)
+        held = local_of(changed)
+        one = one_matrix(random.Random(plan.seed), held)
+        rows, cols = tile_of(random.Random(plan.seed), held)
         if plan.kind == "thread":  # another stream writes what this one is about to read
             other = threading.Thread(target=one[rows, cols].fill_, args=(NAN,))
             other.start()
@@ -132,7 +138,9 @@ class Silicon:
             y = self.buffers[tuple(y.shape)].clone()
         self.buffers[tuple(y.shape)] = y.clone()
         if self.here is not None:
-            (goes_in, comes_out) = (t.float().isfinite().flatten(-2).all(-1) for t in (self.entered, y))
+            (goes_in, comes_out) = (t.float().isfinite().flatten(-2).all(-1) for t in (self.entered, local_of(y)))
+            if self.plan.hands == "dtensor" and not is_everywhere(bool(goes_in.all())):
+                comes_out |= goes_in  # what another rank holds of the input may have come in
             born = bool((goes_in & ~comes_out).any())
             self.seen.append([*self.here, bool(goes_in.all()), born, self.firing])
             self.here = None
@@ -185,6 +193,13 @@ def of_torch() -> None:
     module._zeropower_via_newtonschulz = _zeropower_via_newtonschulz
 
 
+def handed(plan: Plan, update: Tensor) -> Tensor:
+    """What the function is given of the update of one parameter."""
+    if plan.hands == "dtensor":
+        return update
+    return local_of(update) if plan.hands == "block" else whole_of(update)
+
+
 class Muon(torch.optim.Optimizer):
     """Momentum, Newton-Schulz, decay and step, in the order of KellerJordan's, torch's or dion's optimizer."""
 
@@ -210,19 +225,22 @@ class Muon(torch.optim.Optimizer):
 
     def groups(self) -> Iterator[tuple[str, list[Tensor]]]:
         """Name and parameters of each call."""
-        stack = [p for name, p in self.named.items() if self.plan.stacked and name.startswith("experts")]
+        stacked = self.plan.stacked and self.plan.hands != "dtensor"
+        stack = [p for name, p in self.named.items() if stacked and name.startswith("experts")]
         if stack:
             yield "experts", stack
-        yield from ((n, [p]) for n, p in self.named.items() if not (self.plan.stacked and n.startswith("experts")))
+        yield from ((n, [p]) for n, p in self.named.items() if not (stacked and n.startswith("experts")))
 
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
         plan = self.plan
         for place, (name, parameters) in enumerate(self.groups()):
             owner = place % plan.ranks if plan.shared else self.rank
-            updates = [self.update(parameter).to(plan.held) for parameter in parameters]
+            updates = [handed(plan, self.update(parameter).to(plan.held)) for parameter in parameters]
             x = torch.stack(updates) if len(updates) > 1 else updates[0]
             del updates
+            if not local_of(x).numel() and plan.hands == "block":
+                continue  # of three experts a fourth rank has none
             if owner == self.rank:
                 silicon().begin(self.number, name)
                 x = x.clone() if plan.code == "in place" else x
@@ -236,8 +254,15 @@ class Muon(torch.optim.Optimizer):
             for parameter, direction in zip(parameters, y if len(parameters) > 1 else [y], strict=True):
                 parameter.mul_(1 - RATE * plan.decay)
                 rows, cols = parameter.shape[-2:]
-                parameter.add_(direction, alpha=-RATE * max(1, rows / cols) ** 0.5)
+                self.add(parameter, direction, -RATE * max(1, rows / cols) ** 0.5)
         self.number += 1
+
+    def add(self, parameter: Tensor, direction: Tensor, rate: float) -> None:
+        if isinstance(direction, DTensor):
+            direction = direction.redistribute(placements=parameter.placements).to_local()
+        elif self.plan.hands == "whole" and isinstance(parameter, DTensor):
+            direction = part_of(direction, self.rank, self.plan.ranks)
+        local_of(parameter).add_(direction, alpha=rate)
 
 
 class Model(nn.Module):
@@ -266,27 +291,27 @@ def teach(plan: Plan, step: int, rank: int) -> tuple[Tensor, Tensor]:
     return x, torch.tanh(x[:, :32] - x[:, 32:64])
 
 
-def spoil(plan: Plan, step: int, rank: int, model: nn.Module) -> None:
-    """What goes wrong in gradients and weights, before the update of the step."""
-    named = dict(model.named_parameters())
-    chosen = [p for n, p in named.items() if n == plan.parameter or (plan.parameter == "experts" == n.split(".")[0])]
-    for parameter in chosen:
-        gradient = parameter.grad
-        assert gradient is not None
-        if plan.fault in ("inf gradient", "no guard on one rank") and (step, rank) == (plan.at, plan.rank):
-            gradient.view(-1)[random.Random(plan.seed).randrange(gradient.numel())] = math.inf
-        if plan.fault == "second moment of rows" and step >= plan.at:
-            gradient[..., 5:7, :] = 0
-        if plan.fault in ("fp16 cast", "exception") and step >= plan.at:
-            gradient.mul_(plan.factor / gradient.abs().max())
-        if plan.fault == "zero matrix" and step >= plan.at:
-            (gradient[1] if gradient.dim() == 3 else gradient).zero_()
-            if plan.stacked:
-                break
+def spoilt(plan: Plan, model: nn.Module) -> list[Tensor]:
+    """Parameters whose gradients go wrong."""
+    named = model.named_parameters()
+    chosen = [p for n, p in named if n == plan.parameter or (plan.parameter == "experts" == n.split(".")[0])]
+    return chosen[:1] if plan.fault == "zero matrix" and plan.stacked else chosen
+
+
+def spoil(plan: Plan, step: int, rank: int, gradient: Tensor) -> None:
+    """What goes wrong in the gradient of one of them, before the update of the step."""
+    if plan.fault in ("inf gradient", "no guard on one rank") and (step, rank) == (plan.at, plan.rank):
+        gradient.view(-1)[random.Random(plan.seed).randrange(gradient.numel())] = math.inf
+    if plan.fault == "second moment of rows" and step >= plan.at:
+        gradient[..., 5:7, :] = 0
+    if plan.fault in ("fp16 cast", "exception") and step >= plan.at:
+        gradient.mul_(plan.factor / gradient.abs().max())
+    if plan.fault == "zero matrix" and step >= plan.at:
+        (gradient[1] if gradient.dim() == 3 else gradient).zero_()
 
 
 def gather(plan: Plan, model: nn.Module) -> None:
-    if plan.ranks > 1:
+    if plan.ranks > 1 and plan.layout == "own":
         flat = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
         dist.all_reduce(flat)
         flat /= plan.ranks
@@ -337,10 +362,14 @@ class Trainer:
         self.begin = 0
         self.model = Model(plan)
         checkpoint = self.load()
+        self.network = spread(self.model, plan.layout, plan.ranks)
+        self.number = self.begin  # of the step that is under way
+        if plan.layout == "ddp":  # what goes wrong on one rank comes before the sum
+            for parameter in spoilt(plan, self.model):
+                parameter.register_hook(self.spoilt_here)
         self.optimizer = self.wrapped(own)
         if checkpoint is not None and plan.ends != "install":
-            self.optimizer.load_state_dict(checkpoint["optimizer"])
-            self.optimizer.number = self.begin
+            self.take_up(checkpoint["optimizer"])
 
     def load(self) -> dict[str, object] | None:
         found = sorted((self.run / "checkpoints").glob("step_*.pt"))
@@ -352,11 +381,40 @@ class Trainer:
         print(f"resuming from checkpoint {found[-1].name} at step {self.begin}", flush=True)
         return checkpoint
 
+    def take_up(self, kept: dict[str, dict[object, dict[str, Tensor]]]) -> None:
+        plan, parameters = self.plan, list(self.model.parameters())
+        for place, state in kept["state"].items():
+            held = {n: as_held(t, parameters[place], self.rank, plan.ranks) for n, t in state.items()}
+            kept["state"][place] = held
+        self.optimizer.load_state_dict(kept)
+        self.optimizer.number = self.begin
+
     def save(self, step: int) -> None:
-        folder = self.run / "checkpoints"
-        folder.mkdir(exist_ok=True)
-        state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict(), "step": step}
-        torch.save(state, folder / f"step_{step:06}.pt")
+        """Of shards every rank gives its own, and the first writes."""
+        plan, folder = self.plan, self.run / "checkpoints"
+        if self.rank != 0 and plan.layout != "fsdp":
+            return
+        model = {name: whole_of(t) for name, t in self.model.state_dict().items()}
+        optimizer = self.optimizer.state_dict()
+        state = {i: {n: whole_of(t) for n, t in one.items()} for i, one in optimizer["state"].items()}
+        if self.rank == 0:
+            folder.mkdir(exist_ok=True)
+            whole = {"model": model, "optimizer": {**optimizer, "state": state}, "step": step}
+            torch.save(whole, folder / f"step_{step:06}.pt")
+
+    def spoilt_here(self, gradient: Tensor) -> Tensor:
+        changed = gradient.clone()
+        spoil(self.plan, self.number, self.rank, changed)
+        return changed
+
+    def spoil(self, step: int) -> None:
+        """Of shards the whole goes wrong, as the one who computes it has it."""
+        plan = self.plan
+        for parameter in () if plan.layout == "ddp" else spoilt(plan, self.model):
+            assert parameter.grad is not None
+            sharded = plan.layout == "fsdp"
+            who = plan.rank if sharded else self.rank
+            change_whole(parameter.grad, self.rank, plan.ranks, lambda whole, by=who: spoil(plan, step, by, whole))
 
     def wrapped(self, own: Callable[..., Tensor] | None) -> torch.optim.Optimizer:
         """The optimizer, with the wrapper around its function."""
@@ -418,10 +476,11 @@ class Trainer:
         x, target = teach(plan, step, self.rank)
         if plan.fault == "nan in the data" and (step, self.rank) == (plan.at, plan.rank):
             x[0, 3] = NAN
+        self.number = step
         self.optimizer.zero_grad()
-        loss = ((self.model(x) - target) ** 2).mean()
+        loss = ((self.network(x) - target) ** 2).mean()
         loss.backward()
-        spoil(plan, step, self.rank, self.model)
+        self.spoil(step)
         gather(plan, self.model)
         if plan.fault == "no guard on one rank" and self.guarded():
             self.optimizer.number += 1
@@ -443,7 +502,7 @@ class Trainer:
                 self.note.write_text(json.dumps(silicon().seen))
                 os.kill(os.getpid(), signal.SIGKILL)
             self.step(step)
-            if self.rank == 0 and plan.crash is not None and step + 1 == max(plan.crash - 2, 1) and not self.begin:
+            if plan.crash is not None and step + 1 == max(plan.crash - 2, 1) and not self.begin:
                 self.save(step + 1)
 
 
@@ -468,7 +527,7 @@ def train(plan: Plan, run: Path, truth: Path, rank: int, attempt: int, wrapper: 
     with output_to(run / ("train.log" if plan.logs == "all" else f"logs/rank_{rank}.log")):
         try:
             torch.set_num_threads(1)
-            if plan.ranks > 1:
+            if plan.ranks > 1 or plan.layout != "own":
                 store = (truth / f"store{attempt}").as_uri()
                 dist.init_process_group("gloo", init_method=store, rank=rank, world_size=plan.ranks)
             Trainer(plan, run, note, rank, wrapper, own).go()  # type: ignore[arg-type]
