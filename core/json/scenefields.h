@@ -24,6 +24,14 @@ void fields(Visit& visit, jsonfields::Of<StaleOutput> auto& stale)
 }
 
 template <class Visit>
+void fields(Visit& visit, jsonfields::Of<ParameterCoverage> auto& coverage)
+{
+    visit("parameters", coverage.all);
+    visit("listed", coverage.listed);
+    visit("shards", coverage.shards);
+}
+
+template <class Visit>
 void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
 {
     visit("gradients", state.gradients);
@@ -31,6 +39,7 @@ void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
     visit("momenta", state.momenta);
     visit("bad_momenta", state.badMomenta);
     visit.text("first_bad", state.firstBad);
+    visit("of", state.coverage);
 }
 
 template <class Visit>

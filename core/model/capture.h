@@ -67,6 +67,15 @@ struct StaleOutput
     bool operator==(const StaleOutput&) const = default;
 };
 
+/// How many of a call's parameters the helper looked at. Older helpers do not say it.
+struct ParameterCoverage
+{
+    std::int64_t all = 0; ///< parameters of this shape in the optimizers that it watches
+    std::int64_t listed = 0; ///< of them, those that it looked at
+    bool shards = false; ///< of one of them other ranks hold other parts, so that what is said holds for this rank's
+    bool operator==(const ParameterCoverage&) const = default;
+};
+
 /// Of the parameters of a call's shape, at most 64, as the helper found them when it wrote: at the call (strict), or at
 /// the end of the step (observe).
 struct ParameterState
@@ -76,6 +85,7 @@ struct ParameterState
     std::int64_t momenta = 0;
     std::int64_t badMomenta = 0;
     std::string firstBad {}; ///< name of the first parameter with one of them
+    std::optional<ParameterCoverage> coverage {};
 
     bool operator==(const ParameterState&) const = default;
 };

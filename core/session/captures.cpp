@@ -62,6 +62,9 @@ constexpr const char* sceneColumns =
 /// Behind them, since parametersVersion.
 constexpr const char* parameterColumns = "gradients, bad_gradients, momenta, bad_momenta, first_bad_parameter";
 
+/// Behind those, since coverageVersion.
+constexpr const char* coverageColumns = "parameters_of_shape, parameters_listed, parameters_are_shards";
+
 /// The value that is called so; the first where none is, as in a session that was changed by hand.
 template <class Enum>
 Enum named(const std::string& text, Enum last)
@@ -84,7 +87,20 @@ void readCalls(const Statement& row, Scene& scene)
     scene.outputBad = row.integer(5) != 0;
 }
 
-/// `row` has the columns of sceneColumns and parameterColumns.
+/// `row` has the columns of sceneColumns, parameterColumns and coverageColumns.
+std::optional<ParameterState> readParameters(const Statement& row)
+{
+    if (row.isNull(21) || row.isNull(22) || row.isNull(23) || row.isNull(24)) {
+        return std::nullopt;
+    }
+    ParameterState state {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25)};
+    if (!row.isNull(26) && !row.isNull(27) && !row.isNull(28)) {
+        state.coverage = ParameterCoverage {row.integer(26), row.integer(27), row.integer(28) != 0};
+    }
+    return state;
+}
+
+/// `row` has the columns of readParameters().
 Scene readScene(const Statement& row)
 {
     Scene scene;
@@ -105,10 +121,7 @@ Scene readScene(const Statement& row)
     }
     scene.otherEpsilon = row.optional<double>(19);
     scene.problem = named(row.text(20), lastSidecarProblem);
-    if (!row.isNull(21) && !row.isNull(22) && !row.isNull(23) && !row.isNull(24)) {
-        scene.parameters =
-            ParameterState {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25)};
-    }
+    scene.parameters = readParameters(row);
     return scene;
 }
 
@@ -120,6 +133,7 @@ std::optional<Value> of(const std::optional<Part>& whole, Value Part::*member)
 
 void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
 {
+    const auto coverage = scene.parameters ? scene.parameters->coverage : std::nullopt;
     insert.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten, scene.outputBad,
         scene.sourceHash, name(scene.state), scene.notCalledAgain, scene.exception,
         of(scene.stale, &StaleOutput::matrix), of(scene.stale, &StaleOutput::call), scene.control, scene.rotated,
@@ -127,7 +141,9 @@ void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
         of(scene.singular, &SingularValues::median), of(scene.singular, &SingularValues::largest), scene.otherEpsilon,
         name(scene.problem), of(scene.parameters, &ParameterState::gradients),
         of(scene.parameters, &ParameterState::badGradients), of(scene.parameters, &ParameterState::momenta),
-        of(scene.parameters, &ParameterState::badMomenta), of(scene.parameters, &ParameterState::firstBad));
+        of(scene.parameters, &ParameterState::badMomenta), of(scene.parameters, &ParameterState::firstBad),
+        of(coverage, &ParameterCoverage::all), of(coverage, &ParameterCoverage::listed),
+        of(coverage, &ParameterCoverage::shards));
 }
 
 /// What only a sidecar says, in tables of its own: most captures have none.
@@ -139,9 +155,10 @@ public:
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
         , m_insertScene(db,
-              fmt::format("INSERT INTO capture_scenes ({}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                          "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  sceneColumns, parameterColumns))
+              fmt::format(
+                  "INSERT INTO capture_scenes ({}, {}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  sceneColumns, parameterColumns, coverageColumns))
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -483,8 +500,9 @@ std::vector<Capture> readCaptures(sqlite3* db)
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
     if (const auto version = pragmaValue(db, "user_version"); version >= wholeScenesVersion) {
         attach(db, captures, wholeScenesVersion,
-            fmt::format("SELECT {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
-                version >= parametersVersion ? parameterColumns : "NULL, NULL, NULL, NULL, NULL"),
+            fmt::format("SELECT {}, {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
+                version >= parametersVersion ? parameterColumns : "NULL, NULL, NULL, NULL, NULL",
+                version >= coverageVersion ? coverageColumns : "NULL, NULL, NULL"),
             [](Capture& c, const Statement& row) { c.scene = readScene(row); });
     } else {
         attach(db, captures, scenesVersion,

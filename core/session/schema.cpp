@@ -187,9 +187,16 @@ ALTER TABLE capture_scenes ADD COLUMN bad_momenta INTEGER;
 ALTER TABLE capture_scenes ADD COLUMN first_bad_parameter TEXT;
 )sql";
 
+// As in ParameterCoverage; NULL where the helper did not say it.
+constexpr const char* coverageOfScenes = R"sql(
+ALTER TABLE capture_scenes ADD COLUMN parameters_of_shape INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN parameters_listed INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN parameters_are_shards INTEGER;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
     eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes,
-    parametersOfScenes};
+    parametersOfScenes, coverageOfScenes};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

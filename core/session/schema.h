@@ -37,6 +37,9 @@ constexpr std::int64_t wholeScenesVersion = 14;
 /// The first version that keeps ParameterState.
 constexpr std::int64_t parametersVersion = 15;
 
+/// The first version that keeps ParameterCoverage.
+constexpr std::int64_t coverageVersion = 16;
+
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);

@@ -115,14 +115,46 @@ std::string upstreamSummary(const Capture& capture)
         capture.part.empty() ? "" : " of this rank's part", notTheIteration);
 }
 
-/// A count, no more: some optimizers write the momentum into the gradient, and of many parameters the helper lists 64.
+std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
+{
+    if (!coverage) {
+        return "among the parameters of this shape that the helper looked at";
+    }
+    return coverage->listed < coverage->all
+        ? fmt::format(
+            "among the {} of {} parameters of this shape that the helper looked at", coverage->listed, coverage->all)
+        : fmt::format(
+            "among the {} of this shape, all of which the helper looked at", counted(coverage->all, "parameter"));
+}
+
+/// A count, no more: the helper leaves out a gradient that the step has written to, and lists 64 parameters at most.
 std::string parametersText(const ParameterState& known)
 {
-    const auto named = known.firstBad.empty() ? std::string() : fmt::format(", first of {}", known.firstBad);
-    return fmt::format(
-        "among the parameters of this shape that the helper looked at, {} of {} and {} of {} were not finite{}",
-        known.badGradients, counted(known.gradients, "gradient"), known.badMomenta,
-        known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta), named);
+    std::vector<std::string> counts;
+    if (known.gradients > 0) {
+        counts.push_back(fmt::format("{} of {}", known.badGradients, counted(known.gradients, "gradient")));
+    }
+    if (known.momenta > 0) {
+        counts.push_back(fmt::format("{} of {}", known.badMomenta,
+            known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta)));
+    }
+    const auto unknown = known.coverage ? known.coverage->listed - known.gradients : 0;
+    return fmt::format("{}, {} were not finite{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
+        known.coverage && known.coverage->shards ? " in what this rank holds of them" : "",
+        known.firstBad.empty() ? "" : fmt::format(", first of {}", known.firstBad),
+        unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
+}
+
+/// What leaves it open who brought the bad values, though none was found.
+std::string whatWasMissed(const ParameterState& known)
+{
+    const auto& coverage = known.coverage;
+    if (coverage && coverage->shards) {
+        return "; other ranks hold the other parts of them";
+    }
+    const bool all = coverage && coverage->listed == coverage->all && known.gradients == coverage->all;
+    return all ? "; another optimizer, or what lies between gradient and call, may have brought them"
+               : "; it may have missed the one of this call";
 }
 
 void argueUpstream(CaptureVerdict& v, const Capture& capture)
@@ -140,7 +172,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture)
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (known && known->badGradients + known->badMomenta == 0) {
-        v.notTestable.push_back({parametersText(*known) + "; it may have missed the one of this call", "sidecar"});
+        v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
 

@@ -135,6 +135,16 @@ bool countFinite(const Value& value, std::int64_t& all, std::int64_t& bad)
     return finite;
 }
 
+std::optional<ParameterCoverage> coverageIn(const Value& value)
+{
+    const auto all = countIn(value["parameters"]);
+    const auto listed = countIn(value["listed"]);
+    if (!all || !listed || *listed > *all) {
+        return std::nullopt;
+    }
+    return ParameterCoverage {*all, *listed, isTrue(value["shards"])};
+}
+
 std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
 {
     simdjson::dom::array found;
@@ -149,6 +159,7 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
             state.firstBad = textIn(one["parameter"], mostName);
         }
     }
+    state.coverage = coverageIn(object["state_of"]);
     return state.gradients + state.momenta > 0 ? std::optional(state) : std::nullopt;
 }
 

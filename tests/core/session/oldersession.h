@@ -44,7 +44,10 @@ DROP TABLE newer;)sql",
         "ALTER TABLE capture_scenes DROP COLUMN bad_momenta; "
         "ALTER TABLE capture_scenes DROP COLUMN momenta; "
         "ALTER TABLE capture_scenes DROP COLUMN bad_gradients; "
-        "ALTER TABLE capture_scenes DROP COLUMN gradients; "};
+        "ALTER TABLE capture_scenes DROP COLUMN gradients; ",
+        "ALTER TABLE capture_scenes DROP COLUMN parameters_are_shards; "
+        "ALTER TABLE capture_scenes DROP COLUMN parameters_listed; "
+        "ALTER TABLE capture_scenes DROP COLUMN parameters_of_shape; "};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

@@ -281,7 +281,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.notCalledAgain = "the call needs every rank";
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
-    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q"};
+    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}};
     scene.control = "nanscope_control_rank0.pt";
     scene.rotated = true;
     scene.withheld = Withheld::inputLost;
@@ -299,6 +299,12 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
         EXPECT_EQ(session.load()->captures.at(1).scene, scene);
         EXPECT_EQ(session.diagnosis().value(), "") << "it was judged with other facts";
     }
+    const auto of15 = m_folder / "of15.nanscope";
+    std::filesystem::copy_file(m_path, of15);
+    makeOlder(of15, 15);
+    auto uncovered = told.scene;
+    uncovered.parameters->coverage.reset();
+    EXPECT_EQ(session::Session::open(of15, session::OpenMode::readOnly)->load()->captures.at(1).scene, uncovered);
     const auto of14 = m_folder / "of14.nanscope";
     std::filesystem::copy_file(m_path, of14);
     makeOlder(of14, 14);

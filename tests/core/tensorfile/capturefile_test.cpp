@@ -290,6 +290,20 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
 }
 
+TEST_F(CaptureFileTest, KnowsHowManyOfTheParametersTheHelperLookedAt)
+{
+    const auto coverageOf = [&](std::string_view stateOf) {
+        folder.write("x.json", fmt::format(R"({{"state": [{{"grad_finite": true}}], "state_of": {}}})", stateOf));
+        return open("x.pt", smallCapture())->capture.scene.parameters->coverage;
+    };
+    EXPECT_EQ(coverageOf(R"({"parameters": 70, "listed": 64, "shards": true})"), (ParameterCoverage {70, 64, true}));
+    EXPECT_EQ(coverageOf(R"({"parameters": 2, "listed": 2, "shards": false})"), (ParameterCoverage {2, 2, false}));
+    for (const auto* strange : {"null", "7", "{}", R"({"parameters": 3})", R"({"parameters": 3, "listed": 4})",
+             R"({"parameters": "3", "listed": 3})", R"({"parameters": 3, "listed": -1})"}) {
+        EXPECT_FALSE(coverageOf(strange)) << strange;
+    }
+}
+
 TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
 {
     const auto partOf = [&](std::string_view placements, std::string_view sizes) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/diagnose/triage/steplink.h"
@@ -359,6 +360,22 @@ TEST(Triage, CountsBadGradientsAndMomentaAndAcquitsNeither)
         EXPECT_EQ(neither.speaksFor.size(), unknown.speaksFor.size());
         EXPECT_NE(neither.notTestable.back().text.find("it may have missed the one of this call"), std::string::npos);
     }
+    EXPECT_EQ(
+        upstream(ParameterState {64, 3, 64, 0, "blocks.3.q", ParameterCoverage {70, 64, false}}).speaksFor.back().text,
+        "among the 64 of 70 parameters of this shape that the helper looked at, 3 of 64 gradients and 0 of 64 momenta "
+        "were not finite, first of blocks.3.q");
+    EXPECT_EQ(upstream(ParameterState {0, 0, 1, 1, "head", ParameterCoverage {1, 1, true}}).speaksFor.back().text,
+        "among the 1 parameter of this shape, all of which the helper looked at, 1 of 1 momentum were not finite in "
+        "what this rank holds of them, first of head; of 1 the gradient is not known");
+    const auto missed = [&](std::int64_t gradients, const ParameterCoverage& coverage) {
+        const auto verdict = upstream(ParameterState {gradients, 0, 1, 0, "", coverage});
+        EXPECT_EQ(verdict.speaksFor.size(), unknown.speaksFor.size());
+        return verdict.notTestable.back().text;
+    };
+    EXPECT_THAT(missed(64, {70, 64, false}), testing::HasSubstr("it may have missed the one of this call"));
+    EXPECT_THAT(missed(2, {2, 2, true}), testing::HasSubstr("other ranks hold the other parts of them"));
+    EXPECT_THAT(missed(2, {2, 2, false}), testing::HasSubstr("another optimizer, or what lies between"));
+    EXPECT_THAT(missed(1, {2, 2, false}), testing::HasSubstr("it may have missed the one of this call"));
 }
 
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
