@@ -120,11 +120,12 @@ std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
     if (!coverage) {
         return "among the parameters of this shape that the helper looked at";
     }
-    return coverage->listed < coverage->all
-        ? fmt::format(
-            "among the {} of {} parameters of this shape that the helper looked at", coverage->listed, coverage->all)
-        : fmt::format(
-            "among the {} of this shape, all of which the helper looked at", counted(coverage->all, "parameter"));
+    if (coverage->listed < coverage->all) {
+        return fmt::format(
+            "among the {} of {} parameters of this shape that the helper looked at", coverage->listed, coverage->all);
+    }
+    return coverage->all == 1 ? "of the only parameter of this shape"
+                              : fmt::format("among all {} parameters of this shape", coverage->all);
 }
 
 /// A count, no more: the helper leaves out a gradient that the step has written to, and lists 64 parameters at most.

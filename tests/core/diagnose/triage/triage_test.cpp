@@ -365,8 +365,10 @@ TEST(Triage, CountsBadGradientsAndMomentaAndAcquitsNeither)
         "among the 64 of 70 parameters of this shape that the helper looked at, 3 of 64 gradients and 0 of 64 momenta "
         "were not finite, first of blocks.3.q");
     EXPECT_EQ(upstream(ParameterState {0, 0, 1, 1, "head", ParameterCoverage {1, 1, true}}).speaksFor.back().text,
-        "among the 1 parameter of this shape, all of which the helper looked at, 1 of 1 momentum were not finite in "
+        "of the only parameter of this shape, 1 of 1 momentum were not finite in "
         "what this rank holds of them, first of head; of 1 the gradient is not known");
+    EXPECT_THAT(upstream(ParameterState {4, 1, 0, 0, "", ParameterCoverage {4, 4, false}}).speaksFor.back().text,
+        testing::HasSubstr("among all 4 parameters of this shape, 1 of 4 gradients were not finite"));
     const auto missed = [&](std::int64_t gradients, const ParameterCoverage& coverage) {
         const auto verdict = upstream(ParameterState {gradients, 0, 1, 0, "", coverage});
         EXPECT_EQ(verdict.speaksFor.size(), unknown.speaksFor.size());
