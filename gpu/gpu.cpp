@@ -14,6 +14,7 @@
 
 #include "core/platform/platform.h"
 #include "gpu/kernels/cudainfo.h"
+#include "gpu/productswitches.h"
 #include "gpu/torchdevice.h"
 
 namespace nanscope {
@@ -30,31 +31,6 @@ int torchThreads()
 {
     static const int threads = at::get_num_threads();
     return threads;
-}
-
-std::string_view onOff(bool value)
-{
-    return value ? "on" : "off";
-}
-
-// A plain bool before torch 2.9, three states since.
-template <class T>
-std::string_view reduction(T allowed)
-{
-    if constexpr (std::is_same_v<T, bool>) {
-        return onOff(allowed);
-    } else {
-        return onOff(allowed == T::AllowReducedPrecisionWithSplitK);
-    }
-}
-
-// torch's own defaults are kept: they are what the training ran with. tf32 is switched on for its own products only.
-std::string cudaFlags()
-{
-    const auto& context = at::globalContext();
-    return fmt::format("bf16_reduction={} fp16_reduction={} fp16_accumulation={} scan={}",
-        reduction(context.allowBF16ReductionCuBLAS()), reduction(context.allowFP16ReductionCuBLAS()),
-        onOff(context.allowFP16AccumulationCuBLAS()), NANSCOPE_SCAN_NAME);
 }
 
 Environment cpuEnvironment()
@@ -77,7 +53,7 @@ Environment cudaEnvironment(const CudaState& state, int index)
     result.hardware = fmt::format("{} sm_{}{}", device.name, device.major, device.minor);
     result.cuda = fmt::format("runtime {}, driver {}", state.runtime, state.driver);
     result.threads = torchThreads();
-    result.flags = cudaFlags();
+    result.flags = cudaFlags(Precision::fp32);
     return result;
 }
 

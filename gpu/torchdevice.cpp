@@ -33,9 +33,11 @@
 #include <c10/cuda/CUDAStream.h>
 #endif
 
+#include "core/replay/device/halfsums.h"
 #include "core/replay/program/formats.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "gpu/kernels/cudainfo.h"
+#include "gpu/productswitches.h"
 #include "gpu/torchguard.h"
 
 namespace nanscope {
@@ -62,30 +64,6 @@ double largestProduct(const replay::Program& program)
     }
     return largest;
 }
-
-/// Lets cuBLAS round fp32 operands to tf32 as long as it lives.
-class Tf32Products
-{
-public:
-    explicit Tf32Products(bool wanted)
-        : m_wanted(wanted)
-    {
-        if (m_wanted) {
-            at::globalContext().setAllowTF32CuBLAS(true);
-        }
-    }
-    ~Tf32Products()
-    {
-        if (m_wanted) {
-            at::globalContext().setAllowTF32CuBLAS(false);
-        }
-    }
-    Tf32Products(const Tf32Products&) = delete;
-    Tf32Products& operator=(const Tf32Products&) = delete;
-
-private:
-    bool m_wanted;
-};
 
 at::Tensor wrapped(double value)
 {
@@ -131,11 +109,24 @@ bool TorchDevice::native(Precision precision) const
         return true;
     case Precision::fp16:
         return onGpu();
+    case Precision::fp16Acc16:
+        return onGpu() && m_capability >= 70; // before Volta torch asks cuBLAS for sums in fp32
     case Precision::tf32:
     case Precision::bf16:
         return onGpu() && m_capability >= 80;
     }
     return false;
+}
+
+/// Per element. Emulation keeps copies: of the result in 16 bits, of both operands in tf32, and of operands and result
+/// where sums are rounded.
+std::int64_t TorchDevice::emulationBytes(Precision precision) const
+{
+    if (onGpu() || native(precision)) {
+        return 0;
+    }
+    constexpr std::int64_t single = sizeof(float);
+    return precision == Precision::tf32 ? 2 * single : precision == Precision::fp16Acc16 ? 2 + 4 * single : 2;
 }
 
 std::int64_t TorchDevice::workspaceBytes(const replay::Program& program) const
@@ -147,10 +138,7 @@ std::int64_t TorchDevice::workspaceBytes(const replay::Program& program) const
         bytes += elements * static_cast<std::int64_t>(c10::elementSize(storageType(plan.format, onGpu())));
         largest = std::max(largest, elements);
     }
-    // Emulation keeps a rounded copy: of the result in 16 bits, or of both operands in tf32.
-    const bool emulated = !onGpu() && !native(program.precision);
-    const std::int64_t copies = !emulated ? 0 : program.precision == Precision::tf32 ? 2 * sizeof(float) : 2;
-    return bytes + copies * largest;
+    return bytes + emulationBytes(program.precision) * largest;
 }
 
 std::int64_t TorchDevice::batchLimit(const replay::Program& program) const
@@ -171,6 +159,9 @@ Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t b
                 name(program.precision)));
     }
     return compute([&]() -> Result<void> {
+        if (onGpu()) {
+            m_environment.flags = cudaFlags(program.precision);
+        }
         chooseThreads(program, batch);
         allocate(program, batch);
         return {};
@@ -329,7 +320,10 @@ at::Tensor TorchDevice::operand(replay::BufferId id, bool transpose, Precision f
 
 void TorchDevice::gemm(const replay::Instruction& in)
 {
-    const Tf32Products tf32(in.round == Precision::tf32 && onGpu());
+    if (in.round == Precision::fp16Acc16 && !onGpu()) {
+        return gemmInHalfSums(in);
+    }
+    const ProductSwitches switches(onGpu() ? in.round : Precision::fp32);
     const auto a = operand(in.a, in.transposeA, in.round, m_roundedA);
     const auto b = operand(in.b, in.transposeB, in.round, in.a == in.b ? m_roundedA : m_roundedB);
     const bool single = m_batch == 1;
@@ -344,6 +338,25 @@ void TorchDevice::gemm(const replay::Instruction& in)
         at::addmm_out(out, added.select(0, 0), a, b, beta, in.alpha);
     } else {
         at::baddbmm_out(out, added, a, b, beta, in.alpha);
+    }
+}
+
+/// torch on a CPU has no such product.
+void TorchDevice::gemmInHalfSums(const replay::Instruction& in)
+{
+    const auto a = buffer(in.a).contiguous();
+    const auto b = buffer(in.b).contiguous();
+    const auto c = in.c < 0 ? at::Tensor() : buffer(in.c).contiguous();
+    auto& out = buffer(in.out);
+    const auto elementOf = [](const at::Tensor& matrices, std::int64_t element) {
+        return matrices.const_data_ptr<float>() + element * matrices.size(1) * matrices.size(2);
+    };
+    for (std::int64_t i = 0; i < m_batch; ++i) {
+        auto result = out.select(0, i);
+        const replay::GemmShape<float> shape {elementOf(a, i), elementOf(b, i), result.mutable_data_ptr<float>(),
+            result.size(0), result.size(1), a.size(in.transposeA ? 1 : 2), in.transposeA, in.transposeB};
+        replay::multiplyInHalfSums(
+            {shape, in.alpha, in.beta, c.defined() ? elementOf(c, i) : nullptr}, m_environment.threads, cancelToken());
     }
 }
 

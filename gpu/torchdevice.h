@@ -53,6 +53,7 @@ private:
     const replay::BufferPlan& plan(replay::BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }
     at::Tensor& scalar(const replay::Instruction& in) { return m_scalars[static_cast<std::size_t>(in.scalar)]; }
     at::Tensor& vector(const replay::Instruction& in) { return m_vectors[static_cast<std::size_t>(in.vector)]; }
+    std::int64_t emulationBytes(Precision precision) const;
     std::int64_t workspaceBytes(const replay::Program& program) const;
 
     void chooseThreads(const replay::Program& program, std::int64_t batch);
@@ -62,6 +63,7 @@ private:
     void denominator(const replay::Instruction& in);
     void add(const replay::Instruction& in);
     void gemm(const replay::Instruction& in);
+    void gemmInHalfSums(const replay::Instruction& in);
     void addDiagonal(const replay::Instruction& in);
     void reduceRows(const replay::Instruction& in);
     void invert(const replay::Instruction& in);

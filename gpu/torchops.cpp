@@ -87,7 +87,7 @@ at::ScalarType storageType(Precision format, bool native)
     if (native && format == Precision::bf16) {
         return at::kBFloat16;
     }
-    if (native && format == Precision::fp16) {
+    if (native && heldIn(format) == Precision::fp16) {
         return at::kHalf;
     }
     return at::kFloat;

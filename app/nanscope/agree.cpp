@@ -25,7 +25,7 @@ public:
         options().add("capture", m_capture, "A capture").required();
         options().add("--variant", m_variant, "The variant to replay").required();
         addVariantFileOption();
-        options().add("--precision", m_precision, "fp64, fp32, tf32, bf16 or fp16; else the variant's own");
+        options().add("--precision", m_precision, "fp64, fp32, tf32, bf16, fp16 or fp16-acc16; else the variant's own");
         options().add("--repeats", m_repeats, "Replays on each GPU, 1 to 1000").within(1, 1000);
     }
 

@@ -471,7 +471,7 @@ Sweep::Sweep(CLI::App& root)
     options().add("source", m_path, "A capture, a folder or a session").required();
     list("--capture", m_captures, "Names or paths; default: those whose input is finite; \"all\" for every one");
     list("--variant", m_variants, "Variants, or \"all\"; default: those the captured output fits, else all");
-    list("--precision", m_precisions, "Number formats; default: fp64,fp32,tf32,bf16,fp16");
+    list("--precision", m_precisions, "Number formats, fp16-acc16 too; default: fp64,fp32,tf32,bf16,fp16");
     list("--lowering", m_lowerings, "eager, fused; default: each variant's own");
     list("--device", m_devices, "cpu, and those of nanscope-worker such as cuda:0");
     options().add("--epsilon", m_epsilon, "Instead of the captured one");

@@ -102,7 +102,7 @@ inline constexpr std::optional jsonfields::lastOf<ValueClass> = ValueClass::negI
 template <>
 inline constexpr std::optional jsonfields::lastOf<Outcome> = Outcome::nan;
 template <>
-inline constexpr std::optional jsonfields::lastOf<Precision> = Precision::fp16;
+inline constexpr std::optional jsonfields::lastOf<Precision> = lastPrecision;
 template <>
 inline constexpr std::optional jsonfields::lastOf<Lowering> = Lowering::fused;
 

@@ -62,7 +62,12 @@ constexpr std::array precisions {
     PrecisionInfo {Precision::tf32, "tf32", FLT_MAX, 0x1p-10},
     PrecisionInfo {Precision::bf16, "bf16", 0x1.FEp127, 0x1p-7},
     PrecisionInfo {Precision::fp16, "fp16", 65504.0, 0x1p-10},
+    PrecisionInfo {Precision::fp16Acc16, "fp16-acc16", 65504.0, 0x1p-10},
 };
+
+constexpr std::array all {
+    Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16, Precision::fp16Acc16};
+static_assert(precisions.size() == all.size() && all.back() == lastPrecision);
 
 } // namespace
 
@@ -113,6 +118,28 @@ std::optional<Precision> parsePrecision(std::string_view name)
         }
     }
     return std::nullopt;
+}
+
+std::span<const Precision> allPrecisions()
+{
+    return all;
+}
+
+std::span<const Precision> usualPrecisions()
+{
+    return allPrecisions().first(all.size() - 1);
+}
+
+Precision heldIn(Precision precision)
+{
+    switch (precision) {
+    case Precision::tf32:
+        return Precision::fp32;
+    case Precision::fp16Acc16:
+        return Precision::fp16;
+    default:
+        return precision;
+    }
 }
 
 double largestFinite(Precision precision)

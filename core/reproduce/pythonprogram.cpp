@@ -169,11 +169,11 @@ std::string heading(const replay::Variant& variant, const replay::Program& progr
 
 std::string pythonName(std::string_view variant, Precision precision)
 {
-    std::string text(variant);
+    auto text = fmt::format("{}_{}", variant, name(precision));
     std::replace_if(
         text.begin(), text.end(),
         [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); }, '_');
-    return fmt::format("{}{}_{}", !text.empty() && text[0] <= '9' ? "v" : "", text, name(precision));
+    return (text[0] <= '9' ? "v" : "") + text;
 }
 
 std::string pythonFunction(const replay::Variant& variant, const replay::Program& program)

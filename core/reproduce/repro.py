@@ -48,10 +48,12 @@ class Arithmetic:
     """torch's elementary operations, every result rounded once to the format that is named.
 
     Numbers of 16-bit formats are held in fp32: operands lie in the format, products are summed in fp32, as on a tensor
-    core. tf32 rounds the operands of products only. `said` keeps the first result that is not finite.
+    core. tf32 rounds the operands of products only; in fp16-acc16 each sum is rounded to fp16 after every 16 products, as
+    on a tensor core that accumulates in fp16. `said` keeps the first result that is not finite.
     """
 
-    HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+    HALVES = {"fp16": torch.float16, "fp16-acc16": torch.float16, "bf16": torch.bfloat16}
+    PRODUCTS_PER_SUM = 16
 
     def __init__(self, precision: str):
         self.held = torch.float64 if precision == "fp64" else torch.float32
@@ -90,14 +92,24 @@ class Arithmetic:
     def product(self, x, y, form):
         if form == "tf32":
             x, y = self.tf32(x), self.tf32(y)
-        return x @ y
+        return self.half_sums(x, y) if form == "fp16-acc16" else x @ y
+
+    def half_sums(self, x, y):
+        sums = torch.zeros((*x.shape[:-1], y.shape[-1]), dtype=x.dtype, device=x.device)
+        for k in range(0, x.shape[-1], self.PRODUCTS_PER_SUM):
+            part = slice(k, k + self.PRODUCTS_PER_SUM)
+            sums = (sums + x[..., part] @ y[..., part, :]).half().to(self.held)
+        return sums
+
+    def factor(self, value, form):
+        return torch.tensor(value).half().item() if form == "fp16-acc16" else value
 
     def mm(self, alpha, x, y, form):
         result = self.product(x, y, form)
-        return self.round(result if alpha == 1 else alpha * result, form)
+        return self.round(result if alpha == 1 else self.factor(alpha, form) * result, form)
 
     def addmm(self, alpha, x, y, beta, c, form):
-        return self.round(alpha * self.product(x, y, form) + beta * c, form)
+        return self.round(self.factor(alpha, form) * self.product(x, y, form) + self.factor(beta, form) * c, form)
 
     def add_diagonal(self, x, alpha, form):
         return self.round(x + alpha * torch.eye(x.shape[-1], dtype=x.dtype, device=x.device), form)

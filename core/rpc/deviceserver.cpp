@@ -28,9 +28,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array allPrecisions {
-    Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
-
 Result<Json> done()
 {
     return Json {{"done", true}};
@@ -123,7 +120,7 @@ Result<Json> DeviceService::answer(const Json& request)
 Json DeviceService::hello() const
 {
     auto native = Json::array();
-    for (const auto precision : allPrecisions) {
+    for (const auto precision : allPrecisions()) {
         if (m_device.native(precision)) {
             native.push_back(name(precision));
         }
@@ -153,7 +150,7 @@ Result<Json> DeviceService::prepare(const Json& request)
     return m_device.prepare(*program, batch).and_then([&] {
         m_program = std::move(*program);
         m_batch = batch;
-        return done();
+        return Result<Json>(Json {{"done", true}, {"flags", m_device.environment().flags}});
     });
 }
 

@@ -160,7 +160,8 @@ std::int64_t RemoteDevice::batchLimit(const replay::Program& program) const
 Result<void> RemoteDevice::prepare(const replay::Program& program, std::int64_t batch)
 {
     m_waiting.clear();
-    return ask({{"do", "prepare"}, {"program", replay::programToJson(program)}, {"batch", batch}}).and_then(nothing);
+    return ask({{"do", "prepare"}, {"program", replay::programToJson(program)}, {"batch", batch}})
+        .map([this](const Json& answer) { jsonread::read(member(answer, "flags"), m_environment.flags); });
 }
 
 Result<void> RemoteDevice::upload(ValueView input)

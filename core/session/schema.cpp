@@ -187,7 +187,8 @@ ALTER TABLE capture_scenes ADD COLUMN bad_momenta INTEGER;
 ALTER TABLE capture_scenes ADD COLUMN first_bad_parameter TEXT;
 )sql";
 
-// As in ParameterCoverage; NULL where the helper did not say it.
+// As in ParameterCoverage; NULL where the helper did not say it. From this version on cells may be in fp16-acc16, which
+// an older Nanscope would take for fp32: it refuses the session instead.
 constexpr const char* coverageOfScenes = R"sql(
 ALTER TABLE capture_scenes ADD COLUMN parameters_of_shape INTEGER;
 ALTER TABLE capture_scenes ADD COLUMN parameters_listed INTEGER;

@@ -2792,7 +2792,7 @@ def wrap(
     parameters    names, or (name, shape) pairs, of what the matrices of a batch belong to; or a function returning them
     control       False: no healthy call is kept
     variant       Nanscope's name of what runs (`nanscope sweep --help`); functions in KNOWN have theirs
-    precision     fp64, fp32, tf32, bf16 or fp16: the format it computes in, if not the variant's own
+    precision     fp64, fp32, tf32, bf16, fp16 or fp16-acc16: the format it computes in, if not the variant's own
     rebuild       hook(optimizer, {"shape", "dtype", "step", "index"}) that yields tensors, or (tensor, description)
                   pairs, of which one may be the input of that call; only one that fits the checksum is taken
     collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a

@@ -81,9 +81,11 @@ TEST_P(Agreement, bothFindTheSameFirstNonFinite)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Precisions, Agreement,
-    testing::Values(Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16),
-    [](const auto& info) { return std::string(name(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Precisions, Agreement, testing::ValuesIn(allPrecisions()), [](const auto& info) {
+    std::string word(name(info.param));
+    std::erase(word, '-');
+    return word;
+});
 
 } // namespace
 

@@ -68,8 +68,7 @@ TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
         for (const auto& step : variant.steps) {
             slope *= step[0];
         }
-        for (const auto precision :
-            {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+        for (const auto precision : usualPrecisions()) {
             if (!m_device->native(precision)) {
                 continue;
             }
@@ -84,6 +83,33 @@ TEST_F(Cuda, replaysAgreeWithTheCpuUpToRounding)
                 << variant.name << " " << name(precision);
         }
     }
+}
+
+TEST_F(Cuda, sumsInFp16WhereAskedAndPutsTheSwitchBack)
+{
+    if (!m_device->native(Precision::fp16Acc16)) {
+        GTEST_SKIP() << "sums in fp16 need compute capability 7.0";
+    }
+    // One row whose Gram matrix is half its first element's square, and half many small ones that fp16 swallows.
+    const MatrixShape shape {1, 1, 65536};
+    std::vector<double> input(65536, 0x1p-8);
+    input.front() = 1;
+    replay::ReplayOptions options;
+    const auto largestGram = [&](Precision precision) {
+        options.precision = precision;
+        const auto replayed = replay::replay(test::variantNamed("keller-jordan"), shape, input, *m_device, options);
+        EXPECT_TRUE(replayed);
+        double largest = 0;
+        for (const auto& op : replayed->ops) {
+            largest = op.op == OpName::gram && op.iteration == 1 ? op.batches.front().absmax : largest;
+        }
+        return largest;
+    };
+    EXPECT_NEAR(largestGram(Precision::fp16), 1, 2e-3);
+    EXPECT_LT(largestGram(Precision::fp16Acc16), 0.95) << "cuBLAS may split the sum, but keeps no part of it wide";
+    EXPECT_NE(m_device->environment().flags.find("fp16_accumulation=on"), std::string::npos);
+    EXPECT_NEAR(largestGram(Precision::fp16), 1, 2e-3) << "the switch is put back";
+    EXPECT_NE(m_device->environment().flags.find("fp16_accumulation=off"), std::string::npos);
 }
 
 TEST_F(Cuda, findsTheSameFirstNonFiniteAsTheCpu)

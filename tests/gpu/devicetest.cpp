@@ -55,6 +55,19 @@ TEST(TorchDevice, saysWhyThereIsNoGpu)
     EXPECT_EQ(device.error().what, info.notes.front());
 }
 
+void copyBuffer(const replay::Program& program, replay::BufferId id, replay::Device& from, replay::Device& to)
+{
+    if (id < 0) {
+        return;
+    }
+    const auto& plan = program.buffers[static_cast<std::size_t>(id)];
+    const replay::Region whole {0, 0, plan.transposed ? plan.cols : plan.rows, plan.transposed ? plan.rows : plan.cols};
+    for (const std::int64_t element : {0, 1}) {
+        const auto values = from.download(id, element)->doubles();
+        ASSERT_TRUE(to.overwrite(id, element, whole, values));
+    }
+}
+
 TEST(TorchDevice, emulatesOnTheCpuWhatIsNarrowerThanFp32)
 {
     const auto device = makeTorchDevice("cpu").value();
@@ -63,6 +76,41 @@ TEST(TorchDevice, emulatesOnTheCpuWhatIsNarrowerThanFp32)
     EXPECT_FALSE(device->native(Precision::tf32));
     EXPECT_FALSE(device->native(Precision::bf16));
     EXPECT_FALSE(device->native(Precision::fp16));
+    EXPECT_FALSE(device->native(Precision::fp16Acc16));
+}
+
+TEST(TorchDevice, SumsInFp16OnTheCpuAsCoreDoesBitForBit)
+{
+    // Norms are summed in another order, so that each product is given the operands that core's had.
+    const MatrixShape shape {2, 24, 200};
+    const auto input = test::normalInput(shape, 8);
+    replay::CompileOptions options;
+    options.precision = Precision::fp16Acc16;
+    for (const auto* variant : {"gns-gram", "keller-jordan", "dion-ns5"}) {
+        options.rounding.lowering = test::variantNamed(variant).lowering;
+        const auto program = replay::compileProgram(test::variantNamed(variant), shape, options).value();
+        auto torch = makeTorchDevice("cpu").value();
+        auto eigen = replay::makeEigenDevice();
+        ASSERT_TRUE(torch->prepare(program, 2) && torch->upload(input));
+        ASSERT_TRUE(eigen->prepare(program, 2) && eigen->upload(input));
+        int products = 0;
+        for (const auto& in : program.code) {
+            if (in.code != replay::Code::gemm) {
+                ASSERT_TRUE(torch->run(in) && eigen->run(in));
+                continue;
+            }
+            for (const auto operand : {in.a, in.b, in.c}) {
+                copyBuffer(program, operand, *eigen, *torch);
+            }
+            ASSERT_TRUE(torch->run(in) && eigen->run(in));
+            for (const std::int64_t element : {0, 1}) {
+                const auto ours = torch->download(in.out, element)->doubles();
+                EXPECT_EQ(ours, eigen->download(in.out, element)->doubles()) << variant << " product " << products;
+            }
+            ++products;
+        }
+        EXPECT_GE(products, 10) << variant;
+    }
 }
 
 TEST(TorchDevice, batchesWhatIsSmallAndTakesLargeMatricesOneByOne)

@@ -64,7 +64,7 @@ TEST(RemoteDevice, IsWhatItsProcessIs)
     const auto there = remote();
     const auto here = replay::makeEigenDevice();
     EXPECT_EQ(there->environment(), here->environment());
-    for (const auto precision : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+    for (const auto precision : allPrecisions()) {
         EXPECT_EQ(there->native(precision), here->native(precision)) << name(precision);
     }
 }
@@ -75,7 +75,7 @@ TEST(RemoteDevice, GivesTheSameBits)
     const auto here = replay::makeEigenDevice();
     const replay::Catalogue catalogue;
     for (const auto* variant : catalogue.all()) {
-        for (const auto precision : {Precision::fp64, Precision::bf16}) {
+        for (const auto precision : {Precision::fp64, Precision::bf16, Precision::fp16Acc16}) {
             const auto expected = replayed(*here, *variant, precision);
             const auto found = replayed(*there, *variant, precision);
             EXPECT_EQ(found.outputs, expected.outputs) << variant->name;

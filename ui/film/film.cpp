@@ -98,6 +98,7 @@ DType elementType(Precision precision)
     case Precision::bf16:
         return DType::bfloat16;
     case Precision::fp16:
+    case Precision::fp16Acc16:
         return DType::float16;
     case Precision::fp32:
     case Precision::tf32:

@@ -166,8 +166,7 @@ QWidget* InstrumentsPane::buildSettings()
 {
     auto [bar, row] = makeSettingsBar(this);
     m_precision->addItem(tr("its own"));
-    for (const Precision precision :
-        {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+    for (const Precision precision : allPrecisions()) {
         m_precision->addItem(qstr(name(precision)), static_cast<int>(precision));
     }
     m_calls->setRange(1, 1'000'000);

@@ -20,7 +20,8 @@ bool contains(const std::vector<T>& all, const T& one)
 
 std::vector<Precision> precisionsOf(const SweepChoice& choice)
 {
-    return choice.precisions.empty() ? sweepPrecisions() : choice.precisions;
+    const auto usual = usualPrecisions();
+    return choice.precisions.empty() ? std::vector<Precision>(usual.begin(), usual.end()) : choice.precisions;
 }
 
 /// Of cells that did not fail.

@@ -59,8 +59,7 @@ QString detailText(const Cell& cell)
 
 const std::vector<Precision>& sweepPrecisions()
 {
-    static const std::vector<Precision> all {
-        Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16};
+    static const std::vector<Precision> all(allPrecisions().begin(), allPrecisions().end());
     return all;
 }
 

@@ -16,7 +16,7 @@ namespace nanscope {
 struct SweepChoice
 {
     QStringList variants; ///< usual: those worth sweeping
-    std::vector<Precision> precisions; ///< usual: all
+    std::vector<Precision> precisions; ///< usual: usualPrecisions()
     std::vector<Lowering> lowerings; ///< usual: each variant's own
     std::optional<double> epsilon; ///< usual: the captured one
     std::optional<int> steps; ///< usual: as many as each schedule has

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <QCheckBox>
@@ -27,6 +28,13 @@ namespace nanscope {
 namespace {
 
 constexpr std::array lowerings {Lowering::eager, Lowering::fused};
+
+QString precisionTip(Precision precision)
+{
+    return precision == Precision::fp16Acc16 ? SweepOptions::tr(
+               "fp16 whose products are summed in fp16, too, as torch does where allow_fp16_accumulation is set")
+                                             : QString();
+}
 
 QString loweringTip(Lowering lowering)
 {
@@ -61,6 +69,7 @@ SweepOptions::SweepOptions(Usual usual, const SweepChoice& chosen, const replay:
     setWindowTitle(tr("Options of the sweep"));
     for (const Precision precision : sweepPrecisions()) {
         m_precisions << new QCheckBox(qstr(name(precision)), this);
+        m_precisions.back()->setToolTip(precisionTip(precision));
     }
     for (const Lowering lowering : lowerings) {
         m_lowerings << new QCheckBox(qstr(name(lowering)), this);
@@ -174,8 +183,9 @@ void SweepOptions::fill(const SweepChoice& choice)
 {
     tickVariants(choice.variants.isEmpty() ? m_usual.swept : choice.variants);
     for (const Precision precision : sweepPrecisions()) {
-        const bool chosen = std::ranges::find(choice.precisions, precision) != choice.precisions.end();
-        precisionBox(precision)->setChecked(choice.precisions.empty() || chosen);
+        const std::span<const Precision> chosen =
+            choice.precisions.empty() ? usualPrecisions() : std::span(choice.precisions);
+        precisionBox(precision)->setChecked(std::ranges::find(chosen, precision) != chosen.end());
     }
     for (const Lowering lowering : lowerings) {
         loweringBox(lowering)->setChecked(std::ranges::find(choice.lowerings, lowering) != choice.lowerings.end());
@@ -231,7 +241,7 @@ SweepChoice SweepOptions::chosen() const
             choice.precisions.push_back(sweepPrecisions()[static_cast<std::size_t>(i)]);
         }
     }
-    if (choice.precisions.size() == sweepPrecisions().size()) {
+    if (std::ranges::equal(choice.precisions, usualPrecisions())) {
         choice.precisions.clear();
     }
     for (std::size_t i = 0; i < lowerings.size(); ++i) {

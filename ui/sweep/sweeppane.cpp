@@ -255,8 +255,13 @@ SweepPane::SweepPane(QWidget* parent)
 void SweepPane::resizeEvent(QResizeEvent* event)
 {
     PaneFrame::resizeEvent(event);
-    // All precisions stay in sight; the names of the variants give way, and their tool tips have them whole.
-    const int columns = grid(11) * static_cast<int>(sweepPrecisions().size());
+    fitNames();
+}
+
+/// All precisions stay in sight; the names of the variants give way, and their tool tips have them whole.
+void SweepPane::fitNames()
+{
+    const int columns = grid(11) * std::max(m_model->columnCount(), static_cast<int>(usualPrecisions().size()));
     m_view->verticalHeader()->setFixedWidth(std::clamp(width() - columns, grid(20), grid(40)));
 }
 
@@ -271,6 +276,7 @@ void SweepPane::requestReplay(const QModelIndex& index)
 void SweepPane::setGrid(const SweepGrid& grid)
 {
     m_model->setGrid(grid);
+    fitNames();
     updateState();
 }
 

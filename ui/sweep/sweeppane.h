@@ -64,6 +64,7 @@ protected:
 
 private:
     void updateState();
+    void fitNames();
     void showDetail(const QModelIndex& index);
     void requestReplay(const QModelIndex& index);
 

@@ -186,7 +186,7 @@ MemberResult resultFor(const Member& member, const Scan& input)
     result.published = member.variant->published;
     result.recordedEpsilon = member.recordedEpsilon;
     result.castsFirst = member.variant->castOrder == replay::CastOrder::castFirst;
-    const bool vanishes = member.precision == Precision::fp16 && halfLosesInput(input);
+    const bool vanishes = heldIn(member.precision) == Precision::fp16 && halfLosesInput(input);
     result.castLoses = vanishes || input.absmax > largestFinite(member.precision);
     return result;
 }

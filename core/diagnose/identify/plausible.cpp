@@ -159,7 +159,8 @@ Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalo
         const auto precision = parsePrecision(text.substr(colon + 1));
         if (!precision) {
             return failure(ErrorKind::usage,
-                fmt::format("there is no precision '{}'; use fp64, fp32, tf32, bf16 or fp16", text.substr(colon + 1)));
+                fmt::format("there is no precision '{}'; use fp64, fp32, tf32, bf16, fp16 or fp16-acc16",
+                    text.substr(colon + 1)));
         }
         member.precision = *precision;
         member.formatKnown = true;

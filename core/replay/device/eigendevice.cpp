@@ -11,6 +11,7 @@
 #include "core/platform/platform.h"
 #include "core/replay/device/device.h"
 #include "core/replay/device/gemm.h"
+#include "core/replay/device/halfsums.h"
 #include "core/replay/program/formats.h"
 #include "core/tensorfile/scan/scantensor.h"
 
@@ -275,12 +276,23 @@ private:
         shape.inner = in.transposeA ? planA.rows : planA.cols;
         shape.transposeA = in.transposeA;
         shape.transposeB = in.transposeB;
+        if (in.round == Precision::fp16Acc16) {
+            return productInHalfSums(in, element, shape);
+        }
         if (isSymmetricProduct(in, shape)) {
             gemmSymmetric(shape, m_threads, m_cancel);
         } else {
             gemm(shape, m_threads, m_cancel);
         }
         finishProduct(in, element, out);
+    }
+
+    void productInHalfSums(const Instruction& in, std::int64_t element, const GemmShape<T>& shape)
+    {
+        if constexpr (std::is_same_v<T, float>) {
+            const auto* c = in.c < 0 ? nullptr : matrix(in.c, element).data();
+            multiplyInHalfSums({shape, in.alpha, in.beta, c}, m_threads, m_cancel);
+        }
     }
 
     /// Half of a large one need not be computed. What is smaller keeps the order of sums in which verdicts were tried.

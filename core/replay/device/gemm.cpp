@@ -3,9 +3,8 @@
 #include "core/replay/device/gemm.h"
 
 #include <algorithm>
-#include <atomic>
-#include <thread>
-#include <vector>
+
+#include "core/replay/device/ranges.h"
 
 namespace nanscope::replay {
 
@@ -34,12 +33,6 @@ void multiply(const GemmShape<double>& part)
     matrixKernels().multiplyDouble(part);
 }
 
-struct Range
-{
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-};
-
 template <class T>
 GemmShape<T> partOf(const GemmShape<T>& whole, const Range& rows, const Range& cols)
 {
@@ -54,23 +47,6 @@ GemmShape<T> partOf(const GemmShape<T>& whole, const Range& rows, const Range& c
     part.b += whole.transposeB ? cols.begin * part.strideB : cols.begin;
     part.out += rows.begin * part.strideOut + cols.begin;
     return part;
-}
-
-/// Calls `each` with ranges of 0 to `size`, `step` at a time, from up to `threads` threads.
-template <class Each>
-void forRanges(std::int64_t size, std::int64_t step, int threads, const CancelToken& cancel, const Each& each)
-{
-    std::atomic<std::int64_t> next = 0;
-    const auto work = [&] {
-        for (auto begin = next.fetch_add(step); begin < size && !cancel.cancelled(); begin = next.fetch_add(step)) {
-            each(Range {begin, std::min(begin + step, size)});
-        }
-    };
-    std::vector<std::jthread> helpers;
-    for (std::int64_t helper = 1; helper < std::min<std::int64_t>(threads, (size + step - 1) / step); ++helper) {
-        helpers.emplace_back(work);
-    }
-    work();
 }
 
 /// How much of a product's longer side is done at a time: a fraction of a second's work, the same for every thread, and

@@ -29,7 +29,7 @@ struct Context
 /// grid that the input of a wider format was on.
 double movedBy(double value, int ulps, Precision format)
 {
-    if (format != Precision::fp16) {
+    if (heldIn(format) != Precision::fp16) {
         return stepUlps(Precision::bf16, value, ulps);
     }
     return value == 0 || !std::isfinite(value) ? value

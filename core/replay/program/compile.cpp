@@ -25,7 +25,7 @@ public:
     Program& program() { return m_program; }
     const std::vector<Coefficients>& steps() const { return m_program.steps; }
 
-    Precision compute() const { return m_compute; } ///< fp32 for a tf32 replay
+    Precision compute() const { return m_compute; } ///< what matrices are held in
     Precision wide() const { return m_compute == Precision::fp64 ? Precision::fp64 : Precision::fp32; }
     bool fused() const { return m_options.rounding.lowering == Lowering::fused; }
     bool fuseElementwise() const { return m_options.rounding.fuseElementwise; }
@@ -83,7 +83,7 @@ private:
 Emitter::Emitter(const Variant& variant, const MatrixShape& shape, const CompileOptions& options)
     : m_variant(variant)
     , m_options(options)
-    , m_compute(options.precision == Precision::tf32 ? Precision::fp32 : options.precision)
+    , m_compute(heldIn(options.precision))
 {
     const bool tall = shape.rows > shape.cols;
     m_transposed = (tall && variant.tall == TallRule::transpose) != options.rounding.otherSide;

@@ -97,7 +97,7 @@ float toOddFloat(double value)
 // Spacing of the format at this magnitude, subnormals included.
 double spacing(Precision format, double magnitude)
 {
-    const int smallestExponent = format == Precision::fp64 ? -1022 : format == Precision::fp16 ? -14 : -126;
+    const int smallestExponent = format == Precision::fp64 ? -1022 : heldIn(format) == Precision::fp16 ? -14 : -126;
     const int exponent = std::max(std::ilogb(magnitude), smallestExponent);
     return std::ldexp(epsilonOf(format), exponent);
 }
@@ -110,6 +110,7 @@ float roundTo(Precision format, float value)
     case Precision::bf16:
         return toBf16(value);
     case Precision::fp16:
+    case Precision::fp16Acc16:
         return toFp16(value);
     case Precision::tf32:
         return toTf32(value);
@@ -126,6 +127,7 @@ void roundTo(Precision format, std::span<float> values)
     case Precision::bf16:
         return roundToBf16(values.data(), values.size());
     case Precision::fp16:
+    case Precision::fp16Acc16:
         return roundToFp16(values.data(), values.size());
     case Precision::tf32:
         return roundToTf32(values.data(), values.size());

@@ -20,8 +20,9 @@ using VectorId = int;
 
 /// What an instruction does. Every one rounds its result to `round` once; operands are what earlier ones left.
 /// gemm never writes over an operand; the others may. A tf32 gemm rounds its operands to tf32 (not c) and leaves
-/// its result in fp32. Vectors hold one number per row or column of a buffer, in its orientation, and are changed in
-/// place. The scan of norm and denominator is that of the scalar, as a 1 x 1 matrix.
+/// its result in fp32; one in fp16Acc16 rounds alpha and beta to fp16, too. Vectors hold one number per row or column
+/// of a buffer, in its orientation, and are changed in place. The scan of norm and denominator is that of the scalar,
+/// as a 1 x 1 matrix.
 enum class Code {
     cast, ///< out = a
     norm, ///< scalar = ||a||_F per batch element, squared and summed in fp32 range (fp64 for fp64)
@@ -29,7 +30,7 @@ enum class Code {
     divide, ///< out = a / scalar
     scale, ///< out = alpha * a
     add, ///< out = alpha * a + beta * b
-    gemm, ///< out = alpha * op(a) op(b) + beta * c, products accumulated in fp32 (fp64 for fp64)
+    gemm, ///< out = alpha * op(a) op(b) + beta * c, products accumulated in fp32 (fp64 for fp64, fp16 for fp16Acc16)
     addDiagonal, ///< out = a + alpha * I
     rowNorms, ///< vector = ||row of a||, or column where transposeA; summed in fp32 range (fp64 for fp64)
     rowAbsSums, ///< vector = sum over the row of |a|
@@ -65,7 +66,7 @@ struct BufferPlan
     std::int64_t rows = 0;
     std::int64_t cols = 0;
     bool transposed = false; ///< holds the transpose of the capture's own orientation
-    Precision format = Precision::fp32; ///< every element is a number of this format (fp32 for a tf32 replay)
+    Precision format = Precision::fp32; ///< every element is a number of this format (as heldIn() has it)
 };
 
 /// Rounding of a replay beyond variant and precision: the members of the envelope.

@@ -96,13 +96,13 @@ bool fits(const Instruction& in, const Program& program)
         && within(in.c, buffers.size());
     return operands && within(in.scalar, program.scalarCount) && within(in.vector, program.vectorLengths.size())
         && within(in.scanSlot, program.scanCount) && known(in.code, Code::scaleColumns)
-        && known(in.round, Precision::fp16);
+        && known(in.round, lastPrecision);
 }
 
 bool possible(const BufferPlan& plan)
 {
     return plan.rows >= 0 && plan.cols >= 0 && plan.rows <= mostElements && plan.cols <= mostElements
-        && (plan.rows == 0 || plan.cols <= mostElements / plan.rows) && known(plan.format, Precision::fp16);
+        && (plan.rows == 0 || plan.cols <= mostElements / plan.rows) && known(plan.format, lastPrecision);
 }
 
 bool consistent(const Program& program)
@@ -110,8 +110,8 @@ bool consistent(const Program& program)
     const bool counts = program.shape.batch >= 0 && program.scalarCount >= 0 && program.scanCount >= 0;
     const bool output = program.output >= 0 && within(program.output, program.buffers.size());
     const auto length = [](std::int64_t length) { return length >= 0 && length <= mostElements; };
-    return counts && output && known(program.precision, Precision::fp16)
-        && std::ranges::all_of(program.buffers, possible) && std::ranges::all_of(program.vectorLengths, length)
+    return counts && output && known(program.precision, lastPrecision) && std::ranges::all_of(program.buffers, possible)
+        && std::ranges::all_of(program.vectorLengths, length)
         && std::ranges::all_of(program.code, [&](const auto& in) { return fits(in, program); });
 }
 

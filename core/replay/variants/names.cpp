@@ -33,8 +33,8 @@ Result<std::vector<Enum>> valuesOf(
 
 Result<std::vector<Precision>> precisionsOf(const std::vector<std::string>& names)
 {
-    return valuesOf<Precision>(
-        "precision", names, {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16});
+    const auto all = allPrecisions();
+    return valuesOf<Precision>("precision", names, {all.begin(), all.end()});
 }
 
 Result<std::vector<Lowering>> loweringsOf(const std::vector<std::string>& names)

@@ -28,7 +28,9 @@ constexpr std::array<std::string_view, 3> beyondWords {"repeat_last", "cycle", "
 constexpr std::array<std::string_view, 4> formWords {"standard_scaled", "standard", "gram", "gram_from_left"};
 constexpr std::array<std::string_view, 2> tallWords {"transpose", "multiply_right"};
 constexpr std::array<std::string_view, 2> loweringWords {"eager", "fused"};
-constexpr std::array<std::string_view, 5> precisionWords {"fp64", "fp32", "tf32", "bf16", "fp16"};
+constexpr std::array<std::string_view, 6> precisionWords {"fp64", "fp32", "tf32", "bf16", "fp16", "fp16-acc16"};
+/// Of what is no product: nothing is summed there.
+constexpr auto formatWords = Words(precisionWords).first(5);
 
 std::string unknownWord(std::string_view word, Words known)
 {
@@ -102,7 +104,7 @@ std::string readNormPrecision(const Json& json, Variant& v)
         return {};
     }
     Variant given;
-    auto problem = word("", &Variant::precision, precisionWords).read(json, given);
+    auto problem = word("", &Variant::precision, formatWords).read(json, given);
     v.normPrecision = given.precision;
     return problem;
 }
@@ -182,7 +184,7 @@ const std::vector<VariantField>& variantFields()
         word("lowering", &Variant::lowering, loweringWords),
         flag("equalize_rows", &Variant::equalizeRows),
         word("normalization", &Variant::normalization, normalizationWords),
-        word("normalize_in", &Variant::normalizeIn, precisionWords),
+        word("normalize_in", &Variant::normalizeIn, formatWords),
         {"norm_precision", readNormPrecision, writeNormPrecision},
         word("epsilon_rule", &Variant::epsilonRule, epsilonWords),
         number("epsilon", &Variant::epsilon),

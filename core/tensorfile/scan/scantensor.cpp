@@ -329,6 +329,7 @@ double smallestNormal(Precision precision)
     case Precision::fp64:
         return 0x1p-1022;
     case Precision::fp16:
+    case Precision::fp16Acc16:
         return 0x1p-14;
     case Precision::fp32:
     case Precision::tf32:

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 // The words and numbers that every answer is made of.
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <set>
@@ -45,7 +46,7 @@ TEST(Names, AreReadBackAsTheyAreWritten)
     expectReadBack(Lowering::fused, parseLowering);
     expectReadBack(OpName::restart, parseOpName);
     expectReadBack(Blame::machine, parseBlame);
-    expectReadBack(Precision::fp16, parsePrecision);
+    expectReadBack(lastPrecision, parsePrecision);
 }
 
 TEST(Names, ThatScriptsDependOnStayAsTheyAre)
@@ -61,7 +62,7 @@ TEST(Names, ThatScriptsDependOnStayAsTheyAre)
         (Words {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"}));
     EXPECT_EQ(namesUpTo(StepSource::unknown), (Words {"sidecar", "console", "mtime", "unknown"}));
     EXPECT_EQ(namesUpTo(IdentifiedBy::unknown), (Words {"sidecar", "given", "console", "fit", "unknown"}));
-    EXPECT_EQ(namesUpTo(Precision::fp16), (Words {"fp64", "fp32", "tf32", "bf16", "fp16"}));
+    EXPECT_EQ(namesUpTo(lastPrecision), (Words {"fp64", "fp32", "tf32", "bf16", "fp16", "fp16-acc16"}));
     EXPECT_EQ(namesUpTo(EventKind::other).size(), 14U);
     EXPECT_EQ(namesUpTo(CheckpointFact::loaded), (Words {"found", "saved", "removed", "loaded"}));
     EXPECT_EQ(namesUpTo(FindingState::silenced), (Words {"fired", "clear", "not_checkable", "silenced"}));
@@ -98,12 +99,23 @@ TEST(ElementTypes, HaveTheSizesOfTheirFormats)
     EXPECT_FALSE(isFloating(DType::int32));
 }
 
+TEST(Precisions, AreAllListedOnceAndTheUsualOnesFirst)
+{
+    ASSERT_EQ(allPrecisions().size(), static_cast<std::size_t>(lastPrecision) + 1);
+    for (std::size_t i = 0; i < allPrecisions().size(); ++i) {
+        EXPECT_EQ(allPrecisions()[i], static_cast<Precision>(i));
+    }
+    EXPECT_EQ(usualPrecisions().size(), 5U) << "who sums in fp16 says so";
+    EXPECT_EQ(std::ranges::find(usualPrecisions(), Precision::fp16Acc16), usualPrecisions().end());
+}
+
 TEST(Precisions, KnowTheirLargestNumberAndTheirStep)
 {
     EXPECT_EQ(largestFinite(Precision::fp64), DBL_MAX);
     EXPECT_EQ(largestFinite(Precision::fp32), FLT_MAX);
     EXPECT_EQ(largestFinite(Precision::bf16), (2 - std::ldexp(1, -7)) * std::ldexp(1, 127));
     EXPECT_EQ(largestFinite(Precision::fp16), 65504);
+    EXPECT_EQ(largestFinite(Precision::fp16Acc16), 65504);
     EXPECT_EQ(epsilonOf(Precision::fp64), DBL_EPSILON);
     EXPECT_EQ(epsilonOf(Precision::fp32), FLT_EPSILON);
     EXPECT_EQ(epsilonOf(Precision::tf32), std::ldexp(1, -10));

@@ -226,6 +226,22 @@ TEST(Compile, Tf32RoundsProductsAndLeavesTheRestInFp32)
     }
 }
 
+TEST(Compile, SumsInFp16AreOfProductsAlone)
+{
+    replay::CompileOptions options;
+    options.precision = Precision::fp16Acc16;
+    const auto program = compiled(variantNamed("deepspeed-gram"), {1, 8, 12}, options);
+    EXPECT_EQ(program.precision, Precision::fp16Acc16);
+    for (const auto& in : program.code) {
+        if (in.label != OpName::input) {
+            EXPECT_EQ(in.round, in.code == replay::Code::gemm ? Precision::fp16Acc16 : Precision::fp16);
+        }
+    }
+    for (std::size_t i = 1; i < program.buffers.size(); ++i) {
+        EXPECT_EQ(program.buffers[i].format, Precision::fp16) << "held in the format itself";
+    }
+}
+
 TEST(Compile, NormaliseFirstKeepsNormAndDivisionOutOfTheComputeFormat)
 {
     for (const auto& in :

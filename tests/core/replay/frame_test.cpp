@@ -144,7 +144,7 @@ std::vector<double> valuesOf(const replay::ReplayedFrame& frame)
 
 TEST_F(Frames, UpdatesAreTheOutputsOfShorterReplays)
 {
-    for (const auto precision : {Precision::fp64, Precision::fp32, Precision::tf32, Precision::bf16, Precision::fp16}) {
+    for (const auto precision : allPrecisions()) {
         const auto wanted = cell("torch-muon", precision);
         for (const int steps : {1, 3, 5}) {
             const auto shown = frame(request(wanted, indexOf(wanted, OpName::update, steps), 2));

@@ -113,7 +113,7 @@ TEST(Fields, OfEveryNameThatACellMayCarry)
 {
     Cell cell;
     cell.variant = "x";
-    for (int i = 0; i <= static_cast<int>(Precision::fp16); ++i) {
+    for (int i = 0; i <= static_cast<int>(lastPrecision); ++i) {
         cell.precision = static_cast<Precision>(i);
         EXPECT_EQ(returned(cell).precision, cell.precision);
     }

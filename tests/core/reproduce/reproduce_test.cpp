@@ -98,6 +98,9 @@ TEST(PythonProgram, IsALineForEachInstruction)
     EXPECT_THAT(text, HasSubstr("# Step 2: a, b, c = 3.911484868135431, -2.5464635929060884, 0.4268988319673074\n"));
     EXPECT_THAT(text, HasSubstr("op.say(\"restart\", 3, op.mm(1, g5, x1, \"fp16\"))"));
     EXPECT_THAT(text, Not(HasSubstr("None")));
+    const auto halfSums = pythonOf("gns-gram", Precision::fp16Acc16, {1, 96, 160});
+    EXPECT_THAT(halfSums, HasSubstr("def gns_gram_fp16_acc16(op, x):\n")) << "a name in Python";
+    EXPECT_THAT(halfSums, HasSubstr("op.mm(1, g5, x1, \"fp16-acc16\")"));
     const auto tall = pythonOf("gns-gram", Precision::fp16, {1, 160, 96});
     EXPECT_THAT(tall, AllOf(HasSubstr("op.cast(x.mT, \"fp32\")"), HasSubstr("return x8.mT\n")));
 }

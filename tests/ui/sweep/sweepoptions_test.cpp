@@ -64,6 +64,22 @@ TEST_F(SweepOptionsTest, NothingIsChosenThatIsAsUsual)
     EXPECT_EQ(again.chosen(), all) << "what was chosen is shown again";
 }
 
+TEST_F(SweepOptionsTest, SumsInFp16AreOfferedAndNotUsual)
+{
+    QCheckBox* halfSums = options.precisionBox(Precision::fp16Acc16);
+    EXPECT_EQ(halfSums->text(), QStringLiteral("fp16-acc16"));
+    EXPECT_FALSE(halfSums->isChecked());
+    EXPECT_TRUE(halfSums->toolTip().contains(QStringLiteral("allow_fp16_accumulation")));
+    halfSums->setChecked(true);
+    const auto all = allPrecisions();
+    EXPECT_EQ(options.chosen().precisions, std::vector(all.begin(), all.end()));
+    EXPECT_EQ(restoreChoice(saveChoice(options.chosen())), options.chosen());
+    options.precisionBox(Precision::fp64)->setChecked(false);
+    EXPECT_EQ(options.chosen().precisions.size(), 5U) << "as many as usual, and others";
+    press(QStringLiteral("Reset"));
+    EXPECT_EQ(options.chosen(), SweepChoice());
+}
+
 TEST_F(SweepOptionsTest, WhatNoSweepTakesIsSaidAndNotChosen)
 {
     for (const char* wrong : {"-1", "nan", "1e-7x", "1e999"}) {
