@@ -31,23 +31,29 @@ std::set<Key> keysIn(const RunData& run)
     return keys;
 }
 
-std::vector<std::string> wordsOf(const std::set<Key>& keys)
+/// With the rank where `all` has several of the name.
+std::vector<std::string> wordsOf(const std::set<Key>& keys, const std::set<Key>& all)
 {
     std::vector<std::string> words;
     for (const auto& key : keys) {
-        const bool alone = std::ranges::count_if(keys, [&](const Key& other) { return other.first == key.first; }) == 1;
+        const bool alone = std::ranges::count_if(all, [&](const Key& other) { return other.first == key.first; }) == 1;
         words.push_back(alone || !key.second ? key.first : fmt::format("{} of rank {}", key.first, *key.second));
     }
     return words;
 }
 
-/// A log that names its rank and one that does not may still be held against each other, where there is one of each.
+/// A log that names no rank is held against the lowest rank of the other run: most trainers log what all ranks have.
+/// So are two ranks that differ, where there is one of each.
 void pairLonely(std::set<Key>& a, std::set<Key>& b, std::vector<std::pair<Key, Key>>& pairs)
 {
     for (const auto& key : std::set<Key>(a)) {
         const auto sameName = [&](const Key& other) { return other.first == key.first; };
         const auto other = std::ranges::find_if(b, sameName);
-        if (other != b.end() && std::ranges::count_if(a, sameName) == 1 && std::ranges::count_if(b, sameName) == 1) {
+        if (other == b.end() || !a.contains(key)) {
+            continue;
+        }
+        const bool oneOfEach = std::ranges::count_if(a, sameName) == 1 && std::ranges::count_if(b, sameName) == 1;
+        if (oneOfEach || !key.second || !other->second) {
             pairs.emplace_back(key, *other);
             b.erase(other);
             a.erase(key);
@@ -253,8 +259,8 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
             compareSeries(keyA.first, traceOf(a, keyA.first, keyA.second), traceOf(b, keyB.first, keyB.second), shift));
         out.series.back().rank = alone ? std::nullopt : keyA.second;
     }
-    out.onlyA = wordsOf(inA);
-    out.onlyB = wordsOf(inB);
+    out.onlyA = wordsOf(inA, keysIn(a));
+    out.onlyB = wordsOf(inB, keysIn(b));
     compareSettings(a, b, out);
     return out;
 }

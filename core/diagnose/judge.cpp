@@ -323,7 +323,15 @@ private:
         auto& facts = e.facts;
         const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
             auto progress = progressOf(variant, precision, matrix.stored);
-            progress.message = fmt::format("{} of {} variants: {}", place.done, place.all, progress.message);
+            // Of many captures the share of all of them says more.
+            if (m_run.captures.size() == 1) {
+                progress.phase = "judge";
+                progress.done = static_cast<std::int64_t>(place.done);
+                progress.total = static_cast<std::int64_t>(place.all);
+                progress.unit = "comparisons";
+            } else {
+                progress.message = fmt::format("{} of {} comparisons: {}", place.done, place.all, progress.message);
+            }
             m_job.progress(progress);
         };
         auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);

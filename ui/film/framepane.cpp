@@ -419,6 +419,10 @@ void FramePane::showRows()
 void FramePane::setFrame(std::shared_ptr<const Film> film, int frame, Side side)
 {
     SideWidgets& widgets = sideOf(side);
+    if (film && side == Side::first && std::exchange(m_file, film->request.capture.path) != m_file) {
+        m_view->reset();
+        m_view->clearCursor();
+    }
     widgets.map->setMessage(film ? tr("This cell has no such op in this step") : tr("No frame selected"));
     widgets.map->setFrame(std::move(film), frame);
     fillFacts(widgets);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -89,6 +90,7 @@ private:
     bool isShown(FrameFact fact) const;
 
     HeatView* m_view;
+    std::filesystem::path m_file; ///< of the film that is shown: another capture is seen whole
     QGridLayout* m_facts = nullptr;
     std::array<SideWidgets, 2> m_sides;
     std::array<QLabel*, frameFactCount> m_names {};

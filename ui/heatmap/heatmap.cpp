@@ -433,6 +433,10 @@ QRectF HeatMap::firstRing() const
     const double across = std::max(least, 1.6 * std::max(element.width(), element.height()));
     QRectF ring(0, 0, across, across);
     ring.moveCenter(element.center());
+    // It would cover all of a small damage, which has a frame of its own.
+    if (const QRectF damage = damageRect(); damage.contains(element.center()) && ring.contains(damage)) {
+        return {};
+    }
     // At the edge of a fitted matrix it touches the element: half of it would be cut off.
     const QRectF room = QRectF(rect()).adjusted(2, 2, -2, -2);
     if (rect().contains(element.center().toPoint()) && ring.width() <= room.width() && ring.height() <= room.height()) {

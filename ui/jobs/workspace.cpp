@@ -200,8 +200,13 @@ const CaptureVerdict* Workspace::verdict() const
 
 bool Workspace::owesVerdict() const
 {
+    return !judging() && !m_loader.busy() && lacksVerdict();
+}
+
+bool Workspace::lacksVerdict() const
+{
     const Capture* shown = capture();
-    if (!shown || judging() || m_loader.busy()) {
+    if (!shown) {
         return false;
     }
     const CaptureVerdict* judged = verdict();
@@ -810,10 +815,28 @@ void Workspace::startSweep(const CaptureRef& capture, std::vector<replay::CellRe
     m_service.sweep(orderOf(capture, std::move(cells), m_loaded.catalogue, m_loaded.place()));
 }
 
+/// How the cells of the last one ended, of the capture that is shown.
+QString Workspace::sweepText() const
+{
+    const Capture* shown = capture();
+    if (!shown || shown->path != m_sweepOf.path) {
+        return tr("Sweep done");
+    }
+    int finite = 0;
+    int all = 0;
+    for (const Cell* cell : cellsOf(m_loaded.cells, *shown)) {
+        if (cell->error.empty() && std::ranges::find(m_sweep, requestOf(*cell)) != m_sweep.end()) {
+            finite += cell->outcome == Outcome::finite ? 1 : 0;
+            ++all;
+        }
+    }
+    return tr("Sweep done: %1 of %2 replays are finite").arg(finite).arg(all);
+}
+
 void Workspace::onSweepDone()
 {
     if (m_sweep.size() > 1) {
-        Q_EMIT note(tr("Sweep done"));
+        Q_EMIT note(sweepText());
     }
     offerRest(tr("Some replays failed; the other cells are kept: %1").arg(m_failures.value(0)), m_failures.mid(1));
     if (!m_film.showing()) {

@@ -94,6 +94,7 @@ public:
     /// As RunLoader::limitJudging().
     void limitJudging(std::optional<double> seconds) { m_loader.limitJudging(seconds); }
     void cancel();
+    void cancelSweep() { m_service.cancel(); }
     /// The same for who leaves: a report that is being written still is.
     void cancelReplays();
     /// What the user said is stored, which may take this long where another program keeps the session locked.
@@ -154,6 +155,8 @@ public:
     bool cancellable() const { return busy() || m_film.awaitsReplay(); }
     /// The verdict of the selected capture is missing, and nobody is at it: its judging was cancelled.
     bool owesVerdict() const;
+    /// The same while it is judged, too.
+    bool lacksVerdict() const;
     bool judging() const { return m_judging; }
     bool sweeping() const { return m_service.running(); }
     bool sweepingSelected() const;
@@ -226,6 +229,7 @@ private:
     SweepSubject sweepSubject(const Capture& capture) const;
     void startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells);
     void onSweepDone();
+    QString sweepText() const;
     void onServiceFailed(const QString& sentence, const QStringList& details);
     bool offerRest(const QString& sentence, const QStringList& details);
     std::string sweptCapture() const;

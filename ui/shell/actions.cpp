@@ -72,7 +72,7 @@ void makeUserContextActions(Actions& a, QMainWindow& window)
 void makeCaptureActions(Actions& a, QMainWindow& window)
 {
     a.sweep = make(window, Words::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
-        Words::tr("Replay the selected capture with every variant in five precisions"));
+        Words::tr("Replay the selected capture under the variants and formats that are chosen"));
     a.cancel = make(window, Words::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, Words::tr("Stop what is running"));
     a.exportReport = make(window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
         Words::tr("Write the report as Markdown, web page or JSON"));

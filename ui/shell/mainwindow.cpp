@@ -474,7 +474,7 @@ void MainWindow::onStateChanged()
     const bool sweeping = m_workspace.sweeping();
     const bool saving = m_workspace.reporter().saving();
     m_actions.rescan->setEnabled(run);
-    m_actions.compare->setEnabled(run);
+    m_actions.compare->setEnabled(run && m_workspace.capture());
     m_actions.fitView->setEnabled(run);
     m_actions.compareRuns->setEnabled(run);
     m_actions.saveLayout->setEnabled(run && m_settings.enabled());

@@ -152,7 +152,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.sweep, &SweepPane::optionsWanted, this, &PaneLinks::chooseSweep);
     connect(m_panes.sweep, &SweepPane::agreeWanted, this, &PaneLinks::compareGpus);
     connect(&m_workspace, &Workspace::sweepChoiceChanged, this, &PaneLinks::fillSweep);
-    connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancel);
+    connect(m_panes.sweep, &SweepPane::cancelRequested, &m_workspace, &Workspace::cancelSweep);
     connect(m_panes.sweep, &SweepPane::cellSelected, &m_workspace,
         [this](const Cell& cell) { m_workspace.showCell(cell); });
     connect(m_panes.sweep, &SweepPane::replayRequested, &m_workspace, &Workspace::replayCell);
@@ -327,7 +327,7 @@ void PaneLinks::onStateChanged()
     if (m_panes.sweep->isRunning() != sweepingSelected) {
         m_panes.sweep->setRunning(sweepingSelected, m_workspace.runningCells());
     }
-    if (m_workspace.hasRun() && !m_workspace.verdict()) {
+    if (m_workspace.hasRun() && m_workspace.lacksVerdict()) {
         fillVerdict();
     }
     m_panes.verdict->offerJudging(m_workspace.hasRun() && m_workspace.owesVerdict());
@@ -369,7 +369,7 @@ void PaneLinks::fillVerdict()
                 nullptr, static_cast<int>(m_workspace.loaded().run->captures.size())));
     } else if (!capture) {
         showLogVerdict();
-    } else if (!verdict || verdict->summary.empty()) {
+    } else if (!verdict || verdict->summary.empty() || (m_workspace.judging() && m_workspace.lacksVerdict())) {
         const QString work =
             tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
                "seconds for a small matrix, minutes for a large one.");

@@ -69,12 +69,16 @@ Interval drawable(Interval range)
     return range;
 }
 
-ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice)
+bool callForLogarithm(std::optional<Interval> finite)
 {
     constexpr double wide = 1e3;
+    return finite && finite->low > 0 && finite->high / finite->low > wide;
+}
+
+ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice)
+{
     const Interval all = finite.value_or(Interval {0, 1});
-    const bool calls = all.low > 0 && all.high / all.low > wide;
-    if (choice == ScaleChoice::logarithmic || (choice == ScaleChoice::automatic && calls)) {
+    if (choice == ScaleChoice::logarithmic || (choice == ScaleChoice::automatic && callForLogarithm(finite))) {
         constexpr double least = 1e-200;
         constexpr double most = 1e200;
         const Interval range = positive.value_or(Interval {0.1, 10});

@@ -23,6 +23,9 @@ struct ValueScale
 /// QCPRange refuses spans below 1e-280 and values beyond 1e250.
 Interval drawable(Interval range);
 
+/// Whether values spread over so many powers of ten that a linear axis would show the largest alone.
+bool callForLogarithm(std::optional<Interval> finite);
+
 ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice);
 
 void applyScale(QCPAxis* axis, const ValueScale& scale);

@@ -204,8 +204,6 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     m_noteLine->setFont(small);
     m_readoutLine->setFont(small);
     m_readoutLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    // The difference between two marks is longer than one line of a narrow chart.
-    m_noteLine->setLines(1, 2);
     m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_noteLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_plot->setAccessibleName(title());
@@ -416,9 +414,34 @@ QString TimelineChart::note() const
     return notes.join(QStringLiteral(" · "));
 }
 
+/// In a narrow chart the curves' names come before the buttons, whose menus are in the menu of the plot then.
+bool TimelineChart::makesRoomForLegend(int wanted)
+{
+    int room = m_legend->width();
+    int taken = 0;
+    for (const QToolButton* button : {m_seriesButton, m_linesButton}) {
+        if (button->menu() != nullptr) {
+            room += button->isHidden() ? 0 : button->width();
+            taken += button->sizeHint().width();
+        }
+    }
+    const bool crowded = wanted > room - taken;
+    bool changed = false;
+    for (QToolButton* button : {m_seriesButton, m_linesButton}) {
+        const bool hidden = crowded || button->menu() == nullptr;
+        changed = changed || button->isHidden() != hidden;
+        button->setHidden(hidden);
+    }
+    return changed;
+}
+
 void TimelineChart::updateLegend()
 {
     constexpr std::size_t most = 8;
+    m_legend->setText(legendText(most));
+    if (makesRoomForLegend(m_legend->sizeHint().width())) {
+        QMetaObject::invokeMethod(this, &TimelineChart::updateLegend, Qt::QueuedConnection);
+    }
     for (std::size_t labels = most; labels > 0; --labels) {
         m_legend->setText(legendText(labels));
         if (m_legend->sizeHint().width() <= m_legend->width()) {
@@ -453,6 +476,9 @@ void TimelineChart::updateTexts()
         shown.prepend(tr("Shift+click another step to compare"));
     }
     shown.removeAll(QString());
+    // The difference between two marks is longer than one line of a narrow chart.
+    m_noteLine->setLines(1, m_plot->delta().isEmpty() ? 1 : 2);
+    m_noteLine->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_noteLine->setFullText(shown.isEmpty() ? tr("step") : shown.join(QStringLiteral(" · ")));
     spareRoom();
     m_plot->setAccessibleDescription(note);
@@ -462,6 +488,11 @@ void TimelineChart::updateTexts()
 void TimelineChart::fillMenu(QMenu& menu)
 {
     fillTimelineMenu(menu, *this);
+    for (const QToolButton* button : {m_seriesButton, m_linesButton}) {
+        if (button->menu() != nullptr) {
+            menu.addMenu(button->menu());
+        }
+    }
     Q_EMIT menuFilled(&menu);
 }
 

@@ -76,6 +76,7 @@ private:
     void showReadout(const QString& text);
     void updateTexts();
     void updateLegend();
+    bool makesRoomForLegend(int wanted);
     void spareRoom();
     QString legendText(std::size_t mostLabels) const;
 

@@ -12,6 +12,7 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QMenu>
 #include <QScrollArea>
 #include <QVBoxLayout>
@@ -135,6 +136,12 @@ TimelinePane::TimelinePane(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_scroll);
+    m_empty = new QLabel(tr("No log of this run holds values over steps"), this);
+    m_empty->setObjectName(QStringLiteral("muted"));
+    m_empty->setAlignment(Qt::AlignCenter);
+    m_empty->setWordWrap(true);
+    m_empty->hide();
+    layout->addWidget(m_empty);
     setMinimumSize(narrowestPane, lowestPane);
     connect(m_seriesMenu, &QMenu::aboutToShow, this, [this] {
         m_seriesMenu->clear();
@@ -343,7 +350,9 @@ void TimelinePane::refill()
     m_view->setExtent(this, steps);
     m_origins = m_run ? lineOriginsOf(*m_run, names) : std::vector<LineOrigin> {};
     arrange();
-    setVisible(!names.empty());
+    m_scroll->setVisible(!names.empty());
+    m_empty->setVisible(names.empty());
+    setVisible(m_run != nullptr);
     m_feed->setCharts(visibleCharts());
 }
 

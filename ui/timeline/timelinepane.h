@@ -19,6 +19,7 @@
 
 class QActionGroup;
 class QGridLayout;
+class QLabel;
 class QMenu;
 class QScrollArea;
 
@@ -107,6 +108,7 @@ private:
     QMenu* m_seriesMenu;
     QMenu* m_linesMenu;
     QScrollArea* m_scroll;
+    QLabel* m_empty = nullptr; ///< in its place
     QGridLayout* m_grid;
     std::map<std::string, TimelineChart*, std::less<>> m_charts;
     std::map<std::string, TimelineLook, std::less<>> m_looks;

@@ -160,6 +160,7 @@ void TimelinePlot::setTraces(std::vector<TimelineTrace> traces)
     m_view->forgetValues(this);
     m_traces = std::move(traces);
     m_exact.clear();
+    m_decidedFor.reset();
     rebuildGraphs();
     updateExtent();
 }
@@ -302,6 +303,8 @@ void TimelinePlot::changeEvent(QEvent* event)
 void TimelinePlot::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
+    constexpr int widest = 96; // of a step's number, with the room around it
+    m_main->axis(QCPAxis::atBottom)->ticker()->setTickCount(std::clamp(width() / widest, 2, 6));
     redraw();
 }
 
@@ -403,6 +406,18 @@ void TimelinePlot::redrawBand()
     }
 }
 
+/// By all that was looked at: a zoom does not change the kind of axis.
+ScaleChoice TimelinePlot::scaleFor(std::optional<Interval> finite)
+{
+    const Interval seen = stepRange();
+    if (!m_decidedFor || (seen.low <= m_decidedFor->low && seen.high >= m_decidedFor->high)) {
+        m_decidedFor = seen;
+        m_callsForLogarithm = callForLogarithm(finite);
+    }
+    const ScaleChoice called = m_callsForLogarithm ? ScaleChoice::logarithmic : ScaleChoice::linear;
+    return m_look.scale == ScaleChoice::automatic ? called : m_look.scale;
+}
+
 void TimelinePlot::updateScale()
 {
     std::optional<Interval> finite;
@@ -411,7 +426,7 @@ void TimelinePlot::updateScale()
         finite = united(finite, finiteRange(trace.buckets, stepRange()));
         positive = united(positive, positiveRange(trace.buckets, stepRange()));
     }
-    m_scale = chooseScale(finite, positive, m_look.scale);
+    m_scale = chooseScale(finite, positive, scaleFor(finite));
     if (const auto narrowed = m_view->values(this); narrowed && (!m_scale.logarithmic || narrowed->low > 0)) {
         m_scale.values = drawable(*narrowed);
     }

@@ -128,6 +128,7 @@ private:
     void redraw();
     void redrawLines();
     void redrawBand();
+    ScaleChoice scaleFor(std::optional<Interval> finite);
     void updateScale();
     void updateCounts();
     void updateMarkers();
@@ -151,6 +152,8 @@ private:
     std::vector<StepSamples> m_exact;
     TimelineLook m_look;
     ValueScale m_scale;
+    std::optional<Interval> m_decidedFor; ///< steps by which m_callsForLogarithm was decided
+    bool m_callsForLogarithm = false;
 };
 
 } // namespace nanscope

@@ -137,7 +137,7 @@ private:
         VariantFits fits;
         const auto variants = m_catalogue.all();
         for (const auto* variant : variants) {
-            m_place = {fits.size() + 1, variants.size()};
+            m_place = {fits.size() + 1, 2 * variants.size()};
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
             auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
@@ -203,7 +203,7 @@ private:
     Result<VariantFits> addFaithful(VariantFits fits)
     {
         const double bound = faithfulBound(fits);
-        m_place = {0, fits.size()};
+        m_place = {fits.size(), 2 * fits.size()};
         for (auto& [variant, fit] : fits) {
             ++m_place.done;
             if (best(fit) > bound) {
@@ -224,7 +224,7 @@ private:
         const double bound = faithfulBound(sampled);
         const bool tells = !concentrated(m_sample->values());
         std::map<std::size_t, Fits> own;
-        m_place = {0, sampled.size()};
+        m_place = {sampled.size(), 2 * sampled.size()};
         for (const auto i : nearestFirst(sampled)) {
             ++m_place.done;
             const auto exact = withTheRestOf(sampled);

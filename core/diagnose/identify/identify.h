@@ -35,7 +35,7 @@ struct ElementFit
     OwnOutput nearest {}; ///< of what was replayed in its own format, that which comes closest
 };
 
-/// The variant that is compared now, counted from 1.
+/// The comparison that is made now, counted from 1: each variant exactly, and then in its own format.
 struct ReplayPlace
 {
     std::size_t done = 0;

@@ -53,7 +53,7 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
-        return "turn on a guard that skips non-finite updates on all ranks, and captures on to learn the cause";
+        return "turn on a guard that skips non-finite updates on all ranks, and captures, which tell the cause";
     }
     switch (verdict->blame) {
     case Blame::implementation:
@@ -152,9 +152,10 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
             setting, *torn);
     }
     if (!rollback.recommended) {
-        return rollback.checkpoints.empty() ? fmt::format(
-                   "{}; resume from a checkpoint written before update {} (none is known here)", setting, life.first())
-                                            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
+        return rollback.checkpoints.empty()
+            ? fmt::format("{}; resume from a checkpoint written before update {} (no such checkpoint is known here)",
+                setting, life.first())
+            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     const auto* chosen = recommendedOf(rollback);
     const auto what = chosen->weightsAlone ? "the weights alone of step" : "step";

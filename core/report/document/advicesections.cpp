@@ -154,14 +154,15 @@ std::string rateText(const Observations& observed)
         observed.rate->failures, observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours));
 }
 
-constexpr auto statuses = "0 reproduced, 1 not reproduced, 2 cannot run";
+constexpr auto statuses = "0 where it is reproduced, 1 where it is not, 2 where it cannot run";
 
 Blocks byReproducer(const Reproducer& beside)
 {
-    return {Paragraph {own(fmt::format("With torch alone and no GPU: repro.py, beside this report. It ends with {}. "
-                                       "Expected is {}. {} ",
-                           statuses, beside.expectedStatus, beside.why))
-                + code("capture_min.pt") + own(": " + beside.capture)},
+    return {
+        Paragraph {own(fmt::format("With torch alone and no GPU: repro.py, beside this report. Its exit status is {}. "
+                                   "Expected is {}. {} ",
+                       statuses, beside.expectedStatus, beside.why))
+            + code("capture_min.pt") + own(": " + beside.capture)},
         CodeBlock {"sh",
             {"python repro.py                          # the published numbers on this CPU, beside what is expected",
                 "python repro.py --impl MODULE:FUNCTION   # your f(X, epsilon) on the same input, 1,000 times"}}};
@@ -184,7 +185,7 @@ Blocks byBundle(const Capture& capture, const std::string& report)
     const bool finite = std::ranges::all_of(capture.input.batches, [](const Scan& scan) { return scan.finite(); });
     return {Paragraph {own("With torch alone: repro.py, which ")
         + code(report + " --bundle report.zip" + (finite ? "" : " --with-capture"))
-        + own(fmt::format(" writes beside the report. It ends with {}.", statuses))}};
+        + own(fmt::format(" writes beside the report. Its exit status is {}.", statuses))}};
 }
 
 } // namespace

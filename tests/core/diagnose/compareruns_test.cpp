@@ -117,6 +117,12 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     auto unranked = runOf("loss", 1, {1, 2, 4});
     unranked.series[0].rank.reset();
     EXPECT_EQ(diagnose::compareRuns(runOf("loss", 1, {1, 2, 3}), unranked).series.at(0).differing, 1) << "one of each";
+    const auto lowest = diagnose::compareRuns(b, unranked);
+    ASSERT_EQ(lowest.series.size(), 1U) << "a log without a rank is held against the lowest";
+    EXPECT_EQ(lowest.series[0].a.rank, 0);
+    EXPECT_EQ(lowest.series[0].differing, 1);
+    EXPECT_THAT(lowest.onlyA, ElementsAre("loss of rank 1"));
+    EXPECT_EQ(diagnose::compareRuns(unranked, b).series.at(0).b.rank, 0);
 }
 
 TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
