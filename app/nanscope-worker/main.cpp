@@ -51,7 +51,7 @@ constexpr std::string_view help =
                              started by torchrun or srun: one device of each rank, and rank 0 says it. It waits for the
                              others for 60 s, or --patience SECONDS, and names those that are missing
   nanscope-worker join JOB [--device D] [--silence SECONDS]
-                             takes part in a job that nanscope sweep --job has made, beside others that torchrun or srun
+                             takes part in a job that nanscope sweep --job or diagnose --job has made, beside others that torchrun or srun
                              started, or alone; --device cuda is the GPU of its local rank. A process that is not heard
                              of for 60 s, or for SECONDS, is taken for dead, and its work is done by others
   nanscope-worker --version
@@ -235,6 +235,7 @@ scaleout::MemberOptions memberOptions(
     options.rank = launch.rank;
     options.device = deviceOf(given.device.empty() ? job.device : given.device, launch);
     options.service = {platform::programFolder() / "nanscope-worker", {"serve"}, {{"OMP_WAIT_POLICY", "passive"}}};
+    options.nanscope = platform::programFolder() / "nanscope";
     options.start = launch.start;
     options.keepsStore = launch.keepsStore && !launch.alone();
     options.silence = std::chrono::seconds(given.silence);

@@ -13,6 +13,7 @@
 
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/diagnosisjob.h"
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/userfacts.h"
 #include "app/nanscope/shared/words.h"
@@ -331,6 +332,9 @@ public:
             "Read the checkpoints that the rollback may go to, newest first, until one is finite");
         options().add("--session", m_session, "Keep what was read and judged in this session");
         addColumnOption(options(), m_columns);
+        m_job.add(options());
+        options().addFlag("--as-told", m_asTold,
+            "For the processes of a job: judge the captures whose names are read from standard input, one a line");
     }
 
     Result<int> run(Terminal& terminal) override;
@@ -341,6 +345,7 @@ private:
         std::string path;
         Source source;
         Diagnosis diagnosis;
+        std::optional<DiagnosisJob> job {};
     };
 
     /// What holds for every run.
@@ -355,6 +360,9 @@ private:
 
     Result<Question> question(Terminal& terminal);
     Result<Judged> judgeRun(const std::string& path, const Question& question, Terminal& terminal) const;
+    Result<Source> openRun(const std::string& path, const Question& question, Terminal& terminal) const;
+    std::vector<std::string> judgingWords() const;
+    Result<int> runAsTold(Question question, Terminal& terminal) const;
 
     std::vector<std::string> m_paths;
     std::vector<std::string> m_ran;
@@ -368,6 +376,8 @@ private:
     std::string m_failOn;
     std::string m_session;
     ColumnWords m_columns;
+    JobOptions m_job;
+    bool m_asTold = false;
 };
 
 Result<std::optional<Blame>> failOn(const std::string& given)
@@ -439,7 +449,8 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     }
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
     options.timeLimit = m_timeLimit;
-    if (auto opened = replayOn(m_device, options, terminal); !opened) {
+    // The devices of a job are its processes' own.
+    if (auto opened = m_job.wanted() ? Result<void>() : replayOn(m_device, options, terminal); !opened) {
         return tl::make_unexpected(opened.error());
     }
     auto files = m_files;
@@ -517,8 +528,7 @@ Result<void> verify(Source& source, Diagnosis& diagnosis, const TimeLeft& time, 
 
 Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Question& question, Terminal& terminal) const
 {
-    auto source = openSource(
-        path, m_session, terminal, question.columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
+    auto source = openRun(path, question, terminal);
     if (!source) {
         return tl::make_unexpected(source.error());
     }
@@ -533,6 +543,17 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     EarlyNews news(terminal);
     auto options = question.options;
     options.arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
+    std::optional<DiagnosisJob> job;
+    if (m_job.wanted()) {
+        auto opened = jobDevice({m_device}).and_then([&](const std::string& device) {
+            return openDiagnosisJob(m_job, device, judgingWords(), path, *source);
+        });
+        if (!opened) {
+            return tl::make_unexpected(opened.error());
+        }
+        job = std::move(*opened);
+        job->putInto(options);
+    }
     auto diagnosis = judge(*source, question.facts, question.files, options, news.job(), terminal);
     if (!diagnosis) {
         return tl::make_unexpected(diagnosis.error());
@@ -544,7 +565,70 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
     auto weighed = workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, catalogue(), false);
-    return Judged {path, std::move(*source), std::move(weighed)};
+    return Judged {path, std::move(*source), std::move(weighed), std::move(job)};
+}
+
+/// The run of a job is the one that lies in its session, which grows no more while it is judged.
+Result<Source> Diagnose::openRun(const std::string& path, const Question& question, Terminal& terminal) const
+{
+    const auto open = [&](const std::string& place, const std::string& session, workflow::Access access) {
+        return openSource(place, session, terminal, question.columns, access, workflow::Points::judging);
+    };
+    if (!m_job.wanted()) {
+        return open(path, m_session, accessFor(m_observed, variantFiles()));
+    }
+    const auto there = m_job.check().and_then([&] { return sessionOfJob(m_job); });
+    if (!there) {
+        return tl::make_unexpected(there.error());
+    }
+    const bool own = m_session.empty() && !*there && !session::isSessionFile(path);
+    if (own) {
+        std::error_code ignored; // the session says why it cannot be made
+        std::filesystem::create_directories(m_job.folder, ignored);
+    }
+    return open(there->value_or(path),
+        *there    ? std::string()
+            : own ? newSessionOfJob(m_job)
+                  : m_session,
+        workflow::Access::store);
+}
+
+/// What a process of a job is told, so that it judges as this command does.
+std::vector<std::string> Diagnose::judgingWords() const
+{
+    std::vector<std::string> words;
+    const auto add = [&words](const char* option, const std::string& value) {
+        if (!value.empty()) {
+            words.insert(words.end(), {option, value});
+        }
+    };
+    const auto addFile = [&add](const char* option, const std::string& path) {
+        std::error_code ignored;
+        add(option, path.empty() ? path : std::filesystem::absolute(path, ignored).string());
+    };
+    for (const auto& ran : m_ran) {
+        add("--ran", ran);
+    }
+    for (const auto& file : variantFiles()) {
+        addFile("--variant-file", file);
+    }
+    addFile("--env", m_files.environment);
+    if (m_nothingElse) {
+        words.emplace_back("--nothing-else");
+    }
+    return words;
+}
+
+Result<int> Diagnose::runAsTold(Question question, Terminal& terminal) const
+{
+    auto source =
+        openSource(m_paths.front(), {}, terminal, question.columns, workflow::Access::read, workflow::Points::judging);
+    if (!source) {
+        return tl::make_unexpected(source.error());
+    }
+    workflow::addEnvironment(source->run, question.facts);
+    question.options.catalogue = question.facts.catalogue;
+    return judgeAsTold(source->run, question.options, terminal.cancelToken());
 }
 
 JsonAnswer answerOf(const Source& source, const Diagnosis& diagnosis)
@@ -571,11 +655,15 @@ std::vector<std::string> shortNames(const std::vector<std::string>& paths)
     return seen.size() == paths.size() ? names : paths;
 }
 
-ExitStatus exitOf(const Source& source, const Diagnosis& diagnosis, const std::optional<Blame>& stop)
+ExitStatus exitOf(const Source& source, const Diagnosis& diagnosis, const std::optional<DiagnosisJob>& job,
+    const std::optional<Blame>& stop)
 {
     const auto met = [&stop](const CaptureVerdict& verdict) { return stop && verdict.blame == *stop; };
     if (std::ranges::any_of(diagnosis.captures, met)) {
         return exitFailOn;
+    }
+    if (job && job->gathered.missing > 0) {
+        return job->begun() ? exitRejected : statusOf(source); // one that was just made lacks nothing yet
     }
     return diagnosis.stopped.empty() ? statusOf(source) : exitCancelled;
 }
@@ -596,9 +684,15 @@ Result<int> Diagnose::run(Terminal& terminal)
     if (m_paths.size() > 1 && !m_session.empty()) {
         return failure(ErrorKind::usage, "--session keeps one run, and several are named; leave it out");
     }
+    if (m_paths.size() > 1 && (m_job.wanted() || m_asTold)) {
+        return failure(ErrorKind::usage, "a job is of one run, and several are named");
+    }
     const auto asked = question(terminal);
     if (!asked) {
         return tl::make_unexpected(asked.error());
+    }
+    if (m_asTold) {
+        return runAsTold(*asked, terminal);
     }
     std::vector<Judged> all;
     for (const auto& path : m_paths) {
@@ -621,17 +715,21 @@ Result<int> Diagnose::run(Terminal& terminal)
         answer.addEach("across", across, [](const Finding& finding) { return toJson(finding); });
         terminal.printAnswer(answer);
     } else if (terminal.json()) {
-        terminal.printAnswer(answerOf(all.front().source, all.front().diagnosis));
+        auto answer = answerOf(all.front().source, all.front().diagnosis);
+        if (const auto& job = all.front().job) {
+            answer.add("job", jobJson(*job));
+        }
+        terminal.printAnswer(answer);
     } else {
         for (std::size_t i = 0; i < all.size(); ++i) {
             terminal.print((all.size() > 1 ? fmt::format("{}{}: ", i > 0 ? "\n" : "", printable(names[i])) : "")
-                + diagnosisText(all[i].diagnosis, all[i].source.run));
+                + diagnosisText(all[i].diagnosis, all[i].source.run) + (all[i].job ? "\n" + jobText(*all[i].job) : ""));
         }
         terminal.print(all.size() > 1 ? acrossText(across, all.size()) : "");
     }
     int status = exitDone;
     for (const auto& one : all) {
-        status = std::max<int>(status, exitOf(one.source, one.diagnosis, *stop));
+        status = std::max<int>(status, exitOf(one.source, one.diagnosis, one.job, *stop));
     }
     return status;
 }

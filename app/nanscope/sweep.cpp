@@ -459,7 +459,7 @@ private:
     std::optional<int> m_steps;
     std::string m_gauges;
     FunctionOptions m_function;
-    SweepJobOptions m_job;
+    JobOptions m_job;
 };
 
 Sweep::Sweep(CLI::App& root)

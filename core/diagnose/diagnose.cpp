@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.h"
+#include "core/diagnose/capturejudge.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/findings/advisories.h"
 #include "core/diagnose/identify/captureindex.h"
@@ -333,6 +334,105 @@ Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
     return diagnosis;
 }
 
+namespace {
+
+bool isRead(const Capture* capture)
+{
+    return capture != nullptr && capture->hasTensors() && !capture->overwritten;
+}
+
+/// Why the diagnosis is not whole, where it is not.
+std::optional<std::string> takeFromElsewhere(
+    std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures, const DiagnoseOptions& options)
+{
+    std::int64_t missing = 0;
+    for (auto& verdict : verdicts) {
+        if (auto judged = options.judgedElsewhere(verdict)) {
+            verdict = std::move(*judged);
+        } else {
+            missing += isRead(captures.of(verdict)) ? 1 : 0;
+        }
+    }
+    return missing > 0 ? std::optional(fmt::format("{} of {} captures are not judged yet", missing, verdicts.size()))
+                       : std::nullopt;
+}
+
+} // namespace
+
+std::vector<CaptureToJudge> capturesToJudge(const RunData& run)
+{
+    const CaptureIndex captures(run);
+    std::vector<CaptureToJudge> result;
+    for (const auto& verdict : triage(run)) {
+        if (const auto* capture = captures.of(verdict); isRead(capture)) {
+            result.push_back({capture, needsReplay(verdict, *capture)});
+        }
+    }
+    return result;
+}
+
+struct CaptureJudge::State
+{
+    State(const RunData& of, DiagnoseOptions chosen, std::vector<Member> ran, const CancelToken& token)
+        : run(of)
+        , options(std::move(chosen))
+        , given(std::move(ran))
+        , triaged(triageRun(of, options.catalogue))
+        , captures(of)
+        , device(options.device ? options.device : std::shared_ptr<replay::Device>(replay::makeEigenDevice()))
+        , words(wordsOf(of))
+        , controls(captures, options.catalogue, *device, token)
+    {
+        job.cancel = token;
+    }
+
+    const RunData& run;
+    DiagnoseOptions options;
+    std::vector<Member> given;
+    Diagnosis triaged;
+    CaptureIndex captures;
+    std::shared_ptr<replay::Device> device;
+    HardwareEvents words;
+    JobContext job;
+    Controls controls;
+};
+
+CaptureJudge::CaptureJudge(std::unique_ptr<State> state)
+    : m_state(std::move(state))
+{ }
+
+CaptureJudge::CaptureJudge(CaptureJudge&& other) noexcept = default;
+CaptureJudge& CaptureJudge::operator=(CaptureJudge&& other) noexcept = default;
+CaptureJudge::~CaptureJudge() = default;
+
+Result<CaptureJudge> CaptureJudge::make(const RunData& run, DiagnoseOptions options, const CancelToken& cancel)
+{
+    auto given = parseAllRan(options);
+    if (!given) {
+        return tl::make_unexpected(given.error());
+    }
+    return CaptureJudge(std::make_unique<State>(run, std::move(options), std::move(*given), cancel));
+}
+
+Environment CaptureJudge::environment() const
+{
+    return m_state->device->environment();
+}
+
+Result<CaptureVerdict> CaptureJudge::judge(const std::string& name)
+{
+    auto& s = *m_state;
+    const auto found = std::ranges::find(s.triaged.captures, name, &CaptureVerdict::capture);
+    const auto* capture = found != s.triaged.captures.end() ? s.captures.of(*found) : nullptr;
+    if (capture == nullptr) {
+        return failure(ErrorKind::usage, fmt::format("the run has no capture '{}'", name));
+    }
+    const Bench bench {s.run, s.options.catalogue, s.given, s.options.nothingElse, s.captures, *s.device, s.controls,
+        s.words, s.job, s.options.arrived};
+    auto verdict = *found;
+    return judgeOne(verdict, *capture, bench, 0).map([&] { return std::move(verdict); });
+}
+
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
 {
     const auto given = parseAllRan(options);
@@ -356,8 +456,14 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             wordsOf(run), time.job(), options.arrived};
         return judgeAll(inOrder, done, bench, time, job);
     };
-    auto judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
-    diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
+    const auto unjudged = options.judgedElsewhere ? takeFromElsewhere(diagnosis.captures, captures, options)
+                                                  : std::optional<std::string>();
+    diagnosis.replayedOn = options.elsewhere;
+    Result<void> judged;
+    if (!options.judgedElsewhere) {
+        judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
+        diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
+    }
     if (!judged && options.device && options.device->lost()) {
         diagnosis.replayedOn += fmt::format(", which failed after {} of {} captures ({}); the others on the CPU", done,
             inOrder.size(), options.device->lost()->what);
@@ -366,7 +472,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     if (!judged) {
         return tl::make_unexpected(judged.error());
     }
-    if (const auto why = time.stopped()) {
+    if (const auto why = unjudged ? unjudged : time.stopped()) {
         leaveUnjudged(diagnosis, captures, *why);
     }
     if (job.cancel.cancelled()) {

@@ -36,6 +36,10 @@ struct DiagnoseOptions
     std::shared_ptr<replay::Device> device {}; ///< that replays; null for core's own CPU device
     /// Which captures are judged before the others, whose order stays; none are where it is empty.
     std::function<bool(const CaptureVerdict&)> first {};
+    /// What another process made of a capture (capturejudge.h), by what triage says of it. Where this is set nothing is
+    /// read or replayed here: what it gives nothing for stays unjudged, and Diagnosis::stopped counts that.
+    std::function<std::optional<CaptureVerdict>(const CaptureVerdict&)> judgedElsewhere {};
+    std::string elsewhere {}; ///< what those were replayed on, as Diagnosis::replayedOn
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
     /// once it is judged.
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};

@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/json/records.h"
+
 namespace nanscope::scaleout {
 
 namespace fs = std::filesystem;
@@ -187,6 +189,27 @@ Result<void> Gatherer::cell(const session::Session& part, Cell cell)
 }
 
 } // namespace
+
+GatheredVerdicts gatherVerdicts(const Job& job, const fs::path& folder)
+{
+    GatheredVerdicts gathered;
+    for (const auto& path : partsIn(folder)) {
+        auto part = readPartLog(path, job.id);
+        for (const auto& text : std::exchange(part.verdicts, {})) {
+            auto read = diagnosisFromJson(text);
+            if (!read || read->captures.size() != 1) {
+                gathered.unread.push_back({ErrorKind::format, "one of its verdicts cannot be read", path.string()});
+                continue;
+            }
+            auto& verdict = read->captures.front();
+            gathered.verdicts.try_emplace(verdict.capture, std::move(verdict));
+        }
+        gathered.parts.push_back(std::move(part));
+    }
+    gathered.missing = std::ranges::count_if(
+        job.captures, [&](const JobCapture& capture) { return !gathered.verdicts.contains(capture.name); });
+    return gathered;
+}
 
 Result<Gathered> gather(const Job& job, const fs::path& folder, session::Session* into, const JobContext& context)
 {

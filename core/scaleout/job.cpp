@@ -38,7 +38,9 @@ Json headOf(const Job& job)
 {
     Json head {{"schema", schema}, {"captures", job.captures.size()}, {"device", job.device},
         {"variants_per_block", job.variantsPerBlock}};
-    if (!job.captures.empty()) {
+    if (job.judges()) {
+        head["judging"] = job.judging;
+    } else if (!job.captures.empty()) {
         const auto request = rpc::sweepToJson({job.captures.front().request, {}});
         head["definitions"] = request.value("definitions", Json::array());
     }
@@ -116,6 +118,12 @@ Result<Job> parse(const std::string& text)
         return tl::make_unexpected(known.error());
     }
     Job job {session::hashText(text), {}, head["device"].get<std::string>(), perBlock.get<std::int64_t>()};
+    for (const auto& word : head.value("judging", Json::array())) {
+        if (!word.is_string()) {
+            return failure(ErrorKind::format, "it does not say how captures are judged");
+        }
+        job.judging.push_back(word.get<std::string>());
+    }
     while (std::getline(lines, line)) {
         auto capture = captureOf(line, catalogue);
         if (!capture) {
@@ -154,6 +162,10 @@ std::vector<Block> blocksOf(const Job& job)
     std::vector<Block> blocks;
     const auto most = static_cast<std::size_t>(job.variantsPerBlock);
     for (std::size_t i = 0; i < job.captures.size(); ++i) {
+        if (job.judges()) {
+            blocks.push_back({i, 0, 0});
+            continue;
+        }
         const auto variants = job.captures[i].request.variants.size();
         for (std::size_t first = 0; first < variants; first += most) {
             blocks.push_back({i, first, std::min(most, variants - first)});
@@ -178,7 +190,7 @@ std::int64_t cellCount(const Job& job)
 {
     std::int64_t count = 0;
     for (const auto& capture : job.captures) {
-        count += replay::cellCount(capture.request);
+        count += job.judges() ? 1 : replay::cellCount(capture.request);
     }
     return count;
 }
@@ -204,7 +216,8 @@ Result<Job> makeJob(const fs::path& folder, Job job, const RunData& run)
         auto there = readJob(folder);
         if (there && there->id != job.id) {
             return failure(ErrorKind::usage,
-                "the folder holds a job of other captures, variants or formats; name another folder", folder.string());
+                "the folder holds a job of other captures, variants, formats or options; name another folder",
+                folder.string());
         }
         return there;
     }
@@ -212,7 +225,7 @@ Result<Job> makeJob(const fs::path& folder, Job job, const RunData& run)
         return platform::systemFailure("The folder of the job cannot be made", error.value(), folder);
     }
     // Last of all, since the job is there once its file is.
-    return writeCaptures(capturesPath(folder), job, run)
+    return (job.judges() ? Result<void>() : writeCaptures(capturesPath(folder), job, run))
         .and_then([&] { return platform::writeFileAtomically(jobPath(folder), std::as_bytes(std::span(text))); })
         .map([&] { return std::move(job); });
 }

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job: the replays of a sweep that many processes share, in a folder that all of them see. It holds
+// A job: the replays of a sweep, or the verdicts of a diagnosis, that many processes share, in a folder that all of
+// them see. It holds
 //   job.jsonl            what is to be done, written once
+//   part-00003.jsonl     which blocks one process has done, and its verdicts (partlog.h)
+// and, for a sweep,
 //   captures.nanscope    a session with the run's captures and nothing else, from which each part begins
-//   part-00003.nanscope  the cells of one process, and
-//   part-00003.jsonl     which blocks it has done (partlog.h)
+//   part-00003.nanscope  the cells of one process
 #pragma once
 
 #include <cstddef>
@@ -19,11 +21,12 @@
 
 namespace nanscope::scaleout {
 
-/// What is to be replayed of one capture: the request names that capture alone.
+/// What is to be replayed of one capture: the request names that capture alone. Where it is judged, nothing else is in
+/// the request.
 struct JobCapture
 {
     std::string name; ///< Capture::file
-    std::int64_t elements = 0; ///< of its input: how long a replay takes
+    std::int64_t elements = 0; ///< of its input: how long it takes
     replay::SweepRequest request;
 };
 
@@ -33,11 +36,16 @@ struct Job
     std::vector<JobCapture> captures;
     std::string device = "cpu"; ///< of each process; "cuda": each has a GPU of its own
     std::int64_t variantsPerBlock = 1;
+    /// What `nanscope diagnose` is told so that it judges captures whose names it is given as lines: the session with
+    /// the run, then options; none for a sweep.
+    std::vector<std::string> judging {};
+
+    bool judges() const { return !judging.empty(); }
 };
 
 /// What one process takes at a time: some of the variants of one capture, in all formats asked for. The formats of a
-/// variant stay together, since distances are measured to its own fp64 replay. Large captures come first, so that
-/// processes end at about the same time.
+/// variant stay together, since distances are measured to its own fp64 replay. Of a diagnosis a block is one capture.
+/// Large captures come first, so that processes end at about the same time.
 struct Block
 {
     std::size_t capture = 0; ///< place in Job::captures
@@ -50,6 +58,7 @@ std::vector<Block> blocksOf(const Job& job);
 /// Its replays on this device.
 replay::SweepRequest requestOf(const Job& job, const Block& block, const std::string& device);
 
+/// Of a diagnosis: its captures.
 std::int64_t cellCount(const Job& job);
 
 /// How many variants a block should have, so that each of so many processes takes at least 64 blocks where there are as

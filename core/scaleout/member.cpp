@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
+#include "core/platform/childprocess.h"
 #include "core/rpc/client.h"
 #include "core/scaleout/partlog.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -176,26 +181,45 @@ void Watch::look(Clock::time_point now)
     }
 }
 
-/// The service that replays, started again where it was lost.
-class Service
+/// What a block came to.
+struct Done
+{
+    std::int64_t cells = 0;
+    std::string verdict; ///< of a diagnosis
+};
+
+/// The process that does the blocks, started again where it was lost.
+class Helper
 {
 public:
-    explicit Service(const MemberOptions& options)
-        : m_options(options)
+    virtual ~Helper() = default;
+
+    /// Starts it, and says what it computes with.
+    virtual Result<PartStart> begin(const CancelToken& cancel) = 0;
+    virtual Result<Done> run(const Block& block, const JobContext& context) = 0;
+};
+
+/// Replays what a sweep asks for.
+class ReplayService : public Helper
+{
+public:
+    ReplayService(const Job& job, const MemberOptions& options)
+        : m_job(job)
+        , m_options(options)
     { }
 
-    /// How many cells it has kept.
-    Result<std::int64_t> replay(const replay::SweepRequest& request, const JobContext& context);
-    Result<rpc::ServiceInfo> info(const CancelToken& cancel);
+    Result<PartStart> begin(const CancelToken& cancel) override;
+    Result<Done> run(const Block& block, const JobContext& context) override;
 
 private:
     Result<void> start(const CancelToken& cancel);
 
+    const Job& m_job;
     const MemberOptions& m_options;
     std::optional<rpc::ServiceClient> m_client;
 };
 
-Result<void> Service::start(const CancelToken& cancel)
+Result<void> ReplayService::start(const CancelToken& cancel)
 {
     if (m_client) {
         return {};
@@ -205,23 +229,123 @@ Result<void> Service::start(const CancelToken& cancel)
     });
 }
 
-Result<rpc::ServiceInfo> Service::info(const CancelToken& cancel)
+Result<PartStart> ReplayService::begin(const CancelToken& cancel)
 {
-    return start(cancel).map([this] { return m_client->info(); });
+    if (auto made = makePart(m_options.folder, partPath(m_options.folder, m_options.rank)); !made) {
+        return tl::make_unexpected(made.error());
+    }
+    if (auto started = start(cancel); !started) {
+        return tl::make_unexpected(started.error());
+    }
+    const auto& info = m_client->info();
+    const auto device = std::find_if(
+        info.devices.begin(), info.devices.end(), [&](const auto& known) { return known.first == m_options.device; });
+    if (device == info.devices.end()) {
+        return failure(ErrorKind::usage, fmt::format("this machine has no device {}", m_options.device));
+    }
+    return PartStart {m_job.id, m_options.rank, m_options.device, info.engine, device->second};
 }
 
-Result<std::int64_t> Service::replay(const replay::SweepRequest& request, const JobContext& context)
+Result<Done> ReplayService::run(const Block& block, const JobContext& context)
 {
     if (auto ready = start(context.cancel); !ready) {
         return tl::make_unexpected(ready.error());
     }
-    std::int64_t cells = 0;
+    Done result;
     const auto session = partPath(m_options.folder, m_options.rank).string();
-    auto done = m_client->sweep(request, session, context, [&](const Cell&) { ++cells; });
+    auto done = m_client->sweep(
+        requestOf(m_job, block, m_options.device), session, context, [&](const Cell&) { ++result.cells; });
     if (!done) {
         m_client.reset();
     }
-    return done.map([&] { return cells; });
+    return done.map([&] { return result; });
+}
+
+/// Judges the captures of a diagnosis: `nanscope`, which is told names of captures as lines and answers with a line
+/// each.
+class JudgingProgram : public Helper
+{
+public:
+    JudgingProgram(const Job& job, const MemberOptions& options)
+        : m_job(job)
+        , m_options(options)
+    { }
+
+    Result<PartStart> begin(const CancelToken& cancel) override;
+    Result<Done> run(const Block& block, const JobContext& context) override;
+
+private:
+    using Json = nlohmann::ordered_json;
+
+    Result<void> start(const CancelToken& cancel);
+    Result<Json> answer(const CancelToken& cancel);
+
+    const Job& m_job;
+    const MemberOptions& m_options;
+    std::optional<platform::ChildProcess> m_process;
+    PartStart m_start;
+};
+
+Result<void> JudgingProgram::start(const CancelToken& cancel)
+{
+    if (m_process) {
+        return {};
+    }
+    // Whatever the folder holds, this command runs nothing that it is told.
+    std::vector<std::string> arguments {"diagnose"};
+    arguments.insert(arguments.end(), m_job.judging.begin(), m_job.judging.end());
+    arguments.insert(arguments.end(), {"--device", m_options.device, "--as-told"});
+    auto process = platform::ChildProcess::start({m_options.nanscope, std::move(arguments), {}});
+    if (!process) {
+        return tl::make_unexpected(process.error());
+    }
+    m_process = std::move(*process);
+    return answer(cancel).map([this](const Json& hello) {
+        m_start = {m_job.id, m_options.rank, m_options.device, hello.value("engine", std::string()),
+            hello.value("hardware", std::string())};
+    });
+}
+
+Result<PartStart> JudgingProgram::begin(const CancelToken& cancel)
+{
+    return start(cancel).map([this] { return m_start; });
+}
+
+Result<nlohmann::ordered_json> JudgingProgram::answer(const CancelToken& cancel)
+{
+    using Got = platform::ChildProcess::Got;
+    std::string line;
+    while (!cancel.cancelled()) {
+        const auto got = m_process->readLine(line, Clock::now() + betweenLooks);
+        if (!got || *got == Got::end) {
+            break;
+        }
+        auto json = *got == Got::line ? parseBounded(line, 2, 64) : Json();
+        if (json.is_object() && json.contains("error")) {
+            m_process.reset(); // its device may be lost: the next one begins anew
+            return failure(ErrorKind::io, json.value("error", std::string()), json.value("path", std::string()));
+        }
+        if (json.is_object()) {
+            return json;
+        }
+    }
+    const auto ending = cancel.cancelled() ? m_process->kill() : m_process->end(Clock::now() + 2s);
+    const auto why = m_process->errors();
+    m_process.reset();
+    return failure(cancel.cancelled() ? ErrorKind::cancelled : ErrorKind::io,
+        fmt::format("the program that judges {}{}{}", ending, why.empty() ? "" : ": ", why),
+        m_options.nanscope.string());
+}
+
+Result<Done> JudgingProgram::run(const Block& block, const JobContext& context)
+{
+    if (auto ready = start(context.cancel); !ready) {
+        return tl::make_unexpected(ready.error());
+    }
+    constexpr auto takesLineWithin = 10s;
+    // A program that is gone says why where its answer is waited for.
+    std::ignore = m_process->writeLine(m_job.captures[block.capture].name, Clock::now() + takesLineWithin);
+    return answer(context.cancel).map([](const Json& json) { return Done {1, json.value("verdict", std::string())}; });
 }
 
 class Member
@@ -229,12 +353,12 @@ class Member
 public:
     Member(const Job& job, Ledger ledger, PartLog log, const MemberOptions& options, const JobContext& context);
 
-    Result<MemberReport> run(Service& service);
+    Result<MemberReport> run(Helper& helper);
 
 private:
-    Result<void> runBlock(Service& service, std::int64_t block);
-    Result<std::int64_t> replay(Service& service, const replay::SweepRequest& request, const CancelToken& cancel);
-    Result<void> keep(std::int64_t block, const Result<std::int64_t>& cells, double seconds);
+    Result<void> runBlock(Helper& helper, std::int64_t block);
+    Result<Done> tried(Helper& helper, const Block& block, const CancelToken& cancel);
+    Result<void> keep(std::int64_t block, const Result<Done>& result, double seconds);
     Result<Ledger::Next> next();
     Result<void> stopped();
     void pause(std::chrono::milliseconds length) const;
@@ -270,7 +394,7 @@ Member::Member(const Job& job, Ledger ledger, PartLog log, const MemberOptions& 
     , m_watch(m_ledger, m_mutex, options, context.cancel)
 { }
 
-Result<MemberReport> Member::run(Service& service)
+Result<MemberReport> Member::run(Helper& helper)
 {
     for (;;) {
         const auto next = stopped().and_then([this] { return this->next(); });
@@ -284,7 +408,7 @@ Result<MemberReport> Member::run(Service& service)
             pause(m_options.lookEvery);
             continue;
         }
-        if (auto done = runBlock(service, next->block); !done) {
+        if (auto done = runBlock(helper, next->block); !done) {
             // What it cannot do, others may. Where they are not told, they find out by its silence.
             locked([](Ledger& ledger) { return ledger.leave(); });
             return tl::make_unexpected(done.error());
@@ -312,14 +436,15 @@ Result<void> Member::stopped()
     return {};
 }
 
-Result<void> Member::runBlock(Service& service, std::int64_t block)
+Result<void> Member::runBlock(Helper& helper, std::int64_t number)
 {
-    const auto& [capture, first, variants] = m_blocks[static_cast<std::size_t>(block)];
-    report(fmt::format("{}, {}", m_job.captures[capture].name, m_job.captures[capture].request.variants[first]));
-    const auto request = requestOf(m_job, m_blocks[static_cast<std::size_t>(block)], m_options.device);
+    const auto& block = m_blocks[static_cast<std::size_t>(number)];
+    const auto& capture = m_job.captures[block.capture];
+    report(m_job.judges() ? capture.name
+                          : fmt::format("{}, {}", capture.name, capture.request.variants[block.firstVariant]));
     const auto begun = Clock::now();
-    const auto cancel = m_watch.begin(block);
-    const auto cells = replay(service, request, cancel);
+    const auto cancel = m_watch.begin(number);
+    const auto result = tried(helper, block, cancel);
     m_watch.end();
     if (auto still = stopped(); !still) {
         return still;
@@ -327,37 +452,38 @@ Result<void> Member::runBlock(Service& service, std::int64_t block)
     if (cancel.cancelled()) {
         return {}; // another process has done it meanwhile
     }
-    return keep(block, cells, std::chrono::duration<double>(Clock::now() - begun).count());
+    return keep(number, result, std::chrono::duration<double>(Clock::now() - begun).count());
 }
 
-/// What a service died of once may have been another's doing; what it died of twice is the block's.
-Result<std::int64_t> Member::replay(Service& service, const replay::SweepRequest& request, const CancelToken& cancel)
+/// What a helper died of once may have been another's doing; what it died of twice is the block's.
+Result<Done> Member::tried(Helper& helper, const Block& block, const CancelToken& cancel)
 {
-    if (const auto& capture = request.captures.front(); !tensorfile::isThere(capture)) {
+    const auto& capture = m_job.captures[block.capture].request.captures.front();
+    if (!tensorfile::isThere(capture)) {
         return failure(ErrorKind::io, "the capture does not lie there as this machine sees it", capture.path);
     }
     JobContext context;
     context.cancel = cancel;
-    auto cells = service.replay(request, context);
-    return cells || cancel.cancelled() ? cells : service.replay(request, context);
+    auto done = helper.run(block, context);
+    return done || cancel.cancelled() ? done : helper.run(block, context);
 }
 
-Result<void> Member::keep(std::int64_t block, const Result<std::int64_t>& cells, double seconds)
+Result<void> Member::keep(std::int64_t block, const Result<Done>& result, double seconds)
 {
-    if (cells) {
+    if (result) {
         m_failedInARow = 0;
         ++m_report.blocks;
-        m_report.cells += *cells;
-        return m_log.done(block, *cells, seconds).and_then([&] {
+        m_report.cells += result->cells;
+        return m_log.done(block, result->cells, seconds, result->verdict).and_then([&] {
             return locked([&](Ledger& ledger) { return ledger.finish(block); });
         });
     }
     ++m_report.failed;
-    auto said = m_log.failed(block, sentence(cells.error())).and_then([&] {
+    auto said = m_log.failed(block, sentence(result.error())).and_then([&] {
         return locked([&](Ledger& ledger) { return ledger.fail(block); });
     });
     if (said && ++m_failedInARow == mostInARow) {
-        auto error = cells.error();
+        auto error = result.error();
         error.what =
             fmt::format("{} blocks failed one after the other, so this process ends: {}", mostInARow, error.what);
         return tl::make_unexpected(std::move(error));
@@ -387,8 +513,8 @@ void Member::waitForOthers()
 
 void Member::report(const std::string& message) const
 {
-    m_context.progress(
-        {"sweep", "replay", m_report.blocks, static_cast<std::int64_t>(m_blocks.size()), "blocks", message});
+    m_context.progress({m_job.judges() ? "diagnose" : "sweep", m_job.judges() ? "judge" : "replay", m_report.blocks,
+        static_cast<std::int64_t>(m_blocks.size()), "blocks", message});
 }
 
 Result<Ledger> joinLedger(const Job& job, KeyValueStore& store, const MemberOptions& options, const CancelToken& cancel)
@@ -408,21 +534,17 @@ Result<Ledger> joinLedger(const Job& job, KeyValueStore& store, const MemberOpti
 
 Result<MemberReport> work(const Job& job, KeyValueStore& store, const MemberOptions& options, const JobContext& context)
 {
-    const auto part = partPath(options.folder, options.rank);
-    if (const auto made = makePart(options.folder, part); !made) {
-        return tl::make_unexpected(made.error());
+    std::unique_ptr<Helper> helper;
+    if (job.judges()) {
+        helper = std::make_unique<JudgingProgram>(job, options);
+    } else {
+        helper = std::make_unique<ReplayService>(job, options);
     }
-    Service service(options);
-    const auto info = service.info(context.cancel);
-    if (!info) {
-        return tl::make_unexpected(info.error());
+    const auto start = helper->begin(context.cancel);
+    if (!start) {
+        return tl::make_unexpected(start.error());
     }
-    const auto device = std::find_if(
-        info->devices.begin(), info->devices.end(), [&](const auto& known) { return known.first == options.device; });
-    if (device == info->devices.end()) {
-        return failure(ErrorKind::usage, fmt::format("this machine has no device {}", options.device));
-    }
-    auto log = PartLog::open(part, {job.id, options.rank, options.device, info->engine, device->second});
+    auto log = PartLog::open(partPath(options.folder, options.rank), *start);
     if (!log) {
         return tl::make_unexpected(log.error());
     }
@@ -431,7 +553,7 @@ Result<MemberReport> work(const Job& job, KeyValueStore& store, const MemberOpti
         return tl::make_unexpected(ledger.error());
     }
     Member member(job, std::move(*ledger), std::move(*log), options, context);
-    return member.run(service);
+    return member.run(*helper);
 }
 
 } // namespace nanscope::scaleout

@@ -22,6 +22,7 @@ struct MemberOptions
     int rank = 0; ///< no other process has it
     std::string device = "cpu"; ///< that it replays on
     platform::ChildProgram service; ///< `nanscope-worker serve`, which replays: what ends it costs one block
+    std::filesystem::path nanscope; ///< the program that judges in its place, where the job is a diagnosis
     std::string start; ///< the same for all processes that were started together, and for no others
     bool keepsStore = false; ///< the others need this process until they have left
 

@@ -48,6 +48,9 @@ void take(const Json& json, PartSummary& summary)
         summary.blocks.push_back(valueIn<std::int64_t>(json, "block"));
         summary.cells += valueIn<std::int64_t>(json, "cells");
         summary.seconds += valueIn<double>(json, "seconds");
+        if (auto verdict = valueIn<std::string>(json, "verdict"); !verdict.empty()) {
+            summary.verdicts.push_back(std::move(verdict));
+        }
     }
 }
 
@@ -67,9 +70,13 @@ Result<PartLog> PartLog::open(const fs::path& part, const PartStart& start)
     return log.write("\n" + jsonText(line)).map([&] { return std::move(log); });
 }
 
-Result<void> PartLog::done(std::int64_t block, std::int64_t cells, double seconds)
+Result<void> PartLog::done(std::int64_t block, std::int64_t cells, double seconds, const std::string& verdict)
 {
-    return write(jsonText(Json {{"block", block}, {"cells", cells}, {"seconds", seconds}}));
+    Json line {{"block", block}, {"cells", cells}, {"seconds", seconds}};
+    if (!verdict.empty()) {
+        line["verdict"] = verdict;
+    }
+    return write(jsonText(line));
 }
 
 Result<void> PartLog::failed(std::int64_t block, const std::string& why)
@@ -108,12 +115,14 @@ std::vector<fs::path> partsIn(const fs::path& folder)
     std::vector<fs::path> parts;
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-        const auto& path = entry->path();
-        if (path.extension() == ".nanscope" && path.filename().string().starts_with("part-")) {
-            parts.push_back(path);
+        auto path = entry->path();
+        const bool ofPart = path.extension() == ".nanscope" || path.extension() == ".jsonl";
+        if (ofPart && path.filename().string().starts_with("part-")) {
+            parts.push_back(path.replace_extension(".nanscope"));
         }
     }
     std::sort(parts.begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
     return parts;
 }
 

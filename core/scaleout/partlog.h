@@ -6,6 +6,8 @@
 //   {"job":ID,"rank":3,"device":"cuda:3","engine":"torch 2.11.0","hardware":".."}   at each start
 //   {"block":12,"cells":15,"seconds":0.84}
 //   {"block":13,"failed":"one sentence"}
+// and of a diagnosis, where the verdict is one of `nanscope diagnose --json`, as text
+//   {"block":12,"cells":1,"seconds":0.84,"verdict":"{..}"}
 #pragma once
 
 #include <cstdint>
@@ -33,7 +35,7 @@ class PartLog
 public:
     static Result<PartLog> open(const std::filesystem::path& part, const PartStart& start);
 
-    Result<void> done(std::int64_t block, std::int64_t cells, double seconds);
+    Result<void> done(std::int64_t block, std::int64_t cells, double seconds, const std::string& verdict = {});
     Result<void> failed(std::int64_t block, const std::string& why);
 
 private:
@@ -52,12 +54,14 @@ struct PartSummary
     std::int64_t cells = 0;
     double seconds = 0; ///< of its blocks
     std::string problem; ///< of the last block that failed; empty where none did
+    std::vector<std::string> verdicts; ///< of a diagnosis, one for each block done
 };
 
 /// Of the job with this id; lines of another job are left out.
 PartSummary readPartLog(const std::filesystem::path& part, const std::string& job);
 
-/// The parts that lie in the folder of a job, in the order of their ranks.
+/// The parts that lie in the folder of a job, in the order of their ranks: paths of sessions, which those of a
+/// diagnosis do not have.
 std::vector<std::filesystem::path> partsIn(const std::filesystem::path& folder);
 
 } // namespace nanscope::scaleout

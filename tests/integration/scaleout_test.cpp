@@ -234,6 +234,124 @@ TEST_F(ScaleOut, KeepsTheCellsInTheSession)
     EXPECT_NE(ops.json()["rows"][0][0], "0");
 }
 
+/// A run with births, downstream captures and a log, judged by the processes of a job.
+class SharedDiagnosis : public ScaleOut
+{
+protected:
+    void SetUp() override
+    {
+        std::filesystem::copy(NANSCOPE_SAMPLE, run(), std::filesystem::copy_options::recursive);
+        for (int i = 0; i < 8; ++i) {
+            MadeCapture birth {96 + 16 * i, 160};
+            birth.nanOutput = true;
+            writeCapture(run() + "/birth" + std::to_string(i) + ".pt", birth);
+        }
+    }
+
+    std::string run() const { return m_folder / "run"; }
+
+    Finished diagnose(const std::string& job, const std::vector<std::string>& more = {}) const
+    {
+        std::vector<std::string> arguments {
+            "diagnose", run(), "--json", "--job", m_folder / job, "--nodes", "2", "--processes", "2"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return nanscope::testing::run(arguments);
+    }
+
+    /// What one process says.
+    Json alone(const std::vector<std::string>& more = {}) const
+    {
+        std::vector<std::string> arguments {"diagnose", run(), "--json", "--session", m_folder / "alone.nanscope"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return nanscope::testing::run(arguments).json();
+    }
+
+    static Json withoutJob(const Finished& finished)
+    {
+        Json answer = finished.json();
+        answer.erase("job");
+        return answer;
+    }
+};
+
+TEST_F(SharedDiagnosis, SaysOfFourProcessesOfWhichOneIsKilledWhatOneSays)
+{
+    const auto made = diagnose("job");
+    EXPECT_EQ(made.status, 0) << made.err;
+    const Json job = made.json()["job"];
+    EXPECT_EQ(job["missing"], job["captures"]);
+    EXPECT_THAT(job["torchrun"].get<std::string>(), HasSubstr("--no-python"));
+    EXPECT_THAT(job["srun"].get<std::string>(), HasSubstr(" join "));
+    EXPECT_THAT(made.json()["headline"].get<std::string>(), HasSubstr("not all judged"));
+
+    const int port = freePort();
+    std::vector<ChildProcess> processes;
+    for (int rank = 0; rank < 4; ++rank) {
+        processes.push_back(start("job", rank, 4, port));
+    }
+    waitForBlocks("job", 3, 1);
+    EXPECT_THAT(processes[3].kill(), HasSubstr("killed"));
+    const auto half = diagnose("job");
+    EXPECT_EQ(half.status, half.json()["job"]["missing"] == 0 ? 0 : 3) << "at any time";
+    for (int rank = 0; rank < 3; ++rank) {
+        EXPECT_EQ(said(processes[static_cast<std::size_t>(rank)]).value("failed", -1), 0) << rank;
+    }
+    const auto whole = diagnose("job");
+    EXPECT_EQ(whole.status, 0) << whole.err;
+    EXPECT_EQ(whole.json()["job"]["missing"], 0);
+    EXPECT_THAT(whole.json()["job"]["parts"], SizeIs(4));
+    EXPECT_EQ(withoutJob(whole).dump(1), alone().dump(1)) << "to the last digit";
+}
+
+TEST_F(SharedDiagnosis, JudgesWithWhatTheUserSaidRan)
+{
+    const std::vector<std::string> words {"--ran", "deepspeed-gram:bf16", "--nothing-else"};
+    EXPECT_EQ(diagnose("job", words).status, 0);
+    auto process = start("job", 0, 1, freePort());
+    EXPECT_EQ(said(process).value("failed", -1), 0);
+    EXPECT_EQ(withoutJob(diagnose("job", words)).dump(1), alone(words).dump(1));
+    const auto other = diagnose("job");
+    EXPECT_EQ(other.status, 2);
+    EXPECT_THAT(other.err, HasSubstr("options; name another folder"));
+}
+
+TEST_F(SharedDiagnosis, SaysWhatIsMissingAndGoesOn)
+{
+    EXPECT_EQ(diagnose("job").status, 0);
+    auto first = start("job", 0, 1, freePort());
+    waitForBlocks("job", 0, 2);
+    first.kill();
+    const auto half = diagnose("job");
+    EXPECT_EQ(half.status, 3);
+    EXPECT_GT(half.json()["job"]["missing"], 0);
+    const auto before = blocksIn("job", 0);
+    auto second = start("job", 0, 1, freePort());
+    const auto blocks = said(second).value("blocks", std::size_t {0});
+    EXPECT_EQ(before + blocks, blocksIn("job", 0)) << "what was judged is not judged again";
+    EXPECT_EQ(diagnose("job").status, 0);
+    EXPECT_EQ(before + blocks, diagnose("job").json()["job"]["captures"].get<std::size_t>());
+}
+
+TEST_F(SharedDiagnosis, TakesNoJobForAnother)
+{
+    EXPECT_EQ(diagnose("job").status, 0);
+    const auto other = m_folder / "other";
+    std::filesystem::create_directories(other);
+    writeCapture(std::filesystem::path(other) / "capture.pt", {64, 96});
+    EXPECT_THAT(
+        nanscope::testing::run({"diagnose", other, "--job", m_folder / "job"}).err, HasSubstr("job of another run"));
+    EXPECT_EQ(nanscope::testing::run({"sweep", other, "--job", m_folder / "sweep"}).status, 0);
+    EXPECT_THAT(
+        nanscope::testing::run({"diagnose", other, "--job", m_folder / "sweep"}).err, HasSubstr("the job of a sweep"));
+    EXPECT_THAT(
+        nanscope::testing::run({"sweep", other, "--job", m_folder / "job"}).err, HasSubstr("name another folder"));
+    EXPECT_THAT(nanscope::testing::run({"diagnose", other, "--nodes", "2"}).err, HasSubstr("--job FOLDER"));
+    EXPECT_THAT(nanscope::testing::run({"diagnose", other, "--job", m_folder / "x", "--device", "cuda:1"}).err,
+        HasSubstr("--device cuda"));
+    EXPECT_THAT(
+        nanscope::testing::run({"diagnose", other, run(), "--job", m_folder / "x"}).err, HasSubstr("of one run"));
+}
+
 /// MKL's products for every processor add in another order than those for this one: a machine that computes
 /// differently.
 TEST_F(ScaleOut, FindsTheRankThatComputesDifferentlyAndTheOneThatIsMissing)

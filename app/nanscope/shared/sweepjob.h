@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/joboptions.h"
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
 #include "core/replay/analysis/sweep.h"
@@ -17,29 +16,17 @@
 
 namespace nanscope {
 
-/// A sweep that many processes share, on one machine or on many (core/scaleout).
-struct SweepJobOptions
-{
-    std::optional<int> nodes;
-    std::optional<int> processes; ///< on each node
-    std::string folder;
-
-    void add(Options& options);
-    bool wanted() const { return nodes || processes || !folder.empty(); }
-};
-
 /// What there is of a job, and how its processes are started.
 struct SweepJob
 {
     scaleout::Job job;
     scaleout::Gathered gathered;
-    std::string torchrun; ///< to be run on each node
-    std::string srun;
+    JobCommands commands;
 };
 
 /// Makes the job in its folder, or gathers what its processes have done so far; into the session of `source` where that
 /// may be written. An empty list of variants means those that may have made each capture.
-Result<SweepJob> openSweepJob(const SweepJobOptions& options, const replay::SweepRequest& request,
+Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal);
 
 /// How far it is, who did it, and the commands that go on with it.

@@ -134,14 +134,14 @@ TEST(HalfSum, SwallowsWhatIsBelowHalfAStepOfTheSum)
 
 TEST(HalfSum, RoundsTheFactorsAsTheGpuIsGivenThem)
 {
-    const Floats one {1};
+    // 1 + 2^-11 is a tie that goes to 1; three times that would be rounded up.
+    const float one = 1;
+    const float three = 3;
     float out = NAN;
-    replay::multiplyInHalfSums({{one.data(), one.data(), &out, 1, 1, 1}, 1 + 0x1p-10 + 0x1p-12}, 1);
-    EXPECT_EQ(out, 1 + 0x1p-10F);
-    const Floats many {1024};
-    // 1 + 2^-11 is a tie that goes to 1; times 1,024 the difference would not have been rounded away.
-    replay::multiplyInHalfSums({{one.data(), one.data(), &out, 1, 1, 1}, 0, 1 + 0x1p-11, many.data()}, 1);
-    EXPECT_EQ(out, 1024);
+    replay::multiplyInHalfSums({{&one, &three, &out, 1, 1, 1}, 1 + 0x1p-11}, 1);
+    EXPECT_EQ(out, 3);
+    replay::multiplyInHalfSums({{&one, &one, &out, 1, 1, 1}, 0, 1 + 0x1p-11, &three}, 1);
+    EXPECT_EQ(out, 3);
 }
 
 TEST(HalfSum, IsWhatAReplayInItsPrecisionComputes)

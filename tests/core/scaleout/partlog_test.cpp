@@ -48,6 +48,16 @@ TEST_F(PartLogTest, SaysWhatWasDoneByWhom)
     EXPECT_EQ(summary.start.hardware, "a GPU");
 }
 
+TEST_F(PartLogTest, KeepsTheVerdictOfABlockOnItsLine)
+{
+    auto written = open("a");
+    EXPECT_TRUE(written.done(7, 1, 0.5, R"({"captures":[{"a":[[[1]]]}],"text":"\u00b7\n"})"));
+    EXPECT_TRUE(written.done(8, 15, 0.5));
+    EXPECT_THAT(readPartLog(part(), "a").verdicts, ElementsAre(R"({"captures":[{"a":[[[1]]]}],"text":"\u00b7\n"})"));
+    std::ofstream(log(), std::ios::app) << R"({"block":9,"cells":1,"seconds":1,"verdict":"{)";
+    EXPECT_THAT(readPartLog(part(), "a").verdicts, ::testing::SizeIs(1)) << "killed while it wrote";
+}
+
 TEST_F(PartLogTest, CountsNoLineThatWasCutOff)
 {
     EXPECT_TRUE(open("a").done(7, 15, 0.5));
@@ -78,11 +88,14 @@ TEST_F(PartLogTest, ReadsNothingFromWhatIsNoLog)
 
 TEST_F(PartLogTest, ListsPartsByRank)
 {
-    for (const auto* name : {"part-00010.nanscope", "part-00002.nanscope", "part-00002.jsonl", "captures.nanscope"}) {
+    for (const auto* name : {"part-00010.nanscope", "part-00002.nanscope", "part-00002.jsonl", "captures.nanscope",
+             "part-00011.jsonl", "job.jsonl"}) {
         std::ofstream(m_folder.path() / name) << "x";
     }
     EXPECT_THAT(partsIn(m_folder.path()),
-        ElementsAre(m_folder.path() / "part-00002.nanscope", m_folder.path() / "part-00010.nanscope"));
+        ElementsAre(m_folder.path() / "part-00002.nanscope", m_folder.path() / "part-00010.nanscope",
+            m_folder.path() / "part-00011.nanscope"))
+        << "those of a diagnosis have no session";
     EXPECT_THAT(partsIn(m_folder.path() / "missing"), IsEmpty());
 }
 

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "app/nanscope/shared/diagnosisjob.h"
+
+#include <filesystem>
+#include <iostream>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "app/nanscope/shared/words.h"
+#include "core/base/json.h"
+#include "core/base/jsonanswer.h"
+#include "core/base/text.h"
+#include "core/diagnose/capturejudge.h"
+#include "core/json/records.h"
+
+namespace nanscope {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string absolutePath(const std::string& path)
+{
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
+}
+
+std::vector<scaleout::JobCapture> jobCaptures(const RunData& run)
+{
+    std::vector<scaleout::JobCapture> result;
+    for (const auto& [capture, replayed] : diagnose::capturesToJudge(run)) {
+        const auto shape = matrixShape(capture->input.shape);
+        scaleout::JobCapture one {capture->file, replayed ? shape.batch * shape.elements() : 0, {}};
+        one.request.captures = {CaptureRef(absolutePath(capture->path), capture->identity)};
+        result.push_back(std::move(one));
+    }
+    return result;
+}
+
+/// A job is of the run as it was when it was made; another one is refused, and not taken for it.
+Result<void> requireSameRun(const std::string& given, const std::string& session, const RunData& run)
+{
+    std::error_code ignored;
+    const bool folder = fs::is_directory(given, ignored);
+    const bool same = folder ? absolutePath(given) == absolutePath(run.root) : absolutePath(given) == session;
+    return same || (!folder && !session::isSessionFile(given))
+        ? Result<void>()
+        : failure(ErrorKind::usage, "the folder holds a job of another run; name another folder", given);
+}
+
+} // namespace
+
+void DiagnosisJob::putInto(diagnose::DiagnoseOptions& options) const
+{
+    options.judgedElsewhere = [this](const CaptureVerdict& triaged) {
+        const auto found = gathered.verdicts.find(triaged.capture);
+        return found == gathered.verdicts.end() ? std::optional<CaptureVerdict>() : std::optional(found->second);
+    };
+    std::set<std::string> places;
+    for (const auto& part : gathered.parts) {
+        places.insert(fmt::format("{} ({})", part.start.engine, part.start.hardware));
+    }
+    // A diagnosis says so of devices other than its own.
+    if (job.device != "cpu" && begun()) {
+        options.elsewhere = fmt::format("{}, in {} process{}", fmt::join(places, "; "), gathered.parts.size(),
+            gathered.parts.size() == 1 ? "" : "es");
+    }
+}
+
+Result<std::optional<std::string>> sessionOfJob(const JobOptions& options)
+{
+    std::error_code ignored;
+    if (!fs::exists(fs::path(options.folder) / "job.jsonl", ignored)) {
+        return std::nullopt;
+    }
+    const auto job = scaleout::readJob(options.folder);
+    if (!job) {
+        return tl::make_unexpected(job.error());
+    }
+    if (!job->judges()) {
+        return failure(ErrorKind::usage, "the folder holds the job of a sweep; name another folder", options.folder);
+    }
+    return job->judging.front();
+}
+
+std::string newSessionOfJob(const JobOptions& options)
+{
+    return (fs::path(options.folder) / "run.nanscope").string();
+}
+
+Result<DiagnosisJob> openDiagnosisJob(const JobOptions& options, const std::string& device,
+    const std::vector<std::string>& words, const std::string& run, const Source& source)
+{
+    if (!source.session) {
+        return failure(ErrorKind::internal, "the run of a job has no session");
+    }
+    const auto session = absolutePath(source.session->path().string());
+    if (auto same = requireSameRun(run, session, source.run); !same) {
+        return tl::make_unexpected(same.error());
+    }
+    scaleout::Job job {{}, jobCaptures(source.run), device};
+    job.judging = {session};
+    job.judging.insert(job.judging.end(), words.begin(), words.end());
+    auto made = scaleout::makeJob(options.folder, std::move(job), source.run);
+    if (!made) {
+        return tl::make_unexpected(made.error());
+    }
+    auto gathered = scaleout::gatherVerdicts(*made, options.folder);
+    auto commands = commandsOf(options, *made);
+    return DiagnosisJob {std::move(*made), std::move(gathered), std::move(commands)};
+}
+
+std::string jobText(const DiagnosisJob& job)
+{
+    const auto all = scaleout::cellCount(job.job);
+    const auto& gathered = job.gathered;
+    return fmt::format("{} of {} of the job judged\n", countText(all - gathered.missing), counted(all, "capture"))
+        + partsText(gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
+}
+
+nlohmann::ordered_json jobJson(const DiagnosisJob& job)
+{
+    const auto& gathered = job.gathered;
+    return jobJson(job.job, "captures", gathered.missing, gathered.parts, gathered.unread, job.commands);
+}
+
+Result<int> judgeAsTold(const RunData& run, const diagnose::DiagnoseOptions& options, const CancelToken& cancel)
+{
+    auto judge = diagnose::CaptureJudge::make(run, options, cancel);
+    if (!judge) {
+        return tl::make_unexpected(judge.error());
+    }
+    const auto say = [](const Json& json) { std::cout << jsonText(json) << '\n' << std::flush; };
+    const auto environment = judge->environment();
+    say({{"engine", environment.engine}, {"hardware", environment.hardware}});
+    for (std::string name; std::cout && std::getline(std::cin, name);) {
+        auto verdict = judge->judge(name);
+        if (!verdict) {
+            say({{"error", verdict.error().what}, {"path", verdict.error().path}});
+            continue;
+        }
+        Diagnosis one;
+        one.captures.push_back(std::move(*verdict));
+        say({{"verdict", diagnosisAnswer(one).text()}});
+    }
+    return exitDone;
+}
+
+} // namespace nanscope
