@@ -35,7 +35,8 @@ NANSCOPE_CAPTURE_PER_MINUTE            captures a minute (20)
 NANSCOPE_CAPTURE_MAX_BYTES             of all captures of the process (8 GiB)
 NANSCOPE_CAPTURE_MIN_FREE_BYTES        what stays free on the disk (256 MiB)
 NANSCOPE_CAPTURE_PRIVACY               none, fingerprint (no tensors) or rotate (random rotations of both sides)
-NANSCOPE_CAPTURE_KEEP                  observe: 1 holds inputs and outputs until the end of the step (memory, no copy)
+NANSCOPE_CAPTURE_KEEP                  observe: 1 holds inputs and outputs until the end of the step (memory; no copy,
+                                       but of what a function works in)
 NANSCOPE_CAPTURE_CONTROLS              observe: 1 copies one healthy call of each shape a step; strict always does
 NANSCOPE_CAPTURE_OUTPUTS               observe: 1 takes checksums of outputs, too; strict always does
 NANSCOPE_CAPTURE_STALE                 1 captures an output that is, bit for bit, that of an earlier other input
@@ -1291,6 +1292,7 @@ class _Spot:
         self.kept = None  # what the function kept before its first call, or at the end of the last step
         self.known = False  # whether that was looked at
         self.called = False  # in this step
+        self.in_place = False  # whether it was ever seen to work in its input
         self._identity = None
 
     def note_call(self):
@@ -1323,6 +1325,7 @@ class _Call:
         "device",
         "dtype",
         "healthy",
+        "held",
         "index",
         "input",
         "input_version",
@@ -1415,7 +1418,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.step = _process.step
     call.wall_ns = time.time_ns()
     call.monotonic_ns = time.monotonic_ns()
-    call.healthy = call.block = call.slot = call.copy = call.keep = call.control = None
+    call.healthy = call.block = call.slot = call.copy = call.keep = call.control = call.held = None
     call.output = call.output_version = call.output_sums = call.aliases = call.in_place = None
     call.input = weakref.ref(value)
     call.input_version = _version(value)
@@ -1650,6 +1653,8 @@ def _checksum_before(call, value, tensor):
     _sums(tensor, block.inputs[call.slot, 0], block.inputs[call.slot, 1])
     if _settings.keep:
         call.keep = [value]
+        if call.spot.in_place:
+            call.held = tensor.clone()
     if (_settings.controls or _settings.stale) and _wants_control(call):
         call.copy = tensor.clone()
 
@@ -1679,6 +1684,7 @@ def _note_output(call, value, output):
     own = _own(value)
     call.in_place = output is value or (tensor.data_ptr() == own.data_ptr() and tensor.shape == own.shape)
     call.aliases = _shares_memory(tensor, own)
+    call.spot.in_place = call.spot.in_place or call.in_place
     call.output = weakref.ref(output)
     call.output_version = _version(output)
     return tensor
@@ -1852,7 +1858,7 @@ def _end_step(step, optimizer):
             _found_finite(call, optimizer)
         else:
             message = _found_bad(call, optimizer) or message
-        call.keep = call.copy = call.control = call.block = None
+        call.keep = call.copy = call.control = call.held = call.block = None
     return message or _read_graphs()
 
 
@@ -1915,6 +1921,9 @@ def _find_input(scene, optimizer):
             scene.take_input(tensor.clone(), "alive after the step" if scene.error is None else "after the call")
             return
         scene.missing = "it was written to before the end of the step"
+        if call.held is not None and checksum(call.held) == scene.checksum_before:
+            scene.take_input(call.held, "copied at the call")
+            return
     else:
         scene.missing = "nobody held it until the end of the step"
     try:

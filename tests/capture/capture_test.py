@@ -1000,6 +1000,31 @@ class Observe(Case):
         self.assertEqual(bits(self.only()[0]["input"]), bits(draw(8, 12)))
         self.assertIn("output", self.only()[0])
 
+    def test_keep_copies_what_the_function_works_in(self):
+        """Before its first call nobody knows that it will."""
+
+        def run(X, bad):
+            Y = broken(X) if X[0, 0] == bad else newton_schulz(X)
+            return X.copy_(Y)
+
+        for number in range(3):
+            self.forget()
+            self.on("observe", keep=True)
+            works = capture.wrap(functools.partial(run, bad=number))
+            for call in range(3):
+                X = draw(8, 12, seed=call)
+                X[0, 0] = call
+                works(X)
+                capture.end_step()
+            sidecar = json.loads(next(self.folder.glob("dion_nan_capture*.json")).read_text())
+            self.assertEqual(sidecar["input"]["from"], "copied at the call" if number else None)
+            if number:
+                expected = draw(8, 12, seed=number)
+                expected[0, 0] = number
+                self.assertEqual(bits(self.only()[0]["input"]), bits(expected))
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_output_that_is_gone_is_made_again(self):
         self.on("observe")
         X = draw(8, 12)

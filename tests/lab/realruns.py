@@ -216,7 +216,14 @@ def make(plan: Plan, out: Path, wrappers: Collection[str], only: Collection[str]
         run, truth = out / str(seed) / wrapper, out / str(seed) / f"truth.{wrapper}"
         seconds = run_once(plan, run, truth, wrapper)
         labels.append(
-            {**plain(plan), **happened(plan, truth), "part": plan.hands == "dtensor", "wrapper": wrapper, "run": f"{seed}/{wrapper}", "seconds": seconds}
+            {
+                **plain(plan),
+                **happened(plan, truth),
+                "part": plan.hands == "dtensor",
+                "wrapper": wrapper,
+                "run": f"{seed}/{wrapper}",
+                "seconds": seconds,
+            }
         )
     (out / str(seed) / "truth.json").write_text(json.dumps(labels, indent=1) + "\n")
     return labels
