@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
 
 namespace nanscope::diagnose {
 

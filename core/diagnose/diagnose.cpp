@@ -10,23 +10,19 @@
 
 #include <fmt/format.h>
 
-#include "core/base/guarded.h"
-#include "core/diagnose/capturejudge.h"
-#include "core/diagnose/damage/damage.h"
 #include "core/diagnose/findings/advisories.h"
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/othercalls.h"
 #include "core/diagnose/identify/plausible.h"
-#include "core/diagnose/judge.h"
+#include "core/diagnose/judgeone.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/recovery/runstory.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/decide.h"
-#include "core/diagnose/verdict/experiments.h"
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
@@ -88,24 +84,6 @@ void summarize(Diagnosis& diagnosis)
     diagnosis.headline = headlineOf(diagnosis);
 }
 
-Result<std::vector<Member>> parseAllRan(const DiagnoseOptions& options)
-{
-    std::vector<Member> members;
-    for (const auto& text : options.ran) {
-        auto member = parseRan(text, options.catalogue);
-        if (!member) {
-            return tl::make_unexpected(member.error());
-        }
-        members.push_back(*member);
-    }
-    return members;
-}
-
-bool isBirth(const CaptureVerdict& verdict)
-{
-    return verdict.role == Role::birth;
-}
-
 void reportProgress(const JobContext& job, std::size_t done, std::size_t total, const std::string& capture)
 {
     Progress progress;
@@ -116,88 +94,6 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
     progress.unit = "captures";
     progress.message = capture;
     job.progress(progress);
-}
-
-Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
-{
-    const auto file = tensorfile::openCapture(capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
-        askForInputBefore(verdict);
-    }
-    return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
-        const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
-        if (damaged != patterns.end()) {
-            verdict.facts.damage = std::move(*damaged);
-        }
-    });
-}
-
-/// What stays the same over the captures of a run.
-struct Bench
-{
-    const RunData& run;
-    const replay::Catalogue& catalogue;
-    const std::vector<Member>& given;
-    bool nothingElse;
-    const CaptureIndex& captures;
-    replay::Device& device;
-    Controls& controls;
-    const HardwareEvents words;
-    const JobContext& job;
-    const std::function<void(const CaptureVerdict&)>& arrived;
-};
-
-Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
-{
-    const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
-        bench.device, bench.controls, bench.job, bench.arrived, done};
-    auto judged = judgeCapture(verdict, capture, context);
-    if (!judged) {
-        return judged;
-    }
-    const auto* clean = isBirth(verdict) ? cleanCallOf(verdict, capture, bench.captures) : nullptr;
-    if (clean == nullptr) {
-        return {};
-    }
-    const auto fits = bench.controls.variantsOf(*clean);
-    if (!fits && fits.error().kind == ErrorKind::cancelled) {
-        return tl::make_unexpected(fits.error());
-    }
-    // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.
-    verdict.facts.duplicate = describeDuplicate(
-        capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members, bench.catalogue);
-    verdict::judgeAgain(verdict);
-    return {};
-}
-
-/// One barrier for each capture: whatever its file leads to costs this verdict alone. Of a verdict that fails half-way
-/// nothing stays, least of all an accusation.
-Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
-{
-    const bool replayed = needsReplay(verdict, capture);
-    auto whole = verdict;
-    const auto work = [&] {
-        return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
-    };
-    const auto judged = guarded(work, capture.path);
-    if (const auto lost = bench.device.lost(); lost && lost->kind != ErrorKind::cancelled) {
-        // Also where it looks judged: a control that was not replayed any more would have acquitted less.
-        return tl::make_unexpected(*lost);
-    }
-    if (judged) {
-        verdict = std::move(whole);
-    } else if (judged.error().kind == ErrorKind::cancelled) {
-        verdict.facts.damage = std::move(whole.facts.damage);
-        return tl::make_unexpected(judged.error());
-    } else if (replayed || judged.error().kind != ErrorKind::io) {
-        // Roles without a replay rest on the stored scans, and stand where the file is gone.
-        verdict.unread = judged.error().what;
-        verdict.summary = replayed ? "could not be judged: " + sentence(judged.error()) : verdict.summary;
-    }
-    return {};
 }
 
 /// What is not judged keeps what triage tells.
@@ -213,20 +109,6 @@ void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std
                 fmt::format("{}{}not judged, the diagnosis was stopped ({})", damage, damage.empty() ? "" : "; ", why);
         }
     }
-}
-
-Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
-{
-    Result<void> judged;
-    if (capture.hasTensors() && !capture.overwritten) {
-        judged = readAndJudge(verdict, capture, bench, done);
-    } else if (needsReplay(verdict, capture)) {
-        verdict.summary = "could not be judged: its file was written over after its import";
-    }
-    if (judged && verdict.role == Role::upstream) {
-        verdict.next = nextExperiments(verdict);
-    }
-    return judged;
 }
 
 /// From `done` on, which moves on with each that is judged. Where the device is lost the one it was lost at is as
@@ -307,12 +189,6 @@ void nameBySidecars(std::vector<CaptureVerdict>& verdicts, const RunData& run, c
 
 } // namespace
 
-bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
-{
-    const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
-    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
-}
-
 bool needsReplays(const RunData& run)
 {
     const CaptureIndex captures(run);
@@ -336,11 +212,6 @@ Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
 
 namespace {
 
-bool isRead(const Capture* capture)
-{
-    return capture != nullptr && capture->hasTensors() && !capture->overwritten;
-}
-
 /// Why the diagnosis is not whole, where it is not.
 std::optional<std::string> takeFromElsewhere(
     std::vector<CaptureVerdict>& verdicts, const CaptureIndex& captures, const DiagnoseOptions& options)
@@ -359,83 +230,9 @@ std::optional<std::string> takeFromElsewhere(
 
 } // namespace
 
-std::vector<CaptureToJudge> capturesToJudge(const RunData& run)
-{
-    const CaptureIndex captures(run);
-    std::vector<CaptureToJudge> result;
-    for (const auto& verdict : triage(run)) {
-        if (const auto* capture = captures.of(verdict); isRead(capture)) {
-            result.push_back({capture, needsReplay(verdict, *capture)});
-        }
-    }
-    return result;
-}
-
-struct CaptureJudge::State
-{
-    State(const RunData& of, DiagnoseOptions chosen, std::vector<Member> ran, const CancelToken& token)
-        : run(of)
-        , options(std::move(chosen))
-        , given(std::move(ran))
-        , triaged(triageRun(of, options.catalogue))
-        , captures(of)
-        , device(options.device ? options.device : std::shared_ptr<replay::Device>(replay::makeEigenDevice()))
-        , words(wordsOf(of))
-        , controls(captures, options.catalogue, *device, token)
-    {
-        job.cancel = token;
-    }
-
-    const RunData& run;
-    DiagnoseOptions options;
-    std::vector<Member> given;
-    Diagnosis triaged;
-    CaptureIndex captures;
-    std::shared_ptr<replay::Device> device;
-    HardwareEvents words;
-    JobContext job;
-    Controls controls;
-};
-
-CaptureJudge::CaptureJudge(std::unique_ptr<State> state)
-    : m_state(std::move(state))
-{ }
-
-CaptureJudge::CaptureJudge(CaptureJudge&& other) noexcept = default;
-CaptureJudge& CaptureJudge::operator=(CaptureJudge&& other) noexcept = default;
-CaptureJudge::~CaptureJudge() = default;
-
-Result<CaptureJudge> CaptureJudge::make(const RunData& run, DiagnoseOptions options, const CancelToken& cancel)
-{
-    auto given = parseAllRan(options);
-    if (!given) {
-        return tl::make_unexpected(given.error());
-    }
-    return CaptureJudge(std::make_unique<State>(run, std::move(options), std::move(*given), cancel));
-}
-
-Environment CaptureJudge::environment() const
-{
-    return m_state->device->environment();
-}
-
-Result<CaptureVerdict> CaptureJudge::judge(const std::string& name)
-{
-    auto& s = *m_state;
-    const auto found = std::ranges::find(s.triaged.captures, name, &CaptureVerdict::capture);
-    const auto* capture = found != s.triaged.captures.end() ? s.captures.of(*found) : nullptr;
-    if (capture == nullptr) {
-        return failure(ErrorKind::usage, fmt::format("the run has no capture '{}'", name));
-    }
-    const Bench bench {s.run, s.options.catalogue, s.given, s.options.nothingElse, s.captures, *s.device, s.controls,
-        s.words, s.job, s.options.arrived};
-    auto verdict = *found;
-    return judgeOne(verdict, *capture, bench, 0).map([&] { return std::move(verdict); });
-}
-
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
 {
-    const auto given = parseAllRan(options);
+    const auto given = parseAllRan(options.ran, options.catalogue);
     if (!given) {
         return tl::make_unexpected(given.error());
     }

@@ -53,9 +53,6 @@ constexpr std::array<std::string_view, 9> diagnosisSeries {"loss", "val_loss", "
 /// Diagnosis::stopped says so, and what is not judged keeps what triage and its damage tell.
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
 
-/// Its verdict rests on replays.
-bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);
-
 /// False where nothing would be replayed: no device is opened for it.
 bool needsReplays(const RunData& run);
 

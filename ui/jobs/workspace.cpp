@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/diagnose/judgeone.h"
 #include "core/diagnose/rejudge.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/judgeone.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/guarded.h"
+#include "core/diagnose/damage/damage.h"
+#include "core/diagnose/identify/plausible.h"
+#include "core/diagnose/triage/triage.h"
+#include "core/diagnose/verdict/considered.h"
+#include "core/diagnose/verdict/decide.h"
+#include "core/diagnose/verdict/experiments.h"
+#include "core/model/model.h"
+#include "core/model/verdict.h"
+
+namespace nanscope::diagnose {
+
+Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, const replay::Catalogue& catalogue)
+{
+    std::vector<Member> members;
+    for (const auto& text : ran) {
+        auto member = parseRan(text, catalogue);
+        if (!member) {
+            return tl::make_unexpected(member.error());
+        }
+        members.push_back(*member);
+    }
+    return members;
+}
+
+bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
+{
+    const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
+    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
+}
+
+bool isRead(const Capture* capture)
+{
+    return capture != nullptr && capture->hasTensors() && !capture->overwritten;
+}
+
+namespace {
+
+bool isBirth(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::birth;
+}
+
+Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
+{
+    const auto file = tensorfile::openCapture(capture);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
+        askForInputBefore(verdict);
+    }
+    return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
+        const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
+        if (damaged != patterns.end()) {
+            verdict.facts.damage = std::move(*damaged);
+        }
+    });
+}
+
+Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
+        bench.device, bench.controls, bench.job, bench.arrived, done};
+    auto judged = judgeCapture(verdict, capture, context);
+    if (!judged) {
+        return judged;
+    }
+    const auto* clean = isBirth(verdict) ? cleanCallOf(verdict, capture, bench.captures) : nullptr;
+    if (clean == nullptr) {
+        return {};
+    }
+    const auto fits = bench.controls.variantsOf(*clean);
+    if (!fits && fits.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(fits.error());
+    }
+    // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.
+    verdict.facts.duplicate = describeDuplicate(
+        capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members, bench.catalogue);
+    verdict::judgeAgain(verdict);
+    return {};
+}
+
+/// One barrier for each capture: whatever its file leads to costs this verdict alone. Of a verdict that fails half-way
+/// nothing stays, least of all an accusation.
+Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    const bool replayed = needsReplay(verdict, capture);
+    auto whole = verdict;
+    const auto work = [&] {
+        return replayed ? replayOne(whole, capture, bench, done) : fillDamage(whole, capture, bench.run);
+    };
+    const auto judged = guarded(work, capture.path);
+    if (const auto lost = bench.device.lost(); lost && lost->kind != ErrorKind::cancelled) {
+        // Also where it looks judged: a control that was not replayed any more would have acquitted less.
+        return tl::make_unexpected(*lost);
+    }
+    if (judged) {
+        verdict = std::move(whole);
+    } else if (judged.error().kind == ErrorKind::cancelled) {
+        verdict.facts.damage = std::move(whole.facts.damage);
+        return tl::make_unexpected(judged.error());
+    } else if (replayed || judged.error().kind != ErrorKind::io) {
+        // Roles without a replay rest on the stored scans, and stand where the file is gone.
+        verdict.unread = judged.error().what;
+        verdict.summary = replayed ? "could not be judged: " + sentence(judged.error()) : verdict.summary;
+    }
+    return {};
+}
+
+} // namespace
+
+Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    Result<void> judged;
+    if (isRead(&capture)) {
+        judged = readAndJudge(verdict, capture, bench, done);
+    } else if (needsReplay(verdict, capture)) {
+        verdict.summary = "could not be judged: its file was written over after its import";
+    }
+    if (judged && verdict.role == Role::upstream) {
+        verdict.next = nextExperiments(verdict);
+    }
+    return judged;
+}
+
+} // namespace nanscope::diagnose

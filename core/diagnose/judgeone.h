@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/diagnose/judge.h"
+
+namespace nanscope::diagnose {
+
+/// What `--ran` names.
+Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, const replay::Catalogue& catalogue);
+
+/// Whether the verdict takes replays, by what triage says of it.
+bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);
+
+/// Whether the file is read at all.
+bool isRead(const Capture* capture);
+
+/// What stays the same over the captures of a run.
+struct Bench
+{
+    const RunData& run;
+    const replay::Catalogue& catalogue;
+    const std::vector<Member>& given;
+    bool nothingElse;
+    const CaptureIndex& captures;
+    replay::Device& device;
+    Controls& controls;
+    const HardwareEvents words;
+    const JobContext& job;
+    const std::function<void(const CaptureVerdict&)>& arrived;
+};
+
+/// Judges a capture by its file, where that is read. `done` captures were judged before, for the progress. Fails when
+/// cancelled, and where the device is lost: then the verdict is as it was.
+Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done);
+
+} // namespace nanscope::diagnose
