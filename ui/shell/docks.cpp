@@ -155,8 +155,8 @@ void Docks::reset()
         dock.widget->show();
     }
     // The words of the list are whole in so many pixels.
-    constexpr double listed = grid(75);
-    share(Qt::LeftDockWidgetArea, std::clamp(listed / std::max(1, m_area.width()), 0.22, 0.24));
+    constexpr double listed = grid(82);
+    share(Qt::LeftDockWidgetArea, std::clamp(listed / std::max(1, m_area.width()), 0.22, 0.255));
     share(Qt::RightDockWidgetArea, 0.22);
 }
 

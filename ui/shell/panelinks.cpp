@@ -327,7 +327,7 @@ void PaneLinks::onStateChanged()
     if (m_panes.sweep->isRunning() != sweepingSelected) {
         m_panes.sweep->setRunning(sweepingSelected, m_workspace.runningCells());
     }
-    if (m_workspace.hasRun() && m_workspace.lacksVerdict()) {
+    if (m_workspace.hasRun() && (!m_workspace.verdict() || m_workspace.lacksVerdict())) {
         fillVerdict();
     }
     m_panes.verdict->offerJudging(m_workspace.hasRun() && m_workspace.owesVerdict());

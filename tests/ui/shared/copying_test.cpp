@@ -64,7 +64,7 @@ TEST(Copying, SweepGridCarriesItsVariants)
     EXPECT_EQ(table.columns.front(), QString());
     EXPECT_EQ(table.rows.front(),
         QStringList({QStringLiteral("gns-gram"), QString(), QString(), QString(), QString(),
-            QStringLiteral("NaN in step 3 gram")}));
+            QStringLiteral("NaN in step 3 gram"), QString()}));
 }
 
 TEST(Copying, CopyKeyPutsTheSelectedRowsIntoTheClipboard)
