@@ -581,6 +581,11 @@ Result<Source> Diagnose::openRun(const std::string& path, const Question& questi
     if (!there) {
         return tl::make_unexpected(there.error());
     }
+    std::error_code unknown;
+    if (*there && !m_session.empty() && !std::filesystem::equivalent(m_session, **there, unknown)) {
+        return failure(ErrorKind::usage,
+            fmt::format("the job keeps its verdicts in {}; leave --session out, or name that", **there), m_session);
+    }
     const bool own = m_session.empty() && !*there && !session::isSessionFile(path);
     if (own) {
         std::error_code ignored; // the session says why it cannot be made

@@ -44,18 +44,20 @@ std::vector<std::string> wordsOf(const std::set<Key>& keys, const std::set<Key>&
 
 /// A log that names no rank is held against the lowest rank of the other run: most trainers log what all ranks have.
 /// So are two ranks that differ, where there is one of each.
-void pairLonely(std::set<Key>& a, std::set<Key>& b, std::vector<std::pair<Key, Key>>& pairs)
+void pairLonely(std::set<Key>& a, std::set<Key>& b, std::vector<std::pair<Key, Key>>& pairs, const std::set<Key>& allA,
+    const std::set<Key>& allB)
 {
     for (const auto& key : std::set<Key>(a)) {
         const auto sameName = [&](const Key& other) { return other.first == key.first; };
-        const auto other = std::ranges::find_if(b, sameName);
-        if (other == b.end() || !a.contains(key)) {
+        const auto lowestA = std::ranges::find_if(allA, sameName);
+        const auto lowestB = std::ranges::find_if(allB, sameName);
+        if (key != *lowestA || lowestB == allB.end() || !b.contains(*lowestB)) {
             continue;
         }
-        const bool oneOfEach = std::ranges::count_if(a, sameName) == 1 && std::ranges::count_if(b, sameName) == 1;
-        if (oneOfEach || !key.second || !other->second) {
-            pairs.emplace_back(key, *other);
-            b.erase(other);
+        const bool oneOfEach = std::ranges::count_if(allA, sameName) == 1 && std::ranges::count_if(allB, sameName) == 1;
+        if (oneOfEach || !key.second || !lowestB->second) {
+            pairs.emplace_back(key, *lowestB);
+            b.erase(*lowestB);
             a.erase(key);
         }
     }
@@ -243,7 +245,7 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
             pairs.emplace_back(key, key);
         }
     }
-    pairLonely(inA, inB, pairs);
+    pairLonely(inA, inB, pairs, keysIn(a), keysIn(b));
     std::ranges::sort(pairs);
     RunComparison out;
     for (const auto& pair : pairs) {

@@ -220,8 +220,10 @@ std::optional<std::string> takeFromElsewhere(
     for (auto& verdict : verdicts) {
         if (auto judged = options.judgedElsewhere(verdict)) {
             verdict = std::move(*judged);
-        } else {
-            missing += isRead(captures.of(verdict)) ? 1 : 0;
+        } else if (const auto* capture = captures.of(verdict); isRead(capture)) {
+            ++missing;
+        } else if (capture != nullptr) {
+            judgeUnread(verdict, *capture);
         }
     }
     return missing > 0 ? std::optional(fmt::format("{} of {} captures are not judged yet", missing, verdicts.size()))

@@ -117,14 +117,23 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
 
 } // namespace
 
-Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+void judgeUnread(CaptureVerdict& verdict, const Capture& capture)
 {
-    Result<void> judged;
-    if (isRead(&capture)) {
-        judged = readAndJudge(verdict, capture, bench, done);
-    } else if (needsReplay(verdict, capture)) {
+    if (needsReplay(verdict, capture)) {
         verdict.summary = "could not be judged: its file was written over after its import";
     }
+    if (verdict.role == Role::upstream) {
+        verdict.next = nextExperiments(verdict);
+    }
+}
+
+Result<void> judgeOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    if (!isRead(&capture)) {
+        judgeUnread(verdict, capture);
+        return {};
+    }
+    auto judged = readAndJudge(verdict, capture, bench, done);
     if (judged && verdict.role == Role::upstream) {
         verdict.next = nextExperiments(verdict);
     }

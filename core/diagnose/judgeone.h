@@ -20,6 +20,9 @@ bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);
 /// Whether the file is read at all.
 bool isRead(const Capture* capture);
 
+/// What is said of one that is not.
+void judgeUnread(CaptureVerdict& verdict, const Capture& capture);
+
 /// What stays the same over the captures of a run.
 struct Bench
 {

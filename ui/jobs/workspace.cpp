@@ -215,7 +215,8 @@ bool Workspace::lacksVerdict() const
         return true;
     }
     const bool stopped = !m_loaded.known()->stopped.empty();
-    return stopped && !judged->facts.replayed && judged->unread.empty() && diagnose::needsReplay(*judged, *shown);
+    return stopped && !judged->facts.replayed && judged->unread.empty() && diagnose::needsReplay(*judged, *shown)
+        && diagnose::isRead(shown);
 }
 
 std::optional<CaptureVerdict> Workspace::tickedVerdict() const

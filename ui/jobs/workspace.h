@@ -70,7 +70,6 @@ public:
     /// Of the selected capture; the newest request stops the one before.
     void replayCliff(replay::CliffRequest request);
     void dropCliff();
-    /// Replays what was chosen and has no cell of yet; all of it again where nothing is missing.
     /// Replays the cells of the choice that are missing.
     void sweepSelected();
     /// Replays them all.

@@ -36,6 +36,18 @@ Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
 
 namespace {
 
+std::optional<FirstBad> firstBad(const RunData& run)
+{
+    std::optional<FirstBad> bad;
+    for (const Series& series : run.series) {
+        const auto found = std::ranges::find_if(series.points, diagnose::isNonFinite, &Point::state);
+        if (found != series.points.end() && (!bad || found->step < bad->point.step)) {
+            bad = {series.name, *found};
+        }
+    }
+    return bad;
+}
+
 /// With the folder around it, which tells two runs of one name apart.
 std::string longName(const RunData& run)
 {
@@ -64,6 +76,8 @@ std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData
         runs->nameB = b.root;
     }
     runs->shift = shift;
+    runs->badA = firstBad(a);
+    runs->badB = firstBad(b);
     runs->partial = isCut(a) || isCut(b);
     runs->comparison = diagnose::compareRuns(a, b, shift);
     std::set<std::string> drawn;

@@ -16,6 +16,13 @@ namespace nanscope {
 
 /// Two runs held against each other, with what a timeline needs to draw both: the first as rank 0, the other, moved by
 /// the shift, as rank 1.
+/// The first value of a run that is not finite, in any of its series.
+struct FirstBad
+{
+    std::string series;
+    Point point;
+};
+
 struct ComparedRuns
 {
     std::string nameA;
@@ -24,6 +31,8 @@ struct ComparedRuns
     bool same = false; ///< one folder, compared with itself
     bool partial = false; ///< one of them has more points than are read
     diagnose::RunComparison comparison;
+    std::optional<FirstBad> badA;
+    std::optional<FirstBad> badB;
     RunData both;
 };
 

@@ -44,30 +44,10 @@ QString seriesName(const diagnose::SeriesComparison& series)
     return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
 }
 
-/// Which of them is not finite, and where first.
-struct Bad
-{
-    QString series;
-    Point point;
-};
-
-std::optional<Bad> firstBad(const diagnose::RunComparison& comparison, diagnose::Trace diagnose::SeriesComparison::*run)
-{
-    std::optional<Bad> bad;
-    for (const diagnose::SeriesComparison& series : comparison.series) {
-        const std::vector<Point>& points = (series.*run).points;
-        const auto found = std::ranges::find_if(points, diagnose::isNonFinite, &Point::state);
-        if (found != points.end() && (!bad || found->step < bad->point.step)) {
-            bad = {seriesName(series), *found};
-        }
-    }
-    return bad;
-}
-
 QString badWords(const ComparedRuns& runs)
 {
-    const auto a = firstBad(runs.comparison, &diagnose::SeriesComparison::a);
-    const auto b = firstBad(runs.comparison, &diagnose::SeriesComparison::b);
+    const std::optional<FirstBad>& a = runs.badA;
+    const std::optional<FirstBad>& b = runs.badB;
     if (a && b) {
         return RunComparisonWindow::tr("neither stays finite: %1 until step %2, %3 until step %4")
             .arg(qstr(runs.nameA))
@@ -78,9 +58,9 @@ QString badWords(const ComparedRuns& runs)
     if (!a && !b) {
         return {};
     }
-    const Bad& bad = a ? *a : *b;
+    const FirstBad& bad = a ? *a : *b;
     return RunComparisonWindow::tr("only %1 is not finite: %2 is %3 at step %4")
-        .arg(qstr(a ? runs.nameA : runs.nameB), bad.series, valueWord(bad.point))
+        .arg(qstr(a ? runs.nameA : runs.nameB), seriesTitle(bad.series), valueWord(bad.point))
         .arg(bad.point.step);
 }
 

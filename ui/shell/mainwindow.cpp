@@ -329,7 +329,11 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::nothingToSweep, this, [this](int cells) {
         m_area->bringToFront(QStringLiteral("sweep"));
         m_messages->showOffer(tr("All %n cells of this choice are there", nullptr, cells), {}, tr("Replay them again"),
-            [this] { m_workspace.sweepAgain(); });
+            [this, of = m_workspace.capture()->path] {
+                if (m_workspace.capture() && m_workspace.capture()->path == of) {
+                    m_workspace.sweepAgain();
+                }
+            });
     });
     m_workspace.chooseSweep(restoreChoice(m_settings.state("sweep")));
     connect(&m_workspace, &Workspace::sweepChoiceChanged, this,

@@ -672,7 +672,6 @@ void PaneArea::showTabsOfCaptures(bool shown)
     m_tabBefore = shown ? nullptr : m_tabBefore;
 }
 
-/// What the logs hold is all there is to see then: the curves stay in sight below whatever is read.
 /// Where there are logs alone, the curves are what there is to see.
 void PaneArea::placeTimeline(bool alone)
 {

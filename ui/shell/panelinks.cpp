@@ -370,10 +370,9 @@ void PaneLinks::fillVerdict()
     } else if (!capture) {
         showLogVerdict();
     } else if (!verdict || verdict->summary.empty() || (m_workspace.judging() && m_workspace.lacksVerdict())) {
-        const QString work =
+        const QString text =
             tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
                "seconds for a small matrix, minutes for a large one.");
-        const QString text = m_workspace.judging() ? work : work;
         const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));

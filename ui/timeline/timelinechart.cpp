@@ -417,12 +417,13 @@ QString TimelineChart::note() const
 /// In a narrow chart the curves' names come before the buttons, whose menus are in the menu of the plot then.
 bool TimelineChart::makesRoomForLegend(int wanted)
 {
+    const int spacing = header()->spacing();
     int room = m_legend->width();
     int taken = 0;
     for (const QToolButton* button : {m_seriesButton, m_linesButton}) {
         if (button->menu() != nullptr) {
-            room += button->isHidden() ? 0 : button->width();
-            taken += button->sizeHint().width();
+            room += button->isHidden() ? 0 : button->width() + spacing;
+            taken += button->sizeHint().width() + spacing;
         }
     }
     const bool crowded = wanted > room - taken;

@@ -120,7 +120,7 @@ void TimelineLane::restyle(const QFont& font)
 
 void TimelineLane::placeStart()
 {
-    const std::optional<double> at = m_birth ? m_birth : m_firstMark;
+    const std::optional<double> at = m_birth ? m_birth : m_firstBad;
     m_start->setVisible(at.has_value());
     m_start->setPen(m_birth ? QPen(theme().birth, 1) : QPen(theme().nan, 1, Qt::DashLine));
     if (at) {
@@ -132,15 +132,18 @@ void TimelineLane::placeStart()
 void TimelineLane::setMarks(std::span<const NonFiniteMark> marks)
 {
     std::array<QVector<double>, 3> positions;
-    const auto first = std::ranges::min_element(marks, {}, &NonFiniteMark::position);
-    m_firstMark = first == marks.end() ? std::nullopt : std::optional(first->position);
-    placeStart();
     for (const NonFiniteMark& mark : marks) {
         positions[static_cast<std::size_t>(mark.state) - static_cast<std::size_t>(PointState::nan)] << mark.position;
     }
     for (std::size_t i = 0; i < positions.size(); ++i) {
         setMarksOf(m_nonFinite[i], positions[i], nonFiniteRow);
     }
+}
+
+void TimelineLane::setFirst(std::optional<double> step)
+{
+    m_firstBad = step;
+    placeStart();
 }
 
 void TimelineLane::setStretches(PointState state, std::span<const Interval> stretches)

@@ -31,6 +31,8 @@ public:
     QCPAxisRect* rect() const { return m_rect; }
     void restyle(const QFont& font);
     void setMarks(std::span<const NonFiniteMark> marks);
+    /// The first step of the run with a value that is not finite.
+    void setFirst(std::optional<double> step);
     /// Where every sample is of the state, drawn as one bar.
     void setStretches(PointState state, std::span<const Interval> stretches);
     void setEvents(std::span<const TimelineEvent> events);
@@ -48,7 +50,7 @@ private:
     std::array<QCPGraph*, 3> m_events {}; ///< birth, capture, other
     QCPItemStraightLine* m_start = nullptr; ///< where it began: the first birth, else the first that is not finite
     std::optional<double> m_birth;
-    std::optional<double> m_firstMark;
+    std::optional<double> m_firstBad;
 };
 
 } // namespace nanscope

@@ -161,6 +161,7 @@ void TimelinePlot::setTraces(std::vector<TimelineTrace> traces)
     m_traces = std::move(traces);
     m_exact.clear();
     m_decidedFor.reset();
+    m_lane->setFirst(std::nullopt);
     rebuildGraphs();
     updateExtent();
 }
@@ -227,6 +228,11 @@ void TimelinePlot::redraw()
             std::back_inserter(m_marks));
     }
     m_lane->setMarks(m_marks);
+    // What is seen of a part begins where the part does.
+    if (m_view->showsAll()) {
+        const auto first = std::ranges::min_element(m_marks, {}, &NonFiniteMark::position);
+        m_lane->setFirst(first == m_marks.end() ? std::nullopt : std::optional(first->position));
+    }
     for (const PointState state : {PointState::nan, PointState::posInf, PointState::negInf}) {
         m_lane->setStretches(state, nonFiniteStretches(m_traces, stepRange(), state));
     }
@@ -410,7 +416,10 @@ void TimelinePlot::redrawBand()
 ScaleChoice TimelinePlot::scaleFor(std::optional<Interval> finite)
 {
     const Interval seen = stepRange();
-    if (!m_decidedFor || (seen.low <= m_decidedFor->low && seen.high >= m_decidedFor->high)) {
+    if (!finite) {
+        return m_look.scale;
+    }
+    if (!m_decidedFor || m_view->showsAll() || (seen.low <= m_decidedFor->low && seen.high >= m_decidedFor->high)) {
         m_decidedFor = seen;
         m_callsForLogarithm = callForLogarithm(finite);
     }

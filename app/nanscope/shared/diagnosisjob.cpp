@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/shared/diagnosisjob.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -48,11 +49,13 @@ std::vector<scaleout::JobCapture> jobCaptures(const RunData& run)
 Result<void> requireSameRun(const std::string& given, const std::string& session, const RunData& run)
 {
     std::error_code ignored;
+    const auto path = absolutePath(given);
+    const auto isGiven = [&](const Capture& capture) { return absolutePath(capture.path) == path; };
     const bool folder = fs::is_directory(given, ignored);
-    const bool same = folder ? absolutePath(given) == absolutePath(run.root) : absolutePath(given) == session;
-    return same || (!folder && !session::isSessionFile(given))
-        ? Result<void>()
-        : failure(ErrorKind::usage, "the folder holds a job of another run; name another folder", given);
+    const bool same =
+        folder ? path == absolutePath(run.root) : path == session || std::ranges::any_of(run.captures, isGiven);
+    return same ? Result<void>()
+                : failure(ErrorKind::usage, "the folder holds a job of another run; name another folder", given);
 }
 
 } // namespace
@@ -122,7 +125,7 @@ std::string jobText(const DiagnosisJob& job)
     const auto all = scaleout::cellCount(job.job);
     const auto& gathered = job.gathered;
     return fmt::format("{} of {} of the job judged\n", countText(all - gathered.missing), counted(all, "capture"))
-        + partsText(gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
+        + partsText("captures", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
 nlohmann::ordered_json jobJson(const DiagnosisJob& job)

@@ -29,10 +29,10 @@ int processesOfNode(const JobOptions& options, const std::string& device)
     return options.processes.value_or(device == "cuda" ? gpusOfANode : 1);
 }
 
-std::string partsTable(const std::vector<scaleout::PartSummary>& parts)
+std::string partsTable(const char* counted, const std::vector<scaleout::PartSummary>& parts)
 {
     constexpr auto right = Table::Align::right;
-    Table table({{"rank", right}, {"device"}, {"blocks", right}, {"cells", right}, {"busy", right}, {"hardware"}});
+    Table table({{"rank", right}, {"device"}, {"blocks", right}, {counted, right}, {"busy", right}, {"hardware"}});
     for (const auto& part : parts) {
         table.add({std::to_string(part.start.rank), printable(part.start.device),
             countText(static_cast<std::int64_t>(part.blocks.size())), countText(part.cells), durationText(part.seconds),
@@ -56,10 +56,10 @@ std::set<std::string> problemsOf(const std::vector<scaleout::PartSummary>& parts
     return problems;
 }
 
-nlohmann::ordered_json partJson(const scaleout::PartSummary& part)
+nlohmann::ordered_json partJson(const char* counted, const scaleout::PartSummary& part)
 {
     return {{"rank", part.start.rank}, {"device", part.start.device}, {"engine", part.start.engine},
-        {"hardware", part.start.hardware}, {"blocks", part.blocks.size()}, {"cells", part.cells},
+        {"hardware", part.start.hardware}, {"blocks", part.blocks.size()}, {counted, part.cells},
         {"seconds", part.seconds}};
 }
 
@@ -112,10 +112,10 @@ JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job)
             processesOfNode(options, job.device), gpus ? "--gpus-per-task 1 " : "", work)};
 }
 
-std::string partsText(const std::vector<scaleout::PartSummary>& parts, const std::vector<Error>& unread, bool missing,
-    const JobCommands& commands)
+std::string partsText(const char* counted, const std::vector<scaleout::PartSummary>& parts,
+    const std::vector<Error>& unread, bool missing, const JobCommands& commands)
 {
-    auto text = parts.empty() ? std::string() : "\n" + partsTable(parts);
+    auto text = parts.empty() ? std::string() : "\n" + partsTable(counted, parts);
     for (const auto& problem : problemsOf(parts, unread)) {
         text += printable(asSentence(problem)) + "\n";
     }
@@ -131,7 +131,9 @@ nlohmann::ordered_json jobJson(const scaleout::Job& job, const char* counted, st
     const std::vector<scaleout::PartSummary>& parts, const std::vector<Error>& unread, const JobCommands& commands)
 {
     return {{"id", job.id}, {counted, scaleout::cellCount(job)}, {"missing", missing}, {"torchrun", commands.torchrun},
-        {"srun", commands.srun}, {"parts", jsonArray(parts, partJson)}, {"problems", problemsOf(parts, unread)}};
+        {"srun", commands.srun},
+        {"parts", jsonArray(parts, [counted](const auto& part) { return partJson(counted, part); })},
+        {"problems", problemsOf(parts, unread)}};
 }
 
 } // namespace nanscope

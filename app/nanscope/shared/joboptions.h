@@ -40,11 +40,11 @@ struct JobCommands
 
 JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job);
 
-/// Who did it, what went wrong, and while something is missing the commands that go on with it.
-std::string partsText(const std::vector<scaleout::PartSummary>& parts, const std::vector<Error>& unread, bool missing,
-    const JobCommands& commands);
+/// Who did it, what went wrong, and while something is missing the commands that go on with it. `counted` is what the
+/// job counts: "cells" or "captures".
+std::string partsText(const char* counted, const std::vector<scaleout::PartSummary>& parts,
+    const std::vector<Error>& unread, bool missing, const JobCommands& commands);
 
-/// `counted` is what the job counts: "cells" or "captures".
 nlohmann::ordered_json jobJson(const scaleout::Job& job, const char* counted, std::int64_t missing,
     const std::vector<scaleout::PartSummary>& parts, const std::vector<Error>& unread, const JobCommands& commands);
 

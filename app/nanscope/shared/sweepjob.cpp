@@ -67,7 +67,7 @@ std::string jobText(const SweepJob& job)
     const auto all = scaleout::cellCount(job.job);
     const auto& gathered = job.gathered;
     return fmt::format("{} of {} of the job\n", countText(all - gathered.missing), counted(all, "cell"))
-        + partsText(gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
+        + partsText("cells", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
 nlohmann::ordered_json jobJson(const SweepJob& job)

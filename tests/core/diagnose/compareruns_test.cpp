@@ -123,6 +123,14 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     EXPECT_EQ(lowest.series[0].differing, 1);
     EXPECT_THAT(lowest.onlyA, ElementsAre("loss of rank 1"));
     EXPECT_EQ(diagnose::compareRuns(unranked, b).series.at(0).b.rank, 0);
+    auto ranked = runOf("loss", 1, {1, 2, 3});
+    ranked.series[0].rank = 1;
+    ranked.series.push_back(ranked.series[0]);
+    ranked.series[1].rank = 2;
+    auto mixed = unranked;
+    mixed.series.push_back(rank1);
+    mixed.series[1].rank = 3;
+    EXPECT_THAT(diagnose::compareRuns(mixed, ranked).series, SizeIs(1)) << "rank 3 is not rank 2";
 }
 
 TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)

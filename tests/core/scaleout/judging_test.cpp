@@ -4,6 +4,7 @@
 // Processes of the job of a diagnosis, whose programs that judge are scripts. tests/integration has the real one.
 #include <fstream>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "core/base/jsonanswer.h"
@@ -18,7 +19,6 @@ namespace nanscope::scaleout {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -104,8 +104,7 @@ TEST_F(JudgingTest, StartsTheProgramAgainWhereItDiedOrItsDeviceWasLost)
 {
     for (const std::string end : {"exit 9", R"(echo '{"error":"the GPU is gone"}')"}) {
         const auto once = (m_folder.path() / ("once" + std::to_string(end.size()))).string();
-        auto wanted =
-            options("if [ ! -e " + once + " ]; then touch " + once + "; " + end + "; continue; fi; verdict ok");
+        auto wanted = options(fmt::format("if [ ! -e {0} ]; then touch {0}; {1}; continue; fi; verdict ok", once, end));
         wanted.start = end;
         std::filesystem::remove(m_folder.path() / "part-00000.jsonl");
         const auto report = work(m_job, m_store, wanted, {});

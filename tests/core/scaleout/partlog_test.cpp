@@ -80,7 +80,7 @@ TEST_F(PartLogTest, LeavesOutAnotherJob)
 
 TEST_F(PartLogTest, ReadsNothingFromWhatIsNoLog)
 {
-    std::ofstream(log()) << "{\n[1]\n{\"block\":\"x\"}\n\0\xff\n";
+    std::ofstream(log()) << "{\n[1]\n{\"block\":\"x\"}\n" << '\0' << "\xff\n";
     EXPECT_THAT(readPartLog(part(), "").blocks, IsEmpty());
     std::filesystem::remove(log());
     EXPECT_THAT(readPartLog(part(), "a").blocks, IsEmpty());

@@ -51,6 +51,12 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     EXPECT_EQ(window.headline(),
         QStringLiteral(
             "Loss differs from step 2 on: NaN in a, 2.5 in b; neither stays finite: a until step 2, b until step 3"));
+    RunData withNorm = runOf("b", 1, {3, 2.5});
+    withNorm.series.push_back(withNorm.series[0]);
+    withNorm.series[1].name = "grad_norm";
+    withNorm.series[1].points[0] = {1, nan, PointState::nan, 10};
+    window.setRuns(comparedRuns(runOf("a", 1, {3, nan}), withNorm, 0));
+    EXPECT_TRUE(window.headline().contains(QStringLiteral("neither stays finite"))) << "in what one of them logs alone";
     RunData itself = runOf("a", 1, {3, nan});
     itself.root = "/runs/a";
     window.setRuns(comparedRuns(itself, itself, 0));

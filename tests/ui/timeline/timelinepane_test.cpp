@@ -9,6 +9,7 @@
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMenu>
+#include <QSet>
 #include <QTableView>
 #include <QTest>
 #include <QToolButton>
@@ -300,6 +301,31 @@ TEST_F(PaneTest, TheLogOfSeveralRanksIsNamedOnce)
         << chart->note().toStdString();
     EXPECT_FALSE(chart->caption().legend.contains(QStringLiteral("console.log")));
     EXPECT_TRUE(chart->caption().legend.contains(QStringLiteral("rank 1")));
+}
+
+TEST_F(PaneTest, TheHeaderOfAChartComesToRestAtEveryWidth)
+{
+    pane.show();
+    TimelineChart* chart = pane.chart("loss");
+    const auto shown = [chart] {
+        QList<bool> visible;
+        for (const QToolButton* button : chart->findChildren<QToolButton*>()) {
+            visible << !button->isHidden();
+        }
+        return visible;
+    };
+    QSet<QList<bool>> seen;
+    for (int width = 300; width < 1000; width += 3) {
+        pane.resize(width, 220);
+        for (int turn = 0; turn < 4; ++turn) {
+            QApplication::processEvents();
+        }
+        const QList<bool> before = shown();
+        QApplication::processEvents();
+        EXPECT_EQ(shown(), before) << width;
+        seen.insert(before);
+    }
+    EXPECT_GT(seen.size(), 1) << "in a narrow one the buttons give way to the names of the curves";
 }
 
 TEST_F(PaneTest, OfOneLogARankCanBeDrawnAlone)

@@ -52,7 +52,8 @@ MessageBar::MessageBar(QWidget* parent)
     connect(close, &QToolButton::clicked, this, &QWidget::hide);
     connect(m_offer, &QPushButton::clicked, this, [this] {
         hide();
-        m_taken();
+        const auto taken = m_taken; // it may come to another offer
+        taken();
     });
     hide();
 }
