@@ -595,19 +595,19 @@ std::optional<Rollback> adviseRollback(
 namespace {
 
 /// Its points may not be in memory.
-bool allFinite(const Series& series)
+bool endsFinite(const Series& series)
 {
-    const auto isFinite = [](const Point& point) { return point.state == PointState::finite; };
-    return series.nan + series.posInf + series.negInf == 0 && std::ranges::all_of(series.points, isFinite);
+    return series.points.empty() ? series.nan + series.posInf + series.negInf == 0
+                                 : series.points.back().state == PointState::finite;
 }
 
-bool everyLossIsFinite(const std::vector<Series>& all)
+bool lossesEndFinite(const std::vector<Series>& all)
 {
     const auto isLoss = [](const Series& series) {
         return series.name == "loss" && (series.pointCount > 0 || !series.points.empty());
     };
     return std::ranges::any_of(all, isLoss)
-        && std::ranges::all_of(all, [&](const Series& series) { return !isLoss(series) || allFinite(series); });
+        && std::ranges::all_of(all, [&](const Series& series) { return !isLoss(series) || endsFinite(series); });
 }
 
 /// Its name, where one lies in the folder; what nobody has seen cannot be named.
@@ -630,10 +630,10 @@ std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& v
     if (deciding(verdicts) == nullptr) {
         return {};
     }
-    const bool finite = everyLossIsFinite(run.series);
+    const bool finite = lossesEndFinite(run.series);
     const auto setting = settingsFor(verdicts, {});
     return finite
-        ? fmt::format("{}; then go on from where the run is: all losses that are logged are finite", setting)
+        ? fmt::format("{}; then go on from where the run is: the losses that are logged end finite", setting)
         : fmt::format("{}; first see whether {} is finite: nanscope inspect reads it", setting, newestCheckpoint(run));
 }
 

@@ -189,7 +189,9 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
     const auto files = zipOf(options);
     for (const auto* name : {"report.md", "report.html"}) {
         const auto& text = files.at(name);
-        EXPECT_THAT(text, HasSubstr("ends with 0 reproduced, 1 not reproduced, 2 cannot run")) << name;
+        EXPECT_THAT(
+            text, HasSubstr("exit status is 0 where it is reproduced, 1 where it is not, 2 where it cannot run"))
+            << name;
         EXPECT_THAT(text, HasSubstr("Expected is 0. A variant ends like the dump.")) << name;
         EXPECT_THAT(text, HasSubstr("With torch alone")) << name;
         EXPECT_THAT(text, HasSubstr("python repro.py --impl MODULE:FUNCTION")) << name;

@@ -90,6 +90,8 @@ TEST(RollbackAdvice, WhereNothingStayedBadTheCauseIsStillToBeMended)
     EXPECT_THAT(text, StartsWith("iterate in bf16"));
     EXPECT_THAT(text, HasSubstr("go on from where the run is"));
     EXPECT_EQ(diagnose::goOnTonight(run, {}), "") << "no capture, no cause";
+    run.series.push_back(seriesOf("loss", 1, {3, nan}));
+    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("first see whether")) << "one of them ends with NaN";
 }
 
 TEST(FailureTimeline, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
@@ -583,7 +585,7 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
-    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("to learn the cause"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("which tell the cause"));
 }
 
 TEST(Rollback, TonightMendsEveryCauseThatIsKnown)
