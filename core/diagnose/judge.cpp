@@ -325,7 +325,6 @@ private:
             auto progress = progressOf(variant, precision, matrix.stored);
             // Of many captures the share of all of them says more.
             if (m_run.captures.size() == 1) {
-                progress.phase = "judge";
                 progress.done = static_cast<std::int64_t>(place.done);
                 progress.total = static_cast<std::int64_t>(place.all);
                 progress.unit = "comparisons";

@@ -291,7 +291,7 @@ Result<void> JudgingProgram::start(const CancelToken& cancel)
     if (m_process) {
         return {};
     }
-    // Whatever the folder holds, this command runs nothing that it is told.
+    // Its words come from a file: none of the options of `diagnose` names a program to be started.
     std::vector<std::string> arguments {"diagnose"};
     arguments.insert(arguments.end(), m_job.judging.begin(), m_job.judging.end());
     arguments.insert(arguments.end(), {"--device", m_options.device, "--as-told"});

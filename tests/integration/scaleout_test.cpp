@@ -340,6 +340,11 @@ TEST_F(SharedDiagnosis, TakesNoJobForAnother)
     writeCapture(std::filesystem::path(other) / "capture.pt", {64, 96});
     EXPECT_THAT(
         nanscope::testing::run({"diagnose", other, "--job", m_folder / "job"}).err, HasSubstr("job of another run"));
+    for (const char* file : {"capture.pt", "missing.pt"}) {
+        const auto path = (std::filesystem::path(other) / file).string();
+        EXPECT_THAT(
+            nanscope::testing::run({"diagnose", path, "--job", m_folder / "job"}).err, HasSubstr("job of another run"));
+    }
     EXPECT_EQ(nanscope::testing::run({"sweep", other, "--job", m_folder / "sweep"}).status, 0);
     EXPECT_THAT(
         nanscope::testing::run({"diagnose", other, "--job", m_folder / "sweep"}).err, HasSubstr("the job of a sweep"));

@@ -69,23 +69,22 @@ Interval drawable(Interval range)
     return range;
 }
 
-bool callForLogarithm(std::optional<Interval> finite)
+bool callForLogarithm(Interval finite)
 {
     constexpr double wide = 1e3;
-    return finite && finite->low > 0 && finite->high / finite->low > wide;
+    return finite.low > 0 && finite.high / finite.low > wide;
 }
 
-ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice)
+ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, bool logarithmic)
 {
-    const Interval all = finite.value_or(Interval {0, 1});
-    if (choice == ScaleChoice::logarithmic || (choice == ScaleChoice::automatic && callForLogarithm(finite))) {
+    if (logarithmic) {
         constexpr double least = 1e-200;
         constexpr double most = 1e200;
         const Interval range = positive.value_or(Interval {0.1, 10});
         const double margin = std::pow(std::max(range.high / range.low, 1.2), 0.06);
         return {{std::max(least, range.low / margin), std::clamp(range.high * margin, 2 * least, most)}, true};
     }
-    return {padded(drawable(all)), false};
+    return {padded(drawable(finite.value_or(Interval {0, 1}))), false};
 }
 
 void applyScale(QCPAxis* axis, const ValueScale& scale)

@@ -24,9 +24,9 @@ struct ValueScale
 Interval drawable(Interval range);
 
 /// Whether values spread over so many powers of ten that a linear axis would show the largest alone.
-bool callForLogarithm(std::optional<Interval> finite);
+bool callForLogarithm(Interval finite);
 
-ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, ScaleChoice choice);
+ValueScale chooseScale(std::optional<Interval> finite, std::optional<Interval> positive, bool logarithmic);
 
 void applyScale(QCPAxis* axis, const ValueScale& scale);
 

@@ -443,13 +443,9 @@ void TimelineChart::updateLegend()
     if (makesRoomForLegend(m_legend->sizeHint().width())) {
         QMetaObject::invokeMethod(this, &TimelineChart::updateLegend, Qt::QueuedConnection);
     }
-    for (std::size_t labels = most; labels > 0; --labels) {
-        m_legend->setText(legendText(labels));
-        if (m_legend->sizeHint().width() <= m_legend->width()) {
-            return;
-        }
+    for (std::size_t labels = most; labels > 0 && m_legend->sizeHint().width() > m_legend->width(); --labels) {
+        m_legend->setText(labels > 1 ? legendText(labels - 1) : QString());
     }
-    m_legend->clear();
 }
 
 void TimelineChart::resizeEvent(QResizeEvent* event)

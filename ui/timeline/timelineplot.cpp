@@ -160,7 +160,7 @@ void TimelinePlot::setTraces(std::vector<TimelineTrace> traces)
     m_view->forgetValues(this);
     m_traces = std::move(traces);
     m_exact.clear();
-    m_decidedFor.reset();
+    m_callsForLogarithm.reset();
     m_lane->setFirst(std::nullopt);
     rebuildGraphs();
     updateExtent();
@@ -412,19 +412,14 @@ void TimelinePlot::redrawBand()
     }
 }
 
-/// By all that was looked at: a zoom does not change the kind of axis.
-ScaleChoice TimelinePlot::scaleFor(std::optional<Interval> finite)
+/// By the whole of it: a zoom does not change the kind of axis.
+bool TimelinePlot::choosesLogarithm(std::optional<Interval> finite)
 {
-    const Interval seen = stepRange();
-    if (!finite) {
-        return m_look.scale;
+    if (finite && (!m_callsForLogarithm || m_view->showsAll())) {
+        m_callsForLogarithm = callForLogarithm(*finite);
     }
-    if (!m_decidedFor || m_view->showsAll() || (seen.low <= m_decidedFor->low && seen.high >= m_decidedFor->high)) {
-        m_decidedFor = seen;
-        m_callsForLogarithm = callForLogarithm(finite);
-    }
-    const ScaleChoice called = m_callsForLogarithm ? ScaleChoice::logarithmic : ScaleChoice::linear;
-    return m_look.scale == ScaleChoice::automatic ? called : m_look.scale;
+    return m_look.scale == ScaleChoice::automatic ? m_callsForLogarithm.value_or(false)
+                                                  : m_look.scale == ScaleChoice::logarithmic;
 }
 
 void TimelinePlot::updateScale()
@@ -435,7 +430,7 @@ void TimelinePlot::updateScale()
         finite = united(finite, finiteRange(trace.buckets, stepRange()));
         positive = united(positive, positiveRange(trace.buckets, stepRange()));
     }
-    m_scale = chooseScale(finite, positive, scaleFor(finite));
+    m_scale = chooseScale(finite, positive, choosesLogarithm(finite));
     if (const auto narrowed = m_view->values(this); narrowed && (!m_scale.logarithmic || narrowed->low > 0)) {
         m_scale.values = drawable(*narrowed);
     }

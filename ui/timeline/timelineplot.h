@@ -128,7 +128,7 @@ private:
     void redraw();
     void redrawLines();
     void redrawBand();
-    ScaleChoice scaleFor(std::optional<Interval> finite);
+    bool choosesLogarithm(std::optional<Interval> finite);
     void updateScale();
     void updateCounts();
     void updateMarkers();
@@ -152,8 +152,7 @@ private:
     std::vector<StepSamples> m_exact;
     TimelineLook m_look;
     ValueScale m_scale;
-    std::optional<Interval> m_decidedFor; ///< steps by which m_callsForLogarithm was decided
-    bool m_callsForLogarithm = false;
+    std::optional<bool> m_callsForLogarithm; ///< once a value is known
 };
 
 } // namespace nanscope

@@ -9,16 +9,11 @@
 
 #include "core/replay/device/ranges.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/program/vectorclones.h"
 
 namespace nanscope::replay {
 
 namespace {
-
-#if defined(__x86_64__) && defined(__gnu_linux__)
-#define NANSCOPE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define NANSCOPE_VECTOR_CLONES
-#endif
 
 /// Sums that are computed at once, side by side and one below the other.
 constexpr std::int64_t sumsWide = 64;

@@ -8,15 +8,11 @@
 #include <cstring>
 #include <limits>
 
+#include "core/replay/program/vectorclones.h"
+
 namespace nanscope::replay {
 
 namespace {
-
-#if defined(__x86_64__) && defined(__gnu_linux__)
-#define NANSCOPE_VECTOR_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define NANSCOPE_VECTOR_CLONES
-#endif
 
 constexpr std::uint32_t exponentMask = 0x7f800000U;
 constexpr std::uint32_t magnitudeMask = 0x7fffffffU;

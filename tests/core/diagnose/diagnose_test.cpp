@@ -71,12 +71,14 @@ protected:
         EXPECT_TRUE(tensorfile::scanCapture(*file));
         RunData run;
         run.captures.push_back(file->capture);
+        run.captures.back().overwritten = m_overwritten;
         const auto diagnosis = diagnose::diagnose(run, options);
         EXPECT_TRUE(diagnosis) << sentence(diagnosis.error());
         return diagnosis->captures.front();
     }
 
     TemporaryFolder m_folder;
+    bool m_overwritten = false;
 };
 
 void plantTile(std::vector<double>& output, double value)
@@ -100,6 +102,19 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
     EXPECT_EQ(verdict.rule, RuleId::unjudged);
     EXPECT_EQ(verdict.blame, Blame::undecided);
     EXPECT_EQ(verdict.summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
+}
+
+TEST_F(Dump, WhatIsNotReadIsSaidWhoeverJudgesTheOthers)
+{
+    m_overwritten = true;
+    const auto input = gaussian(1);
+    auto output = outputOf("dion-ns5", input);
+    plantTile(output, std::nan(""));
+    diagnose::DiagnoseOptions options;
+    options.judgedElsewhere = [](const CaptureVerdict&) { return std::optional<CaptureVerdict>(); };
+    const auto verdict = judge(input, output);
+    EXPECT_EQ(verdict.summary, "could not be judged: its file was written over after its import");
+    EXPECT_EQ(judge(input, output, options).summary, verdict.summary);
 }
 
 TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)

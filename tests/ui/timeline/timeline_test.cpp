@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/timeline/timelinesamples.h"
+#include "ui/shared/qcp.h"
 #include "ui/shared/theme.h"
 #include "ui/timeline/timelineplot.h"
 
@@ -247,6 +248,40 @@ TEST(TimelinePlot, WideRangesAreLogarithmicUnlessToldOtherwise)
     plot.setLook({});
     plot.setTraces({trace(0, {-1, 2e6})});
     EXPECT_FALSE(plot.logarithmic());
+}
+
+TEST(TimelinePlot, AZoomChangesNeitherTheKindOfAxisNorWhereItBegan)
+{
+    TimelinePlot plot;
+    plot.resize(400, 200);
+    std::vector<TracePoint> values;
+    for (int i = 0; i < 100; ++i) {
+        values.push_back(test::point(i, i == 0 ? -1 : i < 60 ? std::pow(3.0, i) : nan));
+    }
+    TimelineTrace curve = trace(0, {});
+    curve.buckets = bucketsOf(values);
+    plot.setTraces({curve});
+    const auto began = [&plot] {
+        const auto* inner = plot.findChild<QCustomPlot*>();
+        for (int i = 0; i < inner->itemCount(); ++i) {
+            const auto* line = qobject_cast<QCPItemStraightLine*>(inner->item(i));
+            if (line && line->visible()) {
+                return line->point1->coords().x();
+            }
+        }
+        return -1.0;
+    };
+    EXPECT_FALSE(plot.logarithmic());
+    EXPECT_EQ(began(), 60);
+    plot.view()->zoomBy(0.1, 30, TimelineView::Gesture::wheel);
+    ASSERT_FALSE(plot.view()->showsAll());
+    EXPECT_FALSE(plot.logarithmic()) << "though all that is seen is positive, over a thousandfold";
+    plot.view()->showAll();
+    plot.view()->zoomBy(0.1, 80, TimelineView::Gesture::wheel);
+    EXPECT_EQ(began(), 60);
+    plot.setTraces({trace(0, {0.01, 1, 2e6})});
+    plot.view()->showAll();
+    EXPECT_TRUE(plot.logarithmic());
 }
 
 TEST(TimelinePlot, LogAxisCountsWhatItCannotShow)
