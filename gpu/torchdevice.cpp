@@ -269,8 +269,10 @@ void TorchDevice::norm(const replay::Instruction& in)
 {
     const auto& x = buffer(in.a);
     const auto type = storageType(in.round, onGpu());
-    const auto wanted = type == x.scalar_type() ? std::optional<at::ScalarType>() : type;
-    auto value = at::linalg_vector_norm(x, 2, at::IntArrayRef {-2, -1}, true, wanted);
+    // torch narrows nothing on the way.
+    const auto wide = c10::promoteTypes(type, x.scalar_type());
+    const auto wanted = wide == x.scalar_type() ? std::optional<at::ScalarType>() : wide;
+    auto value = at::linalg_vector_norm(x, 2, at::IntArrayRef {-2, -1}, true, wanted).to(type);
     roundInPlace(value, in.round, m_roundScratch);
     scalar(in) = value;
 }

@@ -16,61 +16,108 @@ __host__ __device__ constexpr std::size_t counterBytes(std::int64_t batch)
     return (static_cast<std::size_t>(batch) * sizeof(unsigned) + 255) / 256 * 256;
 }
 
-__device__ Totals shuffleDown(const Totals& totals, int offset)
+constexpr unsigned allLanes = 0xffffffffU;
+
+// Counts and places are sent only where a lane has any: they are half of the words, and mostly zero.
+__device__ Totals shuffleDown(const Totals& totals, int offset, bool withCounts)
 {
-    constexpr int words = sizeof(Totals) / sizeof(unsigned);
-    unsigned raw[words];
-    memcpy(raw, &totals, sizeof(Totals));
-#pragma unroll
-    for (int i = 0; i < words; ++i) {
-        raw[i] = __shfl_down_sync(0xffffffffU, raw[i], offset);
-    }
     Totals result;
-    memcpy(&result, raw, sizeof(Totals));
+    if (withCounts) {
+        result.nan = __shfl_down_sync(allLanes, totals.nan, offset);
+        result.posInf = __shfl_down_sync(allLanes, totals.posInf, offset);
+        result.negInf = __shfl_down_sync(allLanes, totals.negInf, offset);
+        result.zero = __shfl_down_sync(allLanes, totals.zero, offset);
+        result.subnormal = __shfl_down_sync(allLanes, totals.subnormal, offset);
+        result.first = __shfl_down_sync(allLanes, totals.first, offset);
+        result.firstClass = __shfl_down_sync(allLanes, totals.firstClass, offset);
+    }
+    result.absmax = __shfl_down_sync(allLanes, totals.absmax, offset);
+    result.minNonzero = __shfl_down_sync(allLanes, totals.minNonzero, offset);
+    result.sumSquares = __shfl_down_sync(allLanes, totals.sumSquares, offset);
+    result.trace = __shfl_down_sync(allLanes, totals.trace, offset);
     return result;
+}
+
+// Into lane 0, over the first `count` lanes, a power of two.
+__device__ void reduceWarp(Totals& share, int count)
+{
+    const bool counted = (share.nan | share.posInf | share.negInf | share.zero | share.subnormal) != 0;
+    const bool withCounts = __any_sync(allLanes, counted);
+    for (int offset = count / 2; offset > 0; offset /= 2) {
+        merge(share, shuffleDown(share, offset, withCounts));
+    }
 }
 
 // The result is valid in thread 0. The order of the additions is that of reduceBlock() in the twin.
 __device__ Totals reduceBlock(Totals share)
 {
-    __shared__ alignas(Totals) unsigned char memory[threads / warpSize * sizeof(Totals)];
+    constexpr int warpCount = threads / warpSize;
+    __shared__ alignas(Totals) unsigned char memory[warpCount * sizeof(Totals)];
     auto* warps = reinterpret_cast<Totals*>(memory);
-    for (int offset = warpSize / 2; offset > 0; offset /= 2) {
-        merge(share, shuffleDown(share, offset));
-    }
+    reduceWarp(share, warpSize);
     if (threadIdx.x % warpSize == 0) {
         warps[threadIdx.x / warpSize] = share;
     }
     __syncthreads();
     Totals result;
-    if (threadIdx.x == 0) {
-        for (int warp = 0; warp < threads / warpSize; ++warp) {
-            merge(result, warps[warp]);
-        }
+    if (threadIdx.x < warpSize) {
+        result = threadIdx.x < warpCount ? warps[threadIdx.x] : Totals();
+        reduceWarp(result, warpCount);
     }
     __syncthreads();
     return result;
 }
 
-template <class Bits>
-struct VectorLoad
+template <class F>
+struct Vectors
 {
+    using Bits = typename F::Bits;
     bool aligned;
-    __host__ __device__ void operator()(Bits* into, const Bits* from) const
+
+    __device__ void load(Bits* into, const Bits* from) const
     {
-#if defined(__CUDA_ARCH__)
         if (aligned) {
             const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
             memcpy(into, &vector, vectorBytes);
         } else {
 #pragma unroll
-            for (int e = 0; e < static_cast<int>(vectorBytes / sizeof(Bits)); ++e) {
+            for (int e = 0; e < vectorLength<F>; ++e) {
                 into[e] = __ldg(from + e);
             }
         }
-#else
-        memcpy(into, from, vectorBytes);
-#endif
+    }
+
+    __device__ static Extremes<F> extremes(const Bits* vector)
+    {
+        if constexpr (sizeof(Bits) == 2) {
+            return ofPairs(vector);
+        } else {
+            Extremes<F> result;
+#pragma unroll
+            for (int e = 0; e < vectorLength<F>; ++e) {
+                const Bits size = vector[e] & F::magnitude;
+                result.largest = size > result.largest ? size : result.largest;
+                result.smallest = size < result.smallest ? size : result.smallest;
+            }
+            return result;
+        }
+    }
+
+private:
+    // Two elements in one instruction.
+    __device__ static Extremes<F> ofPairs(const Bits* vector)
+    {
+        unsigned largest = 0;
+        unsigned smallest = allLanes;
+#pragma unroll
+        for (int e = 0; e < vectorLength<F>; e += 2) {
+            const unsigned sizes = (vector[e] | static_cast<unsigned>(vector[e + 1]) << 16) & 0x7fff7fffU;
+            largest = __vmaxu2(largest, sizes);
+            smallest = __vminu2(smallest, sizes);
+        }
+        largest = __vmaxu2(largest, largest >> 16);
+        smallest = __vminu2(smallest, smallest >> 16 | smallest << 16);
+        return {static_cast<Bits>(largest), static_cast<Bits>(smallest)};
     }
 };
 
@@ -108,9 +155,9 @@ __global__ void __launch_bounds__(threads, 4)
     const std::int64_t matrix = blockIdx.y;
     data += matrix * layout.rows * layout.cols;
     partials += matrix * gridDim.x;
-    const VectorLoad<Bits> load {reinterpret_cast<std::uintptr_t>(data) % vectorBytes == 0};
+    const Vectors<F> vectors {reinterpret_cast<std::uintptr_t>(data) % vectorBytes == 0};
 
-    const Totals share = scanShare<F>(data, layout, blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x), load);
+    const Totals share = scanShare<F>(data, layout, blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x), vectors);
     const Totals block = reduceBlock(share);
     if (threadIdx.x == 0) {
         partials[blockIdx.x] = block;

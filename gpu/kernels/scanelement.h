@@ -71,7 +71,17 @@ NANSCOPE_BOTH To bitsOf(From value)
     return result;
 }
 
-/// Formats by their bits. value() takes the bits of a finite magnitude.
+/// A normal number of 16 bits as a double, by integers: a GPU converts floats to doubles at a quarter of its pace.
+template <int fraction, std::uint64_t bias>
+NANSCOPE_BOTH double widened(std::uint16_t bits)
+{
+    constexpr int doubleFraction = 52;
+    constexpr std::uint64_t doubleBias = 1023;
+    return bitsOf<double>(
+        (static_cast<std::uint64_t>(bits) << (doubleFraction - fraction)) + ((doubleBias - bias) << doubleFraction));
+}
+
+/// Formats by their bits. value() takes the bits of a finite magnitude, normal() those of one that is a normal number.
 struct Fp64
 {
     using Bits = std::uint64_t;
@@ -79,6 +89,7 @@ struct Fp64
     static constexpr Bits infinity = 0x7ff0000000000000;
     static constexpr Bits smallestNormal = 0x0010000000000000;
     NANSCOPE_BOTH static double value(Bits bits) { return bitsOf<double>(bits); }
+    NANSCOPE_BOTH static double normal(Bits bits) { return value(bits); }
 };
 
 struct Fp32
@@ -88,6 +99,7 @@ struct Fp32
     static constexpr Bits infinity = 0x7f800000;
     static constexpr Bits smallestNormal = 0x00800000;
     NANSCOPE_BOTH static double value(Bits bits) { return bitsOf<float>(bits); }
+    NANSCOPE_BOTH static double normal(Bits bits) { return value(bits); }
 };
 
 struct Bf16
@@ -97,6 +109,7 @@ struct Bf16
     static constexpr Bits infinity = 0x7f80;
     static constexpr Bits smallestNormal = 0x0080;
     NANSCOPE_BOTH static double value(Bits bits) { return bitsOf<float>(static_cast<std::uint32_t>(bits) << 16); }
+    NANSCOPE_BOTH static double normal(Bits bits) { return widened<7, 127>(bits); }
 };
 
 struct Fp16
@@ -110,9 +123,9 @@ struct Fp16
         if (bits < smallestNormal) {
             return static_cast<float>(bits) * 0x1p-24F;
         }
-        // Moves the exponent's bias from 15 to 127.
-        return bitsOf<float>((static_cast<std::uint32_t>(bits) << 13) + 0x38000000U);
+        return normal(bits);
     }
+    NANSCOPE_BOTH static double normal(Bits bits) { return widened<10, 15>(bits); }
 };
 
 /// Where an element of the memory lies in the capture's own orientation.
@@ -126,6 +139,19 @@ struct Layout
     {
         return transposed ? (inMemory % cols) * rows + inMemory / cols : inMemory;
     }
+};
+
+constexpr int vectorBytes = 16;
+
+template <class Format>
+constexpr std::int64_t vectorLength = vectorBytes / sizeof(typename Format::Bits);
+
+/// Largest and smallest magnitude of one vector, by their bits, which order like magnitudes.
+template <class Format>
+struct Extremes
+{
+    typename Format::Bits largest = 0;
+    typename Format::Bits smallest = Format::magnitude;
 };
 
 /// What one thread gathers: counts in 32 bits and extremes as bits, which order like magnitudes.
@@ -148,11 +174,29 @@ struct Partial
     NANSCOPE_BOTH void add(Bits bits, std::int64_t inMemory, const Layout& layout)
     {
         const Bits size = bits & Format::magnitude;
-        // One unsigned comparison tells normal numbers, by far the most, from all others: below them it wraps.
-        if (static_cast<Bits>(size - Format::smallestNormal) < Format::infinity - Format::smallestNormal) {
+        if (size >= Format::smallestNormal && size < Format::infinity) {
             addFinite(size);
         } else {
             addSpecial(bits, size, inMemory, layout);
+        }
+    }
+
+    /// The same for each of a vector's elements. Nearly all vectors hold normal numbers alone.
+    NANSCOPE_BOTH void addVector(
+        const Bits* vector, const Extremes<Format>& extremes, std::int64_t inMemory, const Layout& layout)
+    {
+        if (extremes.smallest >= Format::smallestNormal && extremes.largest < Format::infinity) {
+            largest = extremes.largest > largest ? extremes.largest : largest;
+            smallest = extremes.smallest < smallest ? extremes.smallest : smallest;
+            NANSCOPE_UNROLL
+            for (int e = 0; e < vectorLength<Format>; ++e) {
+                const double value = Format::normal(vector[e] & Format::magnitude);
+                sumSquares = std::fma(value, value, sumSquares);
+            }
+        } else {
+            for (int e = 0; e < vectorLength<Format>; ++e) {
+                add(vector[e], inMemory + e, layout);
+            }
         }
     }
 
@@ -224,11 +268,7 @@ private:
 constexpr int warpSize = 32;
 constexpr int threads = 256;
 constexpr int unroll = 4; ///< vectors in flight per thread
-constexpr int vectorBytes = 16;
-constexpr std::int64_t maxBlocks = 1024;
-
-template <class Format>
-constexpr std::int64_t vectorLength = vectorBytes / sizeof(typename Format::Bits);
+constexpr std::int64_t maxBlocks = 512; ///< four on each of 128 multiprocessors, all at once on an H100
 
 NANSCOPE_BOTH std::int64_t blocksFor(std::int64_t elements, std::int64_t elementSize)
 {
@@ -238,39 +278,36 @@ NANSCOPE_BOTH std::int64_t blocksFor(std::int64_t elements, std::int64_t element
 }
 
 /// Everything one thread reads: its vectors of every tile, the odd elements at the end, its share of the diagonal.
-/// `load` fetches one vector; the kernel does it in one instruction.
-template <class Format, class Load>
+/// `vectors` fetches one vector and finds its extremes; the kernel does the first in one instruction.
+template <class Format, class Vectors>
 NANSCOPE_BOTH Totals scanShare(const typename Format::Bits* data, const Layout& layout, std::int64_t block,
-    std::int64_t blocks, int thread, const Load& load)
+    std::int64_t blocks, int thread, const Vectors& vectors)
 {
     using Bits = typename Format::Bits;
     constexpr std::int64_t length = vectorLength<Format>;
     const std::int64_t elements = layout.rows * layout.cols;
-    const std::int64_t vectors = elements / length;
+    const std::int64_t count = elements / length;
     constexpr std::int64_t tile = static_cast<std::int64_t>(threads) * unroll;
 
     Partial<Format> partial;
-    for (std::int64_t base = block * tile; base < vectors; base += blocks * tile) {
+    for (std::int64_t base = block * tile; base < count; base += blocks * tile) {
         Bits values[unroll][length];
         NANSCOPE_UNROLL
         for (int u = 0; u < unroll; ++u) {
             const std::int64_t vector = base + u * threads + thread;
-            if (vector < vectors) {
-                load(values[u], data + vector * length);
+            if (vector < count) {
+                vectors.load(values[u], data + vector * length);
             }
         }
         NANSCOPE_UNROLL
         for (int u = 0; u < unroll; ++u) {
             const std::int64_t vector = base + u * threads + thread;
-            if (vector < vectors) {
-                NANSCOPE_UNROLL
-                for (int e = 0; e < length; ++e) {
-                    partial.add(values[u][e], vector * length + e, layout);
-                }
+            if (vector < count) {
+                partial.addVector(values[u], vectors.extremes(values[u]), vector * length, layout);
             }
         }
     }
-    const std::int64_t odd = vectors * length + thread;
+    const std::int64_t odd = count * length + thread;
     if (block == 0 && odd < elements) {
         partial.add(data[odd], odd, layout);
     }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <vector>
 
 #include "gpu/kernels/scan.cuh"
@@ -8,29 +9,53 @@ namespace nanscope::scan {
 
 namespace {
 
-// Lane 0 of each warp ends with the warp's tree sum; then the warps follow one another.
+template <class F>
+struct PlainVectors
+{
+    using Bits = typename F::Bits;
+
+    static void load(Bits* into, const Bits* from) { std::memcpy(into, from, vectorBytes); }
+
+    static Extremes<F> extremes(const Bits* vector)
+    {
+        Extremes<F> result;
+        for (int e = 0; e < vectorLength<F>; ++e) {
+            const Bits size = vector[e] & F::magnitude;
+            result.largest = std::max(result.largest, size);
+            result.smallest = std::min(result.smallest, size);
+        }
+        return result;
+    }
+};
+
+// Into the first of `count` shares, a power of two.
+void reduceTree(Totals* shares, int count)
+{
+    for (int offset = count / 2; offset > 0; offset /= 2) {
+        for (int lane = 0; lane < offset; ++lane) {
+            merge(shares[lane], shares[lane + offset]);
+        }
+    }
+}
+
+// Lane 0 of each warp ends with the warp's sum; then likewise the warps.
 Totals reduceBlock(std::vector<Totals>& shares)
 {
-    Totals result;
+    std::vector<Totals> warps;
     for (int warp = 0; warp < threads; warp += warpSize) {
-        for (int offset = warpSize / 2; offset > 0; offset /= 2) {
-            for (int lane = 0; lane < offset; ++lane) {
-                merge(shares[warp + lane], shares[warp + lane + offset]);
-            }
-        }
-        merge(result, shares[warp]);
+        reduceTree(&shares[warp], warpSize);
+        warps.push_back(shares[warp]);
     }
-    return result;
+    reduceTree(warps.data(), static_cast<int>(warps.size()));
+    return warps.front();
 }
 
 template <class F>
 Totals scanBlock(const typename F::Bits* data, const Layout& layout, std::int64_t block, std::int64_t blocks)
 {
-    using Bits = typename F::Bits;
-    const auto load = [](Bits* into, const Bits* from) { std::memcpy(into, from, vectorBytes); };
     std::vector<Totals> shares(threads);
     for (int thread = 0; thread < threads; ++thread) {
-        shares[thread] = scanShare<F>(data, layout, block, blocks, thread, load);
+        shares[thread] = scanShare<F>(data, layout, block, blocks, thread, PlainVectors<F>());
     }
     return reduceBlock(shares);
 }

@@ -94,7 +94,7 @@ struct TileGrid
     std::int64_t width = 0;
 };
 
-/// Every `lanes`-th element of one tile, in the order of the memory.
+/// The share of one of `lanes` lanes, a power of two, of one tile.
 template <class Format>
 NANSCOPE_BOTH Tile tileShare(
     const typename Format::Bits* data, const TileGrid& grid, std::int64_t number, int lane, int lanes)
@@ -109,10 +109,16 @@ NANSCOPE_BOTH Tile tileShare(
     const std::int64_t endLine = line + lines < layout.rows ? line + lines : layout.rows;
     const std::int64_t length = position + positions < layout.cols ? positions : layout.cols - position;
 
+    // Lanes stand side by side along a line; where it is short, on several lines.
+    int along = 1;
+    while (along < lanes && along < length) {
+        along *= 2;
+    }
     Tile tile;
-    const std::int64_t elements = (endLine - line) * length;
-    for (std::int64_t i = lane; i < elements; i += lanes) {
-        add<Format>(tile, data[(line + i / length) * layout.cols + position + i % length]);
+    for (std::int64_t l = line + lane / along; l < endLine; l += lanes / along) {
+        for (std::int64_t i = lane % along; i < length; i += along) {
+            add<Format>(tile, data[l * layout.cols + position + i]);
+        }
     }
     return tile;
 }

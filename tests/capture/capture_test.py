@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""resources/python/nanscope_capture.py, with the torch that is there, on the CPU.
+"""resources/python/nanscope_capture.py, with the torch that is there, on the CPU and, where there is one, on a GPU.
 
     python tests/capture/capture_test.py
 """
@@ -2397,7 +2397,7 @@ class Ranks(Case):
 
 
 class Graphs(Case):
-    """There is no CUDA here, so only what is decided without it is asked."""
+    """What is decided without CUDA."""
 
     def test_strict_refuses_with_one_line(self):
         self.on()
@@ -2431,6 +2431,134 @@ class Graphs(Case):
             capture.wrap(broken)(draw(8, 12))
         self.assertEqual(capture._process.totals, {})
         self.assertIn("1 with calls recorded into a CUDA graph before any that was not", capture.summary())
+
+
+@unittest.skipUnless(torch.cuda.is_available(), "torch finds no GPU here")
+class OnAGpu(Case):
+    """In a process of its own: the tests above fork, which a process that has started CUDA must not."""
+
+    def in_a_process(self, code):
+        """What a program prints that begins with the helper switched on, for captures in self.folder."""
+        begin = f"""
+import sys
+sys.path[:0] = [{str(HELPER.parent)!r}, {str(Path(__file__).parent)!r}]
+import torch
+import nanscope_capture as capture
+from capture_test import broken, draw, newton_schulz
+X = draw(96, 160).cuda()
+def on(mode, **settings):
+    capture.configure(on=True, mode=mode, directory={str(self.folder)!r}, min_free_bytes=0, **settings)
+"""
+        done = subprocess.run([sys.executable, "-c", begin + code], capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout + done.stderr
+
+    def test_both_ways_find_it_and_retry_on_another_stream(self):
+        for mode in ("strict", "observe"):
+            with self.subTest(mode):
+                self.in_a_process(f"""
+on({mode!r})
+watched = capture.wrap(broken)
+Y = watched(X)
+capture.end_step()
+""")
+                (path,) = self.dumps()
+                dump, sidecar = torch.load(path, weights_only=True), json.loads(path.with_suffix(".json").read_text())
+                self.assertEqual(bits(dump["input"]), bits(draw(96, 160)))
+                self.assertEqual(int(dump["output"].isnan().sum()), 2 * 3)
+                retries = {retry["how"]: retry for retry in sidecar["retries"]}
+                self.assertEqual(set(retries), {"same", "stream"})
+                self.assertTrue(all(retry["equal_to_output"] for retry in retries.values()), retries)
+                self.assertIn(torch.cuda.get_device_name(), json.dumps(sidecar))
+                shutil.rmtree(self.folder)
+                self.folder.mkdir()
+
+    def test_observe_does_not_wait_for_the_gpu(self):
+        text = self.in_a_process("""
+on("observe")
+watched = capture.wrap(newton_schulz)
+watched(X)
+capture.end_step()
+torch.cuda.set_sync_debug_mode("error")
+for _ in range(20):
+    watched(X)
+torch.cuda.set_sync_debug_mode("default")
+capture.end_step()
+print("calls looked at:", capture._process.looked)
+""")
+        self.assertIn("calls looked at: 21", text)
+        self.assertEqual(self.dumps(), [])
+
+    def test_a_graph_that_is_replayed_with_a_bad_input_is_reported(self):
+        text = self.in_a_process("""
+on("observe")
+watched = capture.wrap(newton_schulz)
+other = torch.cuda.Stream()
+with torch.cuda.stream(other):
+    watched(X)
+torch.cuda.current_stream().wait_stream(other)
+capture.end_step()
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    Y = watched(X)
+graph.replay()
+capture.end_step()
+print("finite" if torch.isfinite(Y).all() else "not finite", flush=True)
+X[3, 4] = float("nan")
+graph.replay()
+capture.end_step()
+X.fill_(1)
+graph.replay()
+capture.end_step()
+print("third:", bool(torch.isfinite(Y).all()), flush=True)
+print(capture.summary())
+""")
+        first, _, rest = text.partition("finite\n")
+        self.assertNotIn("non-finite", first)
+        self.assertEqual(text.count("inside a CUDA graph on cuda:0"), 1, text)
+        self.assertIn("third: True", rest)
+
+    def test_a_graph_can_be_made_while_strict_watches(self):
+        text = self.in_a_process("""
+on("strict")
+watched = capture.wrap(newton_schulz)
+watched(X)
+graph = torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph):
+    Y = watched(X)
+graph.replay()
+print("finite:", bool(torch.isfinite(Y).all()))
+""")
+        self.assertIn("finite: True", text)
+        self.assertIn("strict cannot watch calls inside a CUDA graph", text)
+
+    def test_a_write_from_another_stream_shows_in_the_input(self):
+        """The input is overwritten while it is read: strict's copy from before is what is kept."""
+        self.in_a_process("""
+on("strict")
+def racing(X):
+    with torch.cuda.stream(torch.cuda.Stream()):
+        X[5, 7] = float("nan")
+    torch.cuda.synchronize()
+    return newton_schulz(X)
+capture.wrap(racing)(X)
+""")
+        dump, sidecar = self.only()
+        self.assertEqual(bits(dump["input"]), bits(draw(96, 160)))
+        self.assertTrue(sidecar["input"]["changed"], sidecar["input"])
+
+    def test_tf32_that_torch_was_set_to_is_noted(self):
+        self.in_a_process("""
+torch.backends.cuda.matmul.fp32_precision = "tf32"
+on("strict")
+def in_fp32(X):
+    Y = X / X.norm()
+    Y = 1.5 * Y - 0.5 * (Y @ Y.mT) @ Y
+    Y[2:4, 5:8] = float("nan")
+    return Y
+capture.wrap(in_fp32)(X)
+""")
+        self.assertEqual(self.only()[1]["environment"]["flags"]["fp32_precision"], "tf32")
 
 
 if __name__ == "__main__":

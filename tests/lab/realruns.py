@@ -3,7 +3,7 @@
 """Trains tiny models with a fault in them, captures it twice, and scores what `nanscope diagnose` says of each run.
 
     python tests/lab/realruns.py OUT --seeds 1-60 [--nanscope PROGRAM] [--jobs N] [--only FAULT,...] [--wrapper helper]
-        [--judge] [--at-least PERCENT] [--anew] [--spread] [--no-keep]
+        [--judge] [--at-least PERCENT] [--anew] [--spread] [--no-keep] [--device cuda]
 
 Each seed is one plan (realfaults.py), trained by real processes (realtrain.py) once with nanscope_capture around the
 function and once with the bare wrapper of dion PR 78. OUT/SEED/helper and OUT/SEED/bare are the folders that a user
@@ -305,6 +305,7 @@ def main() -> None:
     parser.add_argument("--wrapper", choices=WRAPPERS, help="only this one")
     parser.add_argument("--judge", action="store_true", help="judges the runs that lie in OUT already")
     parser.add_argument("--spread", action="store_true", help="under DistributedDataParallel and fully_shard")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="all ranks share one GPU, over gloo")
     parser.add_argument("--no-keep", action="store_true", help="observe holds no input to the end of a step")
     parser.add_argument("--anew", action="store_true", help="removes what lies in OUT")
     parser.add_argument("--at-least", type=float, default=0.0, metavar="PERCENT")
@@ -325,6 +326,7 @@ def main() -> None:
             else:
                 plan = spread_plan_of(seed) if options.spread else plan_of(seed)
                 plan.keep = plan.keep and not options.no_keep
+                plan.device = options.device
                 labels += make(plan, options.out, wrappers, options.only.split(",") if options.only else ())
         # Nothing is forked any more once there are threads.
         labels = [label for label in labels if label["wrapper"] in wrappers]

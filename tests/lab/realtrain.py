@@ -18,7 +18,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -78,10 +78,16 @@ class Plan:
     logs: str = "each"  # a file of each rank, or one of all
     words: str = "step {step}, loss: {loss:.4f}"
     crash: int | None = None  # the step before which all processes are killed; they go on from the last checkpoint
+    device: str = "cpu"  # or cuda, which all ranks share
 
     def precision(self) -> str:
         names = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
         return names[self.dtype or OWN_DTYPE[self.variant]]
+
+
+def drawn(shape: Sequence[int], seed: int) -> Tensor:
+    """The same numbers on every device."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), device="cpu")
 
 
 class Silicon:
@@ -129,7 +135,7 @@ class Silicon:
         elif plan.kind == "rows":
             one[rows] = NAN
         elif plan.kind == "stale tile":
-            left = torch.randn(one.shape, generator=torch.Generator().manual_seed(plan.seed)) * plan.factor
+            left = drawn(one.shape, plan.seed).to(one.device) * plan.factor
             one[rows, cols] = left[rows, cols].to(one.dtype)
         return changed
 
@@ -247,7 +253,7 @@ class Muon(torch.optim.Optimizer):
                 y = self.kernel(x, plan.epsilon)
                 y = (x if y is None else y).to(torch.float32)
             else:
-                y = torch.empty(x.shape)
+                y = torch.empty(x.shape, device=x.device)
             del x
             if plan.shared and plan.ranks > 1:
                 dist.broadcast(y, owner)
@@ -286,8 +292,7 @@ class Model(nn.Module):
 
 
 def teach(plan: Plan, step: int, rank: int) -> tuple[Tensor, Tensor]:
-    dice = torch.Generator().manual_seed(plan.seed * 1_000_003 + step * 101 + rank)
-    x = torch.randn(plan.samples, 160, generator=dice)
+    x = drawn((plan.samples, 160), plan.seed * 1_000_003 + step * 101 + rank).to(plan.device)
     return x, torch.tanh(x[:, :32] - x[:, 32:64])
 
 
@@ -527,6 +532,8 @@ def train(plan: Plan, run: Path, truth: Path, rank: int, attempt: int, wrapper: 
     with output_to(run / ("train.log" if plan.logs == "all" else f"logs/rank_{rank}.log")):
         try:
             torch.set_num_threads(1)
+            if plan.device != "cpu":
+                torch.set_default_device(plan.device)
             if plan.ranks > 1 or plan.layout != "own":
                 store = (truth / f"store{attempt}").as_uri()
                 dist.init_process_group("gloo", init_method=store, rank=rank, world_size=plan.ranks)
