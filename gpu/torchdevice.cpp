@@ -20,9 +20,12 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full_like.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/linalg_eigh.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/mv.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
@@ -34,6 +37,7 @@
 #endif
 
 #include "core/replay/device/halfsums.h"
+#include "core/replay/engine/spectrum.h"
 #include "core/replay/program/formats.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "gpu/kernels/cudainfo.h"
@@ -437,6 +441,13 @@ void storeScans(const at::Tensor& matrices, const replay::BufferPlan& layout, Sc
     }
 }
 
+/// The very numbers, on the host. from_blob() asks for a pointer it could write through; the view is only read.
+template <class T>
+at::Tensor viewOf(std::span<const T> values, at::IntArrayRef sizes)
+{
+    return at::from_blob(const_cast<T*>(values.data()), sizes, c10::CppTypeToScalarType<T>::value);
+}
+
 template <class T>
 Values valuesOf(const at::Tensor& matrix)
 {
@@ -486,10 +497,7 @@ Result<void> TorchDevice::upload(ValueView input)
         const auto rows = plan(0).transposed ? plan(0).cols : plan(0).rows;
         const auto cols = plan(0).transposed ? plan(0).rows : plan(0).cols;
         input.visit([&](auto values) {
-            using T = typename decltype(values)::value_type;
-            // from_blob() asks for a pointer it could write through; the view is only read.
-            const auto view =
-                at::from_blob(const_cast<T*>(values.data()), {m_batch, rows, cols}, c10::CppTypeToScalarType<T>::value);
+            const auto view = viewOf(values, {m_batch, rows, cols});
             into.copy_(plan(0).transposed ? view.mT() : view);
         });
         return {};
@@ -624,6 +632,42 @@ Result<TileMap> TorchDevice::tileMap(replay::BufferId id, std::int64_t element)
         return tensorfile::tileMatrix(
             std::span(host.const_data_ptr<float>(), count), layout.rows, layout.cols, layout.transposed, smallest);
     });
+}
+
+Result<std::optional<double>> TorchDevice::largestEigenvalue(replay::BufferId id, std::int64_t element)
+{
+    const auto size = plan(id).rows;
+    if (size < replay::largeFrom) {
+        return std::optional<double>();
+    }
+    return compute([&]() -> Result<std::optional<double>> {
+        const auto matrix = buffer(id).select(0, element).to(at::kFloat);
+        if (!at::isfinite(matrix).all().item<bool>()) {
+            return std::optional<double>();
+        }
+        const auto multiply = [&](std::span<const float> x, std::span<float> out) {
+            const auto there = viewOf(x, {size}).to(m_device);
+            at::from_blob(out.data(), {size}, at::kFloat).copy_(at::mv(matrix, there));
+        };
+        return std::optional(replay::largestEigenvalue(multiply, size));
+    });
+}
+
+std::optional<replay::Eigenbasis> TorchDevice::eigenbasisOfGram(
+    ValueView matrix, const MatrixShape& shape, std::span<const double> columns)
+{
+    const auto size = std::min(shape.rows, shape.cols);
+    const auto basis = compute([&]() -> Result<replay::Eigenbasis> {
+        const auto x = matrix.visit([&](auto values) {
+            return viewOf(values, {shape.rows, shape.cols}).to(m_device).to(at::kDouble);
+        });
+        const auto gram = shape.rows > shape.cols ? at::mm(x.mT(), x) : at::mm(x, x.mT());
+        const auto [values, vectors] = at::linalg_eigh(gram);
+        const auto there = viewOf(columns, {size, static_cast<std::int64_t>(columns.size()) / size}).to(m_device);
+        return replay::Eigenbasis {
+            valuesOf<double>(values).doubles(), valuesOf<double>(at::mm(vectors.mT(), there)).doubles()};
+    });
+    return basis ? std::optional(*basis) : std::nullopt;
 }
 
 } // namespace nanscope

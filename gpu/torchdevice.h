@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "core/replay/device/device.h"
@@ -31,6 +33,9 @@ public:
     Result<std::vector<Scan>> scans() override;
     Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
+    Result<std::optional<double>> largestEigenvalue(replay::BufferId buffer, std::int64_t element) override;
+    std::optional<replay::Eigenbasis> eigenbasisOfGram(
+        ValueView matrix, const MatrixShape& shape, std::span<const double> columns) override;
 
 private:
     bool onGpu() const { return m_device.is_cuda(); }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rpc/deviceserver.h"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <istream>
@@ -66,6 +67,8 @@ private:
     Result<Json> scans();
     Result<Json> download(const Json& request);
     Result<Json> tiles(const Json& request);
+    Result<Json> eigenvalue(const Json& request);
+    Result<Json> eigenbasis(const Json& request);
 
     struct Place
     {
@@ -73,10 +76,12 @@ private:
         std::int64_t element = 0;
     };
     Result<Place> placeIn(const Json& request) const;
+    Result<Json> packed(Result<PackedAnswer> answer);
 
     replay::Device& m_device;
     replay::Program m_program;
     std::int64_t m_batch = 0;
+    Values m_input; ///< uploaded last
     std::optional<platform::SharedBlock> m_block; ///< of the last answer, until the next one
 };
 
@@ -92,6 +97,9 @@ Result<Json> DeviceService::answer(const Json& request)
     }
     if (verb == "prepare") {
         return prepare(request);
+    }
+    if (verb == "eigenbasis") {
+        return eigenbasis(request);
     }
     if (m_batch == 0) {
         return wrong("no program is prepared");
@@ -114,7 +122,10 @@ Result<Json> DeviceService::answer(const Json& request)
     if (verb == "download") {
         return download(request);
     }
-    return verb == "tiles" ? tiles(request) : wrong("a device does no such thing");
+    if (verb == "tiles") {
+        return tiles(request);
+    }
+    return verb == "eigenvalue" ? eigenvalue(request) : wrong("a device does no such thing");
 }
 
 Json DeviceService::hello() const
@@ -156,14 +167,17 @@ Result<Json> DeviceService::prepare(const Json& request)
 
 Result<Json> DeviceService::upload(const Json& request)
 {
-    const auto values = unpackValues(request);
-    if (!values) {
-        return tl::make_unexpected(values.error());
+    if (member(request, "again") != true) {
+        auto values = unpackValues(request);
+        m_input = values ? std::move(*values) : Values();
+        if (!values) {
+            return tl::make_unexpected(values.error());
+        }
     }
-    if (static_cast<std::int64_t>(values->size()) != m_batch * m_program.shape.elements()) {
+    if (static_cast<std::int64_t>(m_input.size()) != m_batch * m_program.shape.elements()) {
         return wrong("the input is not of the size of the program's");
     }
-    return m_device.upload(*values).and_then(done);
+    return m_device.upload(m_input).and_then(done);
 }
 
 Result<Json> DeviceService::run(const Json& request)
@@ -222,6 +236,14 @@ Result<Json> DeviceService::overwrite(const Json& request)
     return m_device.overwrite(place->buffer, place->element, {row, col, height, width}, values).and_then(done);
 }
 
+Result<Json> DeviceService::packed(Result<PackedAnswer> answer)
+{
+    return std::move(answer).map([this](PackedAnswer whole) {
+        m_block = std::move(whole.block);
+        return std::move(whole.json);
+    });
+}
+
 Result<Json> DeviceService::scans()
 {
     return m_device.scans().map([](const std::vector<Scan>& scans) {
@@ -236,10 +258,7 @@ Result<Json> DeviceService::download(const Json& request)
     if (!values) {
         return tl::make_unexpected(values.error());
     }
-    return packValues(*values).map([this](PackedAnswer answer) {
-        m_block = std::move(answer.block);
-        return std::move(answer.json);
-    });
+    return packed(packValues(*values));
 }
 
 Result<Json> DeviceService::tiles(const Json& request)
@@ -249,10 +268,45 @@ Result<Json> DeviceService::tiles(const Json& request)
     if (!tiles) {
         return tl::make_unexpected(tiles.error());
     }
-    return packTiles(*tiles).map([this](PackedAnswer answer) {
-        m_block = std::move(answer.block);
-        return std::move(answer.json);
+    return packed(packTiles(*tiles));
+}
+
+Result<Json> DeviceService::eigenvalue(const Json& request)
+{
+    const auto place = placeIn(request);
+    if (!place) {
+        return tl::make_unexpected(place.error());
+    }
+    const auto& plan = m_program.buffers[static_cast<std::size_t>(place->buffer)];
+    if (plan.rows != plan.cols) {
+        return wrong("the buffer is not square");
+    }
+    return m_device.largestEigenvalue(place->buffer, place->element).map([](const std::optional<double>& value) {
+        return Json {{"eigenvalue", value ? jsonNumber(*value) : Json()}};
     });
+}
+
+Result<Json> DeviceService::eigenbasis(const Json& request)
+{
+    const auto matrix = unpackValues(member(request, "matrix"));
+    const auto columns = unpackValues(member(request, "columns"));
+    if (!matrix || !columns) {
+        return tl::make_unexpected(matrix ? columns.error() : matrix.error());
+    }
+    const MatrixShape shape {1, valueIn<std::int64_t>(request, "rows"), valueIn<std::int64_t>(request, "cols")};
+    const auto size = std::min(shape.rows, shape.cols);
+    const bool fits = size > 0 && static_cast<std::int64_t>(matrix->size()) / size == std::max(shape.rows, shape.cols)
+        && static_cast<std::int64_t>(matrix->size()) == shape.elements()
+        && static_cast<std::int64_t>(columns->size()) % size == 0;
+    if (!fits) {
+        return wrong("the matrix and the columns are not of the sizes that are said");
+    }
+    auto basis = m_device.eigenbasisOfGram(*matrix, shape, columns->doubles());
+    if (!basis) {
+        return done();
+    }
+    basis->values.insert(basis->values.end(), basis->rotated.begin(), basis->rotated.end());
+    return packed(packValues(basis->values));
 }
 
 Result<Json> guardedAnswer(DeviceService& service, const Json& request)

@@ -42,6 +42,9 @@ public:
     Result<std::vector<Scan>> scans() override;
     Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
+    Result<std::optional<double>> largestEigenvalue(replay::BufferId buffer, std::int64_t element) override;
+    std::optional<replay::Eigenbasis> eigenbasisOfGram(
+        ValueView matrix, const MatrixShape& shape, std::span<const double> columns) override;
 
 private:
     using Json = nlohmann::ordered_json;
@@ -62,6 +65,7 @@ private:
     Environment m_environment;
     std::set<Precision> m_native;
     std::vector<replay::Instruction> m_waiting; ///< instructions that were not sent yet
+    std::string m_uploaded; ///< checksum of the numbers that the other process holds; empty: none
 };
 
 /// One device, by its name and who has it.

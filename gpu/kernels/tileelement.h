@@ -94,6 +94,8 @@ struct TileGrid
     std::int64_t width = 0;
 };
 
+constexpr int inFlight = 8; ///< elements per lane
+
 /// The share of one of `lanes` lanes, a power of two, of one tile.
 template <class Format>
 NANSCOPE_BOTH Tile tileShare(
@@ -115,9 +117,21 @@ NANSCOPE_BOTH Tile tileShare(
         along *= 2;
     }
     Tile tile;
-    for (std::int64_t l = line + lane / along; l < endLine; l += lanes / along) {
-        for (std::int64_t i = lane % along; i < length; i += along) {
-            add<Format>(tile, data[l * layout.cols + position + i]);
+    const int step = lanes / along;
+    for (std::int64_t i = lane % along; i < length; i += along) {
+        const auto* at = data + (line + lane / along) * layout.cols + position + i;
+        const int count = static_cast<int>((endLine - line - lane / along + step - 1) / step);
+        // Fetched together: each alone would wait for the one before to be looked at.
+        typename Format::Bits values[inFlight];
+        for (int l = 0; l < count; l += inFlight) {
+            NANSCOPE_UNROLL
+            for (int u = 0; u < inFlight; ++u) {
+                values[u] = at[(l + u < count ? l + u : 0) * step * layout.cols];
+            }
+            NANSCOPE_UNROLL
+            for (int u = 0; u < inFlight && l + u < count; ++u) {
+                add<Format>(tile, values[u]);
+            }
         }
     }
     return tile;

@@ -31,9 +31,8 @@ namespace nanscope {
 namespace {
 
 /// Of one call, among `inARow` that are launched together: a kernel of a replay does not wait to be launched, either.
-double medianSeconds(const std::function<void(int)>& work, int inARow = 10)
+double medianSeconds(const std::function<void(int)>& work, int inARow = 10, int times = 21)
 {
-    constexpr int times = 21;
     std::vector<double> all;
     for (int i = -2; i < times; ++i) {
         at::cuda::CUDAEvent begin(cudaEventDefault);
@@ -49,7 +48,7 @@ double medianSeconds(const std::function<void(int)>& work, int inARow = 10)
         }
     }
     std::ranges::nth_element(all, all.begin() + times / 2);
-    return all[times / 2];
+    return all[static_cast<std::size_t>(times / 2)];
 }
 
 void* stream()
@@ -113,7 +112,7 @@ void benchKernels(std::int64_t rows, std::int64_t cols, at::ScalarType type, dou
         scan::launch(tiles, stream());
     });
     const auto largest = medianSeconds([&](int i) { at::amax(input(i)); });
-    const auto withTorch = medianSeconds([&](int i) { scanWithTorch(input(i), false); }, 1);
+    const auto withTorch = medianSeconds([&](int i) { scanWithTorch(input(i), false); }, 1, 5);
     const auto share = [&](double seconds) { return 100 * bytes / seconds / copied; };
     fmt::print(
         "{:>5}x{:<6} {:<9} scan {:8.1f} us {:5.1f} %   tiles {:8.1f} us {:5.1f} %   torch amax {:8.1f} us {:5.1f} %   "
@@ -152,9 +151,9 @@ void benchScans(const char* variant, std::int64_t rows, std::int64_t cols, Preci
         fmt::print("{} does not fit\n", variant);
         return;
     }
-    const auto bare = medianSeconds([&](int) { runAll(*device, without); }, 4);
-    const auto scanned = medianSeconds([&](int) { runAll(*device, with); }, 4);
-    const auto again = medianSeconds([&](int) { runAll(*device, without); }, 4);
+    const auto bare = medianSeconds([&](int) { runAll(*device, without); }, 4, 7);
+    const auto scanned = medianSeconds([&](int) { runAll(*device, with); }, 4, 7);
+    const auto again = medianSeconds([&](int) { runAll(*device, without); }, 4, 7);
     const auto rate = with.gemmFlops() / std::min(bare, again) / 1e12;
     fmt::print("{} {}x{} {}: without scans {:.3f} and {:.3f} ms ({:.0f} TFLOP/s), with {:.3f} ms, {:.3f}x\n", variant,
         rows, cols, name(precision), bare * 1e3, again * 1e3, rate, scanned * 1e3, scanned / std::min(bare, again));

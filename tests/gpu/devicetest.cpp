@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
+#include "core/replay/analysis/singularsystem.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "gpu/gpu.h"
 #include "tests/gpu/samples.h"
@@ -53,6 +55,48 @@ TEST(TorchDevice, saysWhyThereIsNoGpu)
     const auto device = makeTorchDevice("cuda:0");
     ASSERT_FALSE(device);
     EXPECT_EQ(device.error().what, info.notes.front());
+}
+
+TEST(TorchDevice, findsTheLargestEigenvalueOfALargeBuffer)
+{
+    // I + 11^T / n, whose largest eigenvalue is 2.
+    const MatrixShape shape {1, 400, 400};
+    std::vector<double> matrix(400 * 400, 1.0 / 400);
+    for (std::size_t i = 0; i < matrix.size(); i += 401) {
+        matrix[i] += 1;
+    }
+    const auto device = makeTorchDevice("cpu").value();
+    const auto program = replay::compileProgram(test::variantNamed("keller-jordan"), shape, {}).value();
+    ASSERT_TRUE(device->prepare(program, 1) && device->upload(matrix));
+    const auto largest = device->largestEigenvalue(0, 0);
+    ASSERT_TRUE(largest && *largest);
+    EXPECT_NEAR(**largest, 2, 1e-4);
+    matrix[7] = std::nan("");
+    ASSERT_TRUE(device->upload(matrix));
+    EXPECT_EQ(device->largestEigenvalue(0, 0).value(), std::nullopt) << "the host says what becomes of NaN";
+}
+
+TEST(TorchDevice, decomposesASampleAsTheHostDoes)
+{
+    const auto device = makeTorchDevice("cpu").value();
+    for (const auto& shape : {MatrixShape {1, 40, 70}, MatrixShape {1, 70, 40}, MatrixShape {1, 33, 33}}) {
+        const auto matrix = test::normalInput(shape, 11);
+        const replay::SampledPlaces places {
+            {0, 5, 32}, {std::vector<double>(static_cast<std::size_t>(shape.rows), 0.5)}, {1, 30}};
+        const auto here = replay::SampledSystem::of(matrix, shape, places);
+        const auto there = replay::SampledSystem::of(matrix, shape, places, {}, device.get());
+        ASSERT_TRUE(here && there);
+        // A gain that depends on the value alone, so that the order in which they come does not matter.
+        const auto amplified = [](const replay::SampledSystem& system) {
+            std::vector<double> gains;
+            for (const double value : system.values()) {
+                gains.push_back(1 / (1 + value));
+            }
+            return std::vector<Values> {system.amplified(gains)};
+        };
+        EXPECT_LT(test::distance(amplified(*there), amplified(*here)), 1e-12) << shape.rows;
+        EXPECT_TRUE(std::ranges::is_sorted(there->values())) << "torch's own order: it was asked";
+    }
 }
 
 void copyBuffer(const replay::Program& program, replay::BufferId id, replay::Device& from, replay::Device& to)

@@ -295,11 +295,11 @@ Fits withTheRest(const Fits& sampled, const Fits& nearWhole, const Fits& nearSam
         raised(sampled.signal, nearWhole.signal, nearSampled.signal), sampled.exact};
 }
 
-std::optional<SampledFits> SampledFits::of(
-    const Element& element, const std::vector<replay::SingularDirection>& signal, const CancelToken& cancel)
+std::optional<SampledFits> SampledFits::of(const Element& element, const std::vector<replay::SingularDirection>& signal,
+    replay::Device& device, const CancelToken& cancel)
 {
     auto places = samplePlaces(element, signal);
-    auto system = replay::SampledSystem::of(element.input, element.shape, places, cancel);
+    auto system = replay::SampledSystem::of(element.input, element.shape, places, cancel, &device);
     return system ? std::optional(SampledFits(element, std::move(places), std::move(*system))) : std::nullopt;
 }
 

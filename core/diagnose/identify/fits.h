@@ -62,9 +62,9 @@ TileErrors tileErrors(const Element& element, ValueView reference);
 class SampledFits
 {
 public:
-    /// `signal` as for fitsOf(). Nothing where SampledSystem gives nothing.
-    static std::optional<SampledFits> of(
-        const Element& element, const std::vector<replay::SingularDirection>& signal, const CancelToken& cancel);
+    /// `signal` as for fitsOf(), `device` as for SampledSystem. Nothing where that gives nothing.
+    static std::optional<SampledFits> of(const Element& element, const std::vector<replay::SingularDirection>& signal,
+        replay::Device& device, const CancelToken& cancel);
 
     /// The singular values of the input, in no order.
     const std::vector<double>& values() const { return m_system.values(); }

@@ -108,7 +108,7 @@ public:
               replay::leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
     {
         if (std::min(element.shape.rows, element.shape.cols) >= sampledFrom) {
-            m_sample = SampledFits::of(element, m_signal, cancel);
+            m_sample = SampledFits::of(element, m_signal, device, cancel);
         }
         if (!m_sample) {
             m_system = replay::SingularSystem::of(element.input, element.shape, cancel);

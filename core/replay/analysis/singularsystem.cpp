@@ -24,7 +24,7 @@ int allThreads()
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
-double largestOf(std::span<const double> matrix)
+double largestOf(ValueView matrix)
 {
     double largest = 0;
     for (const double value : matrix) {
@@ -116,30 +116,12 @@ std::vector<double> SingularSystem::amplified(std::span<const double> gains, con
 
 namespace {
 
-/// X / scale, where the squares of X itself would leave the range of double.
-class Scaled
+/// 1, or the largest magnitude of X where the squares of X itself would leave the range of double.
+double scaleOf(ValueView matrix)
 {
-public:
-    explicit Scaled(ValueView matrix)
-        : m_values(matrix.begin(), matrix.end())
-    {
-        for (const double value : m_values) {
-            m_scale = std::max(m_scale, std::abs(value));
-        }
-        if (m_scale > 1e-100 && m_scale < 1e100) {
-            m_scale = 1;
-            return;
-        }
-        std::ranges::for_each(m_values, [this](double& value) { value /= m_scale; });
-    }
-
-    std::span<const double> values() const { return m_values; }
-    double scale() const { return m_scale; }
-
-private:
-    std::vector<double> m_values;
-    double m_scale = 0;
-};
+    const double largest = largestOf(matrix);
+    return largest > 1e-100 && largest < 1e100 ? 1 : largest;
+}
 
 /// X X^T, or X^T X of a tall matrix.
 std::vector<double> gramOf(std::span<const double> x, const MatrixShape& shape, const CancelToken& cancel)
@@ -156,7 +138,7 @@ std::vector<double> gramOf(std::span<const double> x, const MatrixShape& shape, 
 class Sides
 {
 public:
-    Sides(std::span<const double> x, const MatrixShape& shape, const SampledPlaces& places)
+    Sides(ValueView x, const MatrixShape& shape, const SampledPlaces& places)
         : m_x(x)
         , m_shape(shape)
         , m_tall(shape.rows > shape.cols)
@@ -213,19 +195,41 @@ private:
         }
     }
 
-    std::span<const double> m_x;
+    ValueView m_x;
     const MatrixShape& m_shape;
     bool m_tall;
     Block m_block;
 };
 
-/// `count` columns of a block from `begin` on.
-std::vector<double> columnsOf(const Block& block, std::int64_t begin, std::int64_t count)
+std::optional<Eigenbasis> basisOn(
+    Device& device, ValueView matrix, const MatrixShape& shape, const SampledPlaces& places)
+{
+    const auto block = Sides(matrix, shape, places).take();
+    return device.eigenbasisOfGram(matrix, shape, block.values);
+}
+
+Eigenbasis basisHere(
+    ValueView matrix, double scale, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel)
+{
+    std::vector<double> scaled(matrix.begin(), matrix.end());
+    if (scale != 1) {
+        std::ranges::for_each(scaled, [scale](double& value) { value /= scale; });
+    }
+    auto block = Sides(scaled, shape, places).take();
+    auto gram = gramOf(scaled, shape, cancel);
+    auto narrow = reduceToTridiagonal(gram, std::min(shape.rows, shape.cols), block, cancel);
+    std::vector<double>().swap(gram);
+    auto values = diagonalise(std::move(narrow), block, cancel);
+    return {std::move(values), std::move(block.values)};
+}
+
+/// `count` of the columns that were rotated, `before` of which lie before them and `behind` behind.
+std::vector<double> columnsOf(const Eigenbasis& basis, std::int64_t before, std::int64_t count, std::int64_t behind)
 {
     std::vector<double> columns;
-    columns.reserve(block.values.size() / static_cast<std::size_t>(block.width) * static_cast<std::size_t>(count));
-    for (auto row = block.values.begin(); row != block.values.end(); row += block.width) {
-        columns.insert(columns.end(), row + begin, row + begin + count);
+    columns.reserve(basis.values.size() * static_cast<std::size_t>(count));
+    for (auto row = basis.rotated.begin(); row != basis.rotated.end(); row += before + count + behind) {
+        columns.insert(columns.end(), row + before, row + before + count);
     }
     return columns;
 }
@@ -233,26 +237,26 @@ std::vector<double> columnsOf(const Block& block, std::int64_t begin, std::int64
 } // namespace
 
 std::optional<SampledSystem> SampledSystem::of(
-    ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel)
+    ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel, Device* device)
 {
-    const Scaled scaled(matrix);
-    auto block = Sides(scaled.values(), shape, places).take();
-    auto gram = gramOf(scaled.values(), shape, cancel);
-    auto narrow = reduceToTridiagonal(gram, std::min(shape.rows, shape.cols), block, cancel);
-    std::vector<double>().swap(gram);
-    const auto squares = diagonalise(std::move(narrow), block, cancel);
-    if (cancel.cancelled() || squares.empty()) {
+    const double scale = scaleOf(matrix);
+    const bool there = device != nullptr && scale == 1;
+    auto basis = there ? basisOn(*device, matrix, shape, places) : std::nullopt;
+    if (!basis && !cancel.cancelled()) {
+        basis = basisHere(matrix, scale, shape, places, cancel);
+    }
+    if (cancel.cancelled() || basis->values.empty()) {
         return std::nullopt;
     }
     SampledSystem system;
-    for (const double square : squares) {
-        system.m_values.push_back(scaled.scale() * std::sqrt(std::max(0.0, square)));
+    for (const double square : basis->values) {
+        system.m_values.push_back(scale * std::sqrt(std::max(0.0, square)));
     }
-    system.m_scale = scaled.scale();
+    system.m_scale = scale;
     system.m_lineCount = static_cast<std::int64_t>(places.lines());
     system.m_columnCount = static_cast<std::int64_t>(places.cols.size());
-    system.m_lines = columnsOf(block, 0, system.m_lineCount);
-    system.m_columns = columnsOf(block, system.m_lineCount, system.m_columnCount);
+    system.m_lines = columnsOf(*basis, 0, system.m_lineCount, system.m_columnCount);
+    system.m_columns = columnsOf(*basis, system.m_lineCount, system.m_columnCount, 0);
     return system;
 }
 

@@ -11,6 +11,7 @@
 #include "core/base/job.h"
 #include "core/base/values.h"
 #include "core/model/capture.h"
+#include "core/replay/device/device.h"
 #include "core/replay/device/gemm.h"
 
 namespace nanscope::replay {
@@ -69,9 +70,9 @@ class SampledSystem
 public:
     /// `matrix` is row-major, shape.rows x shape.cols, finite and not all zero; shape.batch is 1. A value of less than
     /// 1e-8 times the largest is lost in the rounding of the squares. Nothing once `cancel` is set, or
-    /// where the eigenvalues do not converge.
-    static std::optional<SampledSystem> of(
-        ValueView matrix, const MatrixShape& shape, const SampledPlaces& places, const CancelToken& cancel = {});
+    /// where the eigenvalues do not converge. Decomposed on `device` where that has a way of its own.
+    static std::optional<SampledSystem> of(ValueView matrix, const MatrixShape& shape, const SampledPlaces& places,
+        const CancelToken& cancel = {}, Device* device = nullptr);
 
     /// min(rows, cols) singular values, in no order.
     const std::vector<double>& values() const { return m_values; }

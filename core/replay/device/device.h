@@ -28,6 +28,13 @@ struct Region
     bool operator==(const Region&) const = default;
 };
 
+/// The eigenvalues of a symmetric matrix A = Q L Q^T, in no order, and Q^T times some columns.
+struct Eigenbasis
+{
+    std::vector<double> values;
+    std::vector<double> rotated; ///< a row for each value, row-major
+};
+
 /// Something that executes programs. One thread at a time. Results of instructions stay on the device; scans are
 /// gathered there and fetched once per program, so that no instruction waits for the host.
 class Device
@@ -74,6 +81,22 @@ public:
 
     /// Tile map of a buffer for one batch element, in the capture's own orientation.
     virtual Result<TileMap> tileMap(BufferId buffer, std::int64_t element) = 0;
+
+    /// largestEigenvalue() (engine/spectrum.h) of a symmetric buffer; nothing where its contents are as well
+    /// downloaded.
+    virtual Result<std::optional<double>> largestEigenvalue(BufferId /*buffer*/, std::int64_t /*element*/)
+    {
+        return std::optional<double>();
+    }
+
+    /// In fp64, of X X^T, or of X^T X where X has more rows than columns. `matrix` is X, row-major, finite, its squares
+    /// within the range of double; `columns` has a row for each of the smaller side's, row-major. Nothing where the
+    /// caller may as well compute it, or where it failed here.
+    virtual std::optional<Eigenbasis> eigenbasisOfGram(
+        ValueView /*matrix*/, const MatrixShape& /*shape*/, std::span<const double> /*columns*/)
+    {
+        return std::nullopt;
+    }
 
 protected:
     const CancelToken& cancelToken() const { return m_cancel; }

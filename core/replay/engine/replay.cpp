@@ -49,15 +49,26 @@ std::vector<T> perturbed(ValueView input, std::int64_t before, const Context& co
     return moved;
 }
 
+Result<double> largestEigenvalueOf(Device& device, BufferId gram, std::int64_t element, std::int64_t size)
+{
+    const auto there = device.largestEigenvalue(gram, element);
+    if (!there || *there) {
+        return there.map([](const std::optional<double>& value) { return *value; });
+    }
+    return device.download(gram, element).map([size](const Values& contents) {
+        return largestEigenvalue(contents, size);
+    });
+}
+
 Result<void> measureSpectralNorm(Context& context, BufferId gram, std::int64_t first, std::int64_t count)
 {
     const auto size = context.program.buffers[static_cast<std::size_t>(gram)].rows;
     for (std::int64_t i = 0; i < count; ++i) {
-        const auto contents = context.device.download(gram, i);
-        if (!contents) {
-            return tl::make_unexpected(contents.error());
+        const auto largest = largestEigenvalueOf(context.device, gram, i, size);
+        if (!largest) {
+            return tl::make_unexpected(largest.error());
         }
-        const double eigenvalue = largestEigenvalue(*contents, size);
+        const double eigenvalue = *largest;
         context.result.spectralNorms[static_cast<std::size_t>(first + i)].push_back(
             std::sqrt(std::max(0.0, eigenvalue)) + (std::isnan(eigenvalue) ? eigenvalue : 0.0));
     }

@@ -96,6 +96,17 @@ TEST(DeviceServer, RefusesPlacesThatAreNotThere)
     EXPECT_EQ(errorOf(ready + overwrite + "[0,4,1,2]}\n"), "no error");
 }
 
+TEST(DeviceServer, TakesEigenvaluesOfSquareBuffersAlone)
+{
+    const auto ready = prepare(program());
+    EXPECT_THAT(
+        errorOf(ready + R"({"do":"eigenvalue","buffer":1000,"element":0})" + "\n"), HasSubstr("no such buffer"));
+    EXPECT_THAT(errorOf(ready + R"({"do":"eigenvalue","buffer":0,"element":0})" + "\n"), HasSubstr("not square"));
+    EXPECT_NE(errorOf(R"({"do":"eigenbasis","rows":4,"cols":6,"matrix":null,"columns":null})"
+                      "\n"),
+        "no error");
+}
+
 TEST(DeviceServer, TakesNoInputFromElsewhere)
 {
     const auto ready = prepare(program());
