@@ -636,11 +636,8 @@ Result<TileMap> TorchDevice::tileMap(replay::BufferId id, std::int64_t element)
 
 Result<std::optional<double>> TorchDevice::largestEigenvalue(replay::BufferId id, std::int64_t element)
 {
-    const auto size = plan(id).rows;
-    if (size < replay::largeFrom) {
-        return std::optional<double>();
-    }
     return compute([&]() -> Result<std::optional<double>> {
+        const auto size = plan(id).rows;
         const auto matrix = buffer(id).select(0, element).to(at::kFloat);
         if (!at::isfinite(matrix).all().item<bool>()) {
             return std::optional<double>();

@@ -90,6 +90,7 @@ private:
     Result<void> replayCapture(const Capture& capture);
     Result<void> requireUnchanged(const Capture& capture) const;
     Result<void> runInWorker(const std::function<void(Cell)>& onCell);
+    Result<void> doWithout(const std::string& device, const Error& error);
     JobContext job();
     void sayMemory(const Capture& capture);
     void store(Cell& cell);
@@ -317,21 +318,45 @@ Result<void> Sweeper::replayCapture(const Capture& capture)
     return m_devices.worker ? runInWorker([&](Cell cell) { onCell(std::move(cell), false); }) : Result<void>();
 }
 
-/// A worker that fails is said once and then done without: what the others computed is as true as before.
+/// One device after the other: a kernel that faults ends the worker, and takes along what its own GPU had not done.
 Result<void> Sweeper::runInWorker(const std::function<void(Cell)>& onCell)
 {
-    m_request.devices = m_devices.ofWorker;
     const auto session = m_source.session && m_source.writable ? m_source.session->path().string() : std::string();
-    auto done = m_devices.worker->sweep(m_request, session, job(), onCell);
-    if (done || done.error().kind == ErrorKind::cancelled) {
-        return done;
+    const auto wanted = m_devices.ofWorker;
+    for (auto device = wanted.begin(); device != wanted.end() && m_devices.worker; ++device) {
+        m_request.devices = {*device};
+        auto done = m_devices.worker->sweep(m_request, session, job(), onCell);
+        if (!done && done.error().kind != ErrorKind::cancelled) {
+            done = doWithout(*device, done.error());
+        }
+        if (!done) {
+            return done;
+        }
     }
-    m_devices.worker.reset();
+    return {};
+}
+
+/// A device that fails is said once: what the others computed is as true as before, and what they have not is computed
+/// in a worker of their own.
+Result<void> Sweeper::doWithout(const std::string& device, const Error& error)
+{
     m_devices.complete = false;
-    if (m_devices.own.empty() && m_cells.empty()) {
-        return done;
+    m_devices.worker.reset();
+    std::erase(m_devices.ofWorker, device);
+    if (m_devices.ofWorker.empty()) {
+        if (m_devices.own.empty() && m_cells.empty()) {
+            return tl::make_unexpected(error);
+        }
+        m_terminal.error(error);
+        return {};
     }
-    m_terminal.error(done.error());
+    m_terminal.error({error.kind, fmt::format("{} is done without: {}", device, error.what), error.path});
+    auto others = openDevices(m_devices.ofWorker, m_terminal);
+    if (!others) {
+        return tl::make_unexpected(others.error());
+    }
+    m_devices.worker = std::move(others->worker);
+    m_devices.ofWorker = std::move(others->ofWorker);
     return {};
 }
 

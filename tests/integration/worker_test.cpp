@@ -228,6 +228,23 @@ TEST_F(Worker, WhatItDidBeforeItDiedIsKept)
     EXPECT_EQ(none.out, "");
 }
 
+TEST_F(Worker, AGpuThatFaultsLeavesTheOthersTheirCells)
+{
+    const auto two = worker(
+        "while read -r line; do case \"$line\" in *'\"devices\":[\"cuda:0\"]'*) exit 9;; esac; printf '%s\\n' "
+        "\"$line\"; "
+        "done | sed -u 's/\"cuda:1\"/\"cpu\"/g' | '" NANSCOPE_PROGRAM "' serve | sed -u -e 's/\"cpu\"/\"cuda:1\"/g' -e "
+        "'s/\"devices\":\\[{/\"devices\":[{\"name\":\"cuda:0\",\"hardware\":\"x\"},{/'\n");
+    writeCapture(m_folder / "b.pt", {24, 48});
+    auto arguments = sweep("cuda:0,cuda:1");
+    arguments[1] = m_folder.path().string();
+    const auto done = run(arguments, two);
+    EXPECT_EQ(done.status, 3) << done.err;
+    EXPECT_THAT(done.errors(), SizeIs(1)) << "said once, not for each capture: " << done.err;
+    EXPECT_THAT(done.err, HasSubstr("uda:0 is done without: the worker ended"));
+    EXPECT_EQ(devicesOf(done), (std::vector<std::string> {"cuda:1", "cuda:1", "cuda:1", "cuda:1"}));
+}
+
 TEST_F(Worker, InterruptCancelsWithFiveAndKeepsWhatWasDone)
 {
     m_capture = writeCapture(m_folder / "big.pt", {1024, 1024, false, true});

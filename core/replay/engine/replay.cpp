@@ -51,9 +51,11 @@ std::vector<T> perturbed(ValueView input, std::int64_t before, const Context& co
 
 Result<double> largestEigenvalueOf(Device& device, BufferId gram, std::int64_t element, std::int64_t size)
 {
-    const auto there = device.largestEigenvalue(gram, element);
-    if (!there || *there) {
-        return there.map([](const std::optional<double>& value) { return *value; });
+    if (size >= largeFrom) {
+        const auto there = device.largestEigenvalue(gram, element);
+        if (!there || *there) {
+            return there.map([](const std::optional<double>& value) { return *value; });
+        }
     }
     return device.download(gram, element).map([size](const Values& contents) {
         return largestEigenvalue(contents, size);

@@ -126,7 +126,7 @@ TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
         matrix[5] = bad;
         EXPECT_TRUE(std::isnan(replay::largestEigenvalue(matrix, 3)));
     }
-    EXPECT_TRUE(std::isnan(replay::largestEigenvalue({}, 0)));
+    EXPECT_TRUE(std::isnan(replay::largestEigenvalue(ValueView(), 0)));
 }
 
 TEST(SmallestEigenvalue, OfADiagonalIsItsSmallestEntry)

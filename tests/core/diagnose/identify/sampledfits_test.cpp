@@ -153,11 +153,12 @@ constexpr MatrixShape wide {1, 176, 320};
 
 TEST(SampledFits, AreThoseOfTheWholeWithinAFew)
 {
+    const auto device = replay::makeEigenDevice(1);
     for (const MatrixShape& shape : {wide, MatrixShape {1, 320, 176}, MatrixShape {1, 192, 192}}) {
         for (const auto spectrum : {Spectrum::gaussian, Spectrum::powerLaw, Spectrum::orthogonal}) {
             const auto element = elementOf(spectrum, shape, "keller-jordan");
             const auto signal = replay::leadingDirections(element.input, shape.rows, shape.cols, 0.01, 8);
-            const auto sample = diagnose::SampledFits::of(element, signal, {});
+            const auto sample = diagnose::SampledFits::of(element, signal, *device, {});
             ASSERT_TRUE(sample);
             for (const char* name : {"keller-jordan", "polar-express", "dion-ns5"}) {
                 const auto exact = replayed(name, Precision::fp64, shape, element.input);
