@@ -71,7 +71,7 @@ NANSCOPE_BOTH To bitsOf(From value)
     return result;
 }
 
-/// A normal number of 16 bits as a double, by integers: a GPU converts floats to doubles at a quarter of its pace.
+/// A normal number of 16 bits as a double, by integers: a GPU has few units that convert floats.
 template <int fraction, std::uint64_t bias>
 NANSCOPE_BOTH double widened(std::uint16_t bits)
 {

@@ -49,6 +49,27 @@ for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
     print(dtype, torch.isfinite(y).all())
 """
 
+SWEEP_ON_GPU = """
+import sys, torch
+x = torch.load(sys.argv[1], weights_only=True)["input"].cuda()
+SCHEDULES = [
+    [(3.4445, -4.7750, 2.0315)] * 5,
+    [(4.0848, -6.8946, 2.9270), (3.9505, -6.3029, 2.6377), (3.7418, -5.5913, 2.3037),
+     (2.8769, -3.1427, 1.2046), (2.8366, -3.0525, 1.2012)],
+    [(8.2872, -23.5959, 17.3004), (4.1071, -2.9478, 0.5448), (3.9487, -2.9089, 0.5518),
+     (3.3184, -2.4885, 0.5100), (2.3007, -1.6689, 0.4188)],
+]
+for steps in SCHEDULES:
+    for dtype in (torch.float64, torch.float32, "tf32", torch.bfloat16, torch.float16):
+        torch.backends.cuda.matmul.allow_tf32 = dtype == "tf32"
+        y = x.to(torch.float32 if dtype == "tf32" else dtype)
+        y = y / (y.norm(dim=(-2, -1), keepdim=True) + 1e-7)
+        for a, b, c in steps:
+            gram = y @ y.mT
+            y = a * y + (b * gram + c * (gram @ gram)) @ y
+        print(dtype, torch.isfinite(y).all(), y.abs().max())
+"""
+
 READ_ONLY = """
 import sys, pathlib
 total = 0
@@ -114,6 +135,11 @@ def main() -> None:
         compare("the same | reading the same bytes", imported, [*python, READ_ONLY, str(large)], fresh)
         sweep = [nanscope, "sweep", capture, "--variant", "dion-ns5", "--precision", "fp64,fp32,bf16,fp16"]
         compare("four-precision sweep of one 1024x1024 | the script", sweep, [*python, SWEEP_IN_PYTHON, capture])
+        if torch.cuda.is_available():
+            make_captures(root / "wide", 1, (1, 4096, 4096))
+            capture = str(next((root / "wide").glob("*.pt")))
+            sweep = [nanscope, "sweep", capture, "--variant", "keller-jordan,dion-ns5,polar-express", "--device", "cuda:0"]
+            compare("sweep of 4096x4096, 3 variants in 5 formats | the script", sweep, [*python, SWEEP_ON_GPU, capture])
         compare("explain one capture | python -c pass", [nanscope, "explain", capture], [*python, "pass"])
 
 
