@@ -147,12 +147,23 @@ Result<void> upload(Context& context, ValueView input, std::int64_t before)
         : context.device.upload(perturbed<float>(input, before, context));
 }
 
+/// How many matrices the device has made room for: `most`, or fewer where its memory is short of what it said.
+Result<std::int64_t> prepareFor(Context& context, std::int64_t most)
+{
+    for (auto count = most;; count /= 2) {
+        const auto done = context.device.prepare(context.program, count);
+        if (done) {
+            return count;
+        }
+        if (done.error().kind != ErrorKind::refused || count == 1) {
+            return tl::make_unexpected(done.error());
+        }
+    }
+}
+
 Result<void> runChunk(Context& context, ValueView input, std::int64_t first, std::int64_t count)
 {
     auto& result = context.result;
-    if (auto done = context.device.prepare(context.program, count); !done) {
-        return done;
-    }
     if (auto done = upload(context, input, first * context.program.shape.elements()); !done) {
         return done;
     }
@@ -197,12 +208,16 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
     Context context {result.program, device, options, cancel, result};
     // Before anything is asked: a device that is kept holds the token of the replay before.
     device.heed(cancel);
-    const auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
+    auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
     for (std::int64_t first = 0; first < shape.batch; first += chunk) {
-        const auto count = std::min(chunk, shape.batch - first);
+        const auto count = prepareFor(context, std::min(chunk, shape.batch - first));
+        if (!count) {
+            return tl::make_unexpected(count.error());
+        }
+        chunk = *count;
         const auto part = input.subview(
-            static_cast<std::size_t>(first * shape.elements()), static_cast<std::size_t>(count * shape.elements()));
-        if (auto done = runChunk(context, part, first, count); !done) {
+            static_cast<std::size_t>(first * shape.elements()), static_cast<std::size_t>(chunk * shape.elements()));
+        if (auto done = runChunk(context, part, first, chunk); !done) {
             return tl::make_unexpected(done.error());
         }
     }

@@ -10,6 +10,7 @@
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
+#include "tests/core/replay/devicearound.h"
 #include "tests/core/replay/replayvectors.h"
 
 namespace nanscope {
@@ -310,6 +311,46 @@ TEST(Replay, OneAndSeveralMatricesGiveTheSameBits)
             v.input.begin() + static_cast<std::ptrdiff_t>((i + 1) * size));
         EXPECT_EQ(runOwnLowering(one, "dion-polar-express", Precision::bf16).outputs[0], together.outputs[i]);
     }
+}
+
+/// Says that it has room for everything, and has it for some.
+class SmallDevice : public test::DeviceAround
+{
+public:
+    explicit SmallDevice(std::int64_t room)
+        : m_room(room)
+    { }
+    std::int64_t batchLimit(const replay::Program& /*program*/) const override { return 1000; }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        return batch > m_room ? failure(ErrorKind::refused, "not enough memory")
+                              : DeviceAround::prepare(program, batch);
+    }
+
+private:
+    std::int64_t m_room;
+};
+
+TEST(Replay, TakesFewerMatricesAtATimeWhereMemoryIsShort)
+{
+    const auto v = load("batch_3x16x24_mixed");
+    replay::ReplayOptions options;
+    options.keepOutput = true;
+    options.spectralNorms = true;
+    const auto onDeviceFor = [&](std::int64_t room) {
+        SmallDevice device(room);
+        return replay::replay(*replay::builtInVariant("dion-ns5"), v.shape, v.input, device, options);
+    };
+    const auto whole = onDeviceFor(3);
+    const auto parts = onDeviceFor(1);
+    ASSERT_TRUE(whole && parts);
+    EXPECT_EQ(parts->outputs, whole->outputs);
+    EXPECT_EQ(parts->spectralNorms, whole->spectralNorms);
+    ASSERT_EQ(parts->ops.size(), whole->ops.size());
+    EXPECT_EQ(parts->ops.back().batches.size(), 3U);
+    const auto none = onDeviceFor(0);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().what, "not enough memory");
 }
 
 TEST(Replay, CancelStopsBetweenInstructions)
