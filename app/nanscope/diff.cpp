@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <string>
 
@@ -52,36 +53,58 @@ std::string placeText(const diagnose::Trace& trace, const Point& point)
     return fmt::format("{} at {}", valueText(point), diagnose::placeOf(trace, point));
 }
 
-std::string nameOf(const diagnose::SeriesComparison& series)
+template <class Series>
+std::string nameOf(const Series& series)
 {
     return series.rank ? fmt::format("{} of rank {}", series.name, *series.rank) : series.name;
 }
 
-std::string headline(const diagnose::RunComparison& comparison)
+std::string badText(const diagnose::LoneSeries& series)
 {
-    const auto* first = comparison.first();
-    if (first != nullptr) {
-        return printable(
-                   fmt::format("{} differs from step {} on: {}, against {}", nameOf(*first), first->first->first.step,
-                       placeText(first->a, first->first->first), placeText(first->b, first->first->second)))
-            + "\n";
+    return fmt::format("{} is {} at step {} ({}:{})", nameOf(series), valueText(*series.bad), series.bad->step,
+        series.source, series.bad->line);
+}
+
+std::string badHeadline(const diagnose::RunComparison& comparison)
+{
+    const auto& a = comparison.badA;
+    const auto& b = comparison.badB;
+    if (a && b) {
+        return fmt::format("; both go non-finite: in a, {}; in b, {}", badText(*a), badText(*b));
+    }
+    return !a && !b ? std::string() : fmt::format("; only {} goes non-finite: {}", a ? "a" : "b", badText(a ? *a : *b));
+}
+
+std::string differenceHeadline(const diagnose::RunComparison& comparison)
+{
+    if (const auto* first = comparison.first(); first != nullptr) {
+        const auto rounded = first->equalDecimals
+            ? fmt::format(" (all equal when rounded to {} decimals)", *first->equalDecimals)
+            : std::string();
+        return fmt::format("{} differs from step {} on: {}, against {}{}", nameOf(*first), first->first->first.step,
+            placeText(first->a, first->first->first), placeText(first->b, first->first->second), rounded);
     }
     const bool any = std::any_of(comparison.series.begin(), comparison.series.end(),
         [](const diagnose::SeriesComparison& series) { return series.common > 0; });
-    return any ? "No value differs at the steps that both logs have\n"
-               : "The runs have no step of any series in common; --shift moves the second one\n";
+    return any ? "No value differs at the steps that both logs have"
+               : "The runs have no step of any series in common; --shift moves the second one";
+}
+
+std::string headline(const diagnose::RunComparison& comparison)
+{
+    return printable(differenceHeadline(comparison) + badHeadline(comparison)) + "\n";
 }
 
 std::string resolution(const diagnose::SeriesComparison& series)
 {
-    return series.decimals ? fmt::format("{} decimals", *series.decimals) : "in full";
+    return series.equalDecimals ? fmt::format("{} decimals", *series.equalDecimals) : "-";
 }
 
 std::string seriesTable(const diagnose::RunComparison& comparison)
 {
     constexpr auto right = Table::Align::right;
     Table table({{"series"}, {"common steps", right}, {"differ", right}, {"first", right}, {"a"}, {"b"},
-        {"largest |a-b|/max", right}, {"compared"}});
+        {"largest |a-b|/max", right}, {"equal rounded to"}});
     for (const auto& series : comparison.series) {
         table.add({nameOf(series), countText(series.common), countText(series.differing),
             series.first ? std::to_string(series.first->first.step) : "-",
@@ -116,10 +139,20 @@ std::string settingsTable(const diagnose::RunComparison& comparison)
     return text + sentence + "\n";
 }
 
-std::string onlyText(std::string_view side, const std::vector<std::string>& names)
+std::string onlyText(std::string_view side, const std::vector<diagnose::LoneSeries>& series)
 {
+    std::vector<std::string> names;
+    std::transform(series.begin(), series.end(), std::back_inserter(names), [](const diagnose::LoneSeries& one) {
+        return one.bad ? fmt::format("{} ({} at step {})", nameOf(one), valueText(*one.bad), one.bad->step)
+                       : nameOf(one);
+    });
     return names.empty() ? std::string()
                          : printable(fmt::format("only {} has: {}", side, fmt::join(names, ", "))) + "\n";
+}
+
+Json namesJson(const std::vector<diagnose::LoneSeries>& series)
+{
+    return jsonArray(series, [](const diagnose::LoneSeries& one) { return Json(nameOf(one)); });
 }
 
 Json pointJson(const diagnose::Trace& trace, const Point& point)
@@ -127,6 +160,15 @@ Json pointJson(const diagnose::Trace& trace, const Point& point)
     const bool given = point.state != PointState::reported;
     return {{"step", point.step}, {"value", given ? jsonNumber(point.value) : Json(nullptr)}, {"file", trace.source},
         {"line", point.line}};
+}
+
+Json badJson(const std::optional<diagnose::LoneSeries>& bad)
+{
+    if (!bad) {
+        return nullptr;
+    }
+    return {{"name", bad->name}, {"rank", bad->rank ? Json(*bad->rank) : Json(nullptr)}, {"step", bad->bad->step},
+        {"value", jsonNumber(bad->bad->value)}, {"file", bad->source}, {"line", bad->bad->line}};
 }
 
 Json pairJson(const diagnose::SeriesComparison& series, const std::optional<std::pair<Point, Point>>& pair)
@@ -140,7 +182,7 @@ Json seriesJson(const diagnose::SeriesComparison& series)
     return {{"name", series.name}, {"rank", series.rank ? Json(*series.rank) : Json(nullptr)},
         {"common", series.common}, {"differing", series.differing}, {"first", pairJson(series, series.first)},
         {"largest", pairJson(series, series.largest)}, {"largest_relative", jsonNumber(series.largestRelative)},
-        {"decimals", series.decimals ? Json(*series.decimals) : Json(nullptr)}};
+        {"equal_decimals", series.equalDecimals ? Json(*series.equalDecimals) : Json(nullptr)}};
 }
 
 Json settingJson(const std::optional<Setting>& setting)
@@ -167,8 +209,9 @@ Json runDiffJson(const diagnose::RunComparison& comparison)
     };
     const auto* first = comparison.first();
     return {{"schema", "nanscope.rundiff/1"}, {"first", first != nullptr ? seriesJson(*first) : Json(nullptr)},
-        {"series", jsonArray(comparison.series, seriesJson)}, {"only_a", comparison.onlyA},
-        {"only_b", comparison.onlyB}, {"settings", jsonArray(comparison.settings, setting)},
+        {"series", jsonArray(comparison.series, seriesJson)}, {"only_a", namesJson(comparison.onlyA)},
+        {"only_b", namesJson(comparison.onlyB)}, {"non_finite_a", badJson(comparison.badA)},
+        {"non_finite_b", badJson(comparison.badB)}, {"settings", jsonArray(comparison.settings, setting)},
         {"same_settings", comparison.sameSettings}};
 }
 

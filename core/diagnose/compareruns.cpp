@@ -31,15 +31,56 @@ std::set<Key> keysIn(const RunData& run)
     return keys;
 }
 
-/// With the rank where `all` has several of the name.
-std::vector<std::string> wordsOf(const std::set<Key>& keys, const std::set<Key>& all)
+/// A step may take longer, and no two runs take the same time.
+bool isClock(const std::string& name)
 {
-    std::vector<std::string> words;
-    for (const auto& key : keys) {
-        const bool alone = std::ranges::count_if(all, [&](const Key& other) { return other.first == key.first; }) == 1;
-        words.push_back(alone || !key.second ? key.first : fmt::format("{} of rank {}", key.first, *key.second));
+    return name == "tokens_per_second" || name == "step_time_s" || name == "mfu";
+}
+
+bool isAlone(const std::string& name, const std::set<Key>& all)
+{
+    return std::ranges::count_if(all, [&](const Key& other) { return other.first == name; }) == 1;
+}
+
+LoneSeries loneOf(const Trace& trace, const Key& key, const std::set<Key>& all)
+{
+    LoneSeries lone;
+    lone.name = key.first;
+    lone.rank = isAlone(key.first, all) ? std::nullopt : key.second;
+    lone.source = trace.source;
+    const auto bad = std::ranges::find_if(trace.points, isNonFinite, &Point::state);
+    if (bad != trace.points.end()) {
+        lone.bad = *bad;
+        lone.source = sourceOf(trace, *bad);
     }
-    return words;
+    return lone;
+}
+
+std::vector<LoneSeries> loneSeries(const RunData& run, const std::set<Key>& keys)
+{
+    const auto all = keysIn(run);
+    std::vector<LoneSeries> lone;
+    for (const auto& key : keys) {
+        lone.push_back(loneOf(traceOf(run, key.first, key.second), key, all));
+    }
+    return lone;
+}
+
+/// At one step the loss is what a reader looks for.
+bool isBefore(const LoneSeries& a, const LoneSeries& b)
+{
+    return a.bad->step != b.bad->step ? a.bad->step < b.bad->step : a.name == "loss" && b.name != "loss";
+}
+
+std::optional<LoneSeries> firstBad(const RunData& run)
+{
+    std::optional<LoneSeries> first;
+    for (auto& one : loneSeries(run, keysIn(run))) {
+        if (one.bad && !isClock(one.name) && (!first || isBefore(one, *first))) {
+            first = std::move(one);
+        }
+    }
+    return first;
 }
 
 /// A log that names no rank is held against the lowest rank of the other run: most trainers log what all ranks have.
@@ -74,7 +115,7 @@ bool printsWith(const Trace& trace, int decimals)
     });
 }
 
-/// A guess from a few round values would swallow what differs behind them.
+/// A few round values tell nothing of how a log prints.
 std::optional<int> trusted(const Trace& trace)
 {
     constexpr std::size_t enoughValues = 20;
@@ -89,16 +130,20 @@ std::optional<int> trusted(const Trace& trace)
 
 std::optional<int> coarser(std::optional<int> a, std::optional<int> b)
 {
-    return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
+    return a && b ? std::min(a, b) : std::max(a, b);
 }
 
-bool same(const Point& a, const Point& b, std::optional<int> decimals)
+bool same(const Point& a, const Point& b)
 {
-    if (a.state != b.state || a.state != PointState::finite) {
-        return a.state == b.state;
-    }
-    // Half a unit of the last printed place, with room for what the conversion itself rounds.
-    return decimals ? std::abs(a.value - b.value) <= 0.5000001 * std::pow(10.0, -*decimals) : a.value == b.value;
+    return a.state == b.state && (a.state != PointState::finite || a.value == b.value);
+}
+
+bool sameRounded(const Point& a, const Point& b, int decimals)
+{
+    // Half a unit of the last place, with room for what the conversion itself rounds.
+    return same(a, b)
+        || (a.state == PointState::finite && b.state == PointState::finite
+            && std::abs(a.value - b.value) <= 0.5000001 * std::pow(10.0, -decimals));
 }
 
 double relativeDifference(double a, double b)
@@ -110,10 +155,13 @@ double relativeDifference(double a, double b)
 void compare(SeriesComparison& out, const Point& a, const Point& b)
 {
     ++out.common;
-    if (same(a, b, out.decimals)) {
+    if (same(a, b)) {
         return;
     }
     ++out.differing;
+    if (out.equalDecimals && !sameRounded(a, b, *out.equalDecimals)) {
+        out.equalDecimals.reset();
+    }
     if (!out.first) {
         out.first = {a, b};
     }
@@ -128,7 +176,7 @@ SeriesComparison compareSeries(const std::string& name, Trace a, Trace b, std::i
 {
     SeriesComparison out;
     out.name = name;
-    out.decimals = coarser(trusted(a), trusted(b));
+    out.equalDecimals = coarser(trusted(a), trusted(b));
     auto other = b.points.begin();
     for (const auto& point : a.points) {
         while (other != b.points.end() && other->step < point.step + shift) {
@@ -137,6 +185,9 @@ SeriesComparison compareSeries(const std::string& name, Trace a, Trace b, std::i
         if (other != b.points.end() && other->step == point.step + shift) {
             compare(out, point, *other);
         }
+    }
+    if (out.differing == 0) {
+        out.equalDecimals.reset();
     }
     out.a = std::move(a);
     out.b = std::move(b);
@@ -203,8 +254,8 @@ std::string settingsSentence(const RunComparison& comparison, std::string_view n
     const bool noneA = comparison.settingsOfA == 0;
     const bool noneB = comparison.settingsOfB == 0;
     if (noneA || noneB) {
-        const auto who = noneA && noneB ? fmt::format("neither {} nor {} shows any", nameA, nameB)
-                                        : fmt::format("{} shows none", noneA ? nameA : nameB);
+        const auto who = noneA && noneB ? fmt::format("neither {} nor {} records any", nameA, nameB)
+                                        : fmt::format("{} records none", noneA ? nameA : nameB);
         return fmt::format("Settings are not compared: {}; a configuration file (JSON, YAML or TOML) in the run's "
                            "folder, or a log that prints its configuration, would show them",
             who);
@@ -234,8 +285,6 @@ const SeriesComparison* RunComparison::first() const
 
 RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift)
 {
-    // A step may take longer, and no two runs take the same time.
-    const std::set<std::string> clocks {"tokens_per_second", "step_time_s", "mfu"};
     auto inA = keysIn(a);
     auto inB = keysIn(b);
     std::vector<std::pair<Key, Key>> pairs;
@@ -252,7 +301,7 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
         // clang 14 does not let lambdas capture structured bindings.
         const Key& keyA = pair.first;
         const Key& keyB = pair.second;
-        if (clocks.contains(keyA.first)) {
+        if (isClock(keyA.first)) {
             continue;
         }
         const bool alone =
@@ -261,8 +310,10 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
             compareSeries(keyA.first, traceOf(a, keyA.first, keyA.second), traceOf(b, keyB.first, keyB.second), shift));
         out.series.back().rank = alone ? std::nullopt : keyA.second;
     }
-    out.onlyA = wordsOf(inA, keysIn(a));
-    out.onlyB = wordsOf(inB, keysIn(b));
+    out.onlyA = loneSeries(a, inA);
+    out.onlyB = loneSeries(b, inB);
+    out.badA = firstBad(a);
+    out.badB = firstBad(b);
     compareSettings(a, b, out);
     return out;
 }

@@ -27,9 +27,18 @@ struct SeriesComparison
     std::optional<std::pair<Point, Point>> first; ///< the first of those
     std::optional<std::pair<Point, Point>> largest; ///< with the largest relative difference where both are finite
     double largestRelative = 0; ///< |a - b| / max(|a|, |b|)
-    /// Values are held against each other as the coarser log prints them, where both have enough different ones to tell
-    /// that from; else to the last bit.
-    std::optional<int> decimals;
+    /// Where values differ and no longer do once rounded to so many decimals, which are all that one of the logs needs.
+    /// Values are compared as they are: how many decimals a log prints is not kept, and a round value needs few.
+    std::optional<int> equalDecimals;
+};
+
+/// A series that one of the runs does not have.
+struct LoneSeries
+{
+    std::string name;
+    std::optional<int> rank {}; ///< where its run has the name of several
+    std::string source; ///< its log
+    std::optional<Point> bad; ///< its first value that is not finite
 };
 
 struct SettingComparison
@@ -42,8 +51,11 @@ struct SettingComparison
 struct RunComparison
 {
     std::vector<SeriesComparison> series; ///< that both runs have
-    std::vector<std::string> onlyA; ///< names of series
-    std::vector<std::string> onlyB;
+    std::vector<LoneSeries> onlyA;
+    std::vector<LoneSeries> onlyB;
+    std::optional<LoneSeries>
+        badA; ///< which series of the run, of those that both have too, is the first not to be finite
+    std::optional<LoneSeries> badB;
     std::vector<SettingComparison> settings; ///< that differ; empty where either run shows none
     std::int64_t sameSettings = 0;
     std::int64_t settingsOfA = 0; ///< that the run shows at all
@@ -59,7 +71,7 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
 /// How many settings differ, or why none are compared: which run shows none, and what would show them.
 std::string settingsSentence(const RunComparison& comparison, std::string_view nameA, std::string_view nameB);
 
-/// Decimal places a log prints its values with, at most 9; none where it writes them in full or with an exponent.
+/// Decimal places that every value can be printed with, at most 9; none where one needs more.
 std::optional<int> decimalsOf(const Trace& trace);
 
 } // namespace nanscope::diagnose

@@ -45,6 +45,26 @@ TEST_F(RunDiff, NamesTheFirstStepAndBothLines)
     EXPECT_EQ(json["first"]["differing"], 1);
 }
 
+TEST_F(RunDiff, NamesTheRankThatOnlyOneRunHas)
+{
+    const auto a = runOf("a", "1.0000");
+    const auto b = m_folder / "b";
+    fs::create_directory(b);
+    writeText(b + "/console.log",
+        "[default0]:Step 0: train_loss=1.5000, grad_norm=0.2500\n"
+        "[default1]:Step 0: train_loss=1.5000, grad_norm=0.2500\n"
+        "[default0]:Step 1: train_loss=1.2500, grad_norm=0.2500\n"
+        "[default1]:Step 1: train_loss=nan, grad_norm=0.2500\n");
+    const auto text = run({"diff", a, b});
+    EXPECT_EQ(text.status, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("; only b goes non-finite: loss of rank 1 is NaN at step 1 (console.log:4)\n"));
+    EXPECT_THAT(text.out, HasSubstr("only b has: grad_norm of rank 1, loss of rank 1 (NaN at step 1)"));
+    const auto json = run({"diff", a, b, "--json"}).json();
+    EXPECT_EQ(json["non_finite_b"]["rank"], 1);
+    EXPECT_EQ(json["non_finite_b"]["line"], 4);
+    EXPECT_TRUE(json["non_finite_a"].is_null());
+}
+
 TEST_F(RunDiff, EqualRunsDifferNowhere)
 {
     const auto a = runOf("a", "1.0000");

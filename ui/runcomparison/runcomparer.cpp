@@ -32,27 +32,59 @@ Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
     return series;
 }
 
-} // namespace
-
-namespace {
-
-std::optional<FirstBad> firstBad(const RunData& run)
-{
-    std::optional<FirstBad> bad;
-    for (const Series& series : run.series) {
-        const auto found = std::ranges::find_if(series.points, diagnose::isNonFinite, &Point::state);
-        if (found != series.points.end() && (!bad || found->step < bad->point.step)) {
-            bad = {series.name, *found};
-        }
-    }
-    return bad;
-}
-
 /// With the folder around it, which tells two runs of one name apart.
 std::string longName(const RunData& run)
 {
     const std::filesystem::path root(run.root);
     return (root.parent_path().filename() / root.filename()).string();
+}
+
+/// Of several ranks the first stands for its run.
+std::set<std::string> drawRuns(ComparedRuns& runs)
+{
+    std::set<std::string> drawn;
+    for (const diagnose::SeriesComparison& one : runs.comparison.series) {
+        if (drawn.insert(one.name).second) {
+            runs.both.series.push_back(seriesOf(one.a, 0, 0));
+            runs.both.series.push_back(seriesOf(one.b, 1, runs.shift));
+        }
+    }
+    return drawn;
+}
+
+/// Which of the runs a series is drawn for.
+struct Side
+{
+    const RunData& run;
+    const std::string& name;
+    int line;
+    std::int64_t shift;
+};
+
+bool standsForRun(const diagnose::LoneSeries& bad, const ComparedRuns& runs, int line)
+{
+    const auto first = std::ranges::find(runs.comparison.series, bad.name, &diagnose::SeriesComparison::name);
+    return first != runs.comparison.series.end() && (!bad.rank || (line == 0 ? first->a : first->b).rank == bad.rank);
+}
+
+/// What goes bad first is to be seen, whether or not the other run has it.
+void drawBad(ComparedRuns& runs, std::set<std::string> names, const std::optional<diagnose::LoneSeries>& bad, Side side)
+{
+    if (!bad || standsForRun(*bad, runs, side.line)) {
+        return;
+    }
+    if (!bad->rank) {
+        runs.both.series.push_back(seriesOf(diagnose::traceOf(side.run, bad->name), side.line, side.shift));
+        return;
+    }
+    const int line = 2 + static_cast<int>(runs.others.size());
+    runs.others.push_back({side.name, *bad->rank});
+    names.insert(bad->name);
+    for (const std::string& name : names) {
+        if (const auto trace = diagnose::traceOf(side.run, name, bad->rank); !trace.empty()) {
+            runs.both.series.push_back(seriesOf(trace, line, side.shift));
+        }
+    }
 }
 
 bool isCut(const RunData& run)
@@ -76,19 +108,11 @@ std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData
         runs->nameB = b.root;
     }
     runs->shift = shift;
-    runs->badA = firstBad(a);
-    runs->badB = firstBad(b);
     runs->partial = isCut(a) || isCut(b);
     runs->comparison = diagnose::compareRuns(a, b, shift);
-    std::set<std::string> drawn;
-    for (const diagnose::SeriesComparison& one : runs->comparison.series) {
-        // Of several ranks the first stands for its run.
-        if (!drawn.insert(one.name).second) {
-            continue;
-        }
-        runs->both.series.push_back(seriesOf(one.a, 0, 0));
-        runs->both.series.push_back(seriesOf(one.b, 1, shift));
-    }
+    const auto drawn = drawRuns(*runs);
+    drawBad(*runs, drawn, runs->comparison.badA, {a, runs->nameA, 0, 0});
+    drawBad(*runs, drawn, runs->comparison.badB, {b, runs->nameB, 1, shift});
     return runs;
 }
 

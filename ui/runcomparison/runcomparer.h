@@ -14,15 +14,15 @@
 
 namespace nanscope {
 
-/// Two runs held against each other, with what a timeline needs to draw both: the first as rank 0, the other, moved by
-/// the shift, as rank 1.
-/// The first value of a run that is not finite, in any of its series.
-struct FirstBad
+/// Another rank of one of two runs.
+struct DrawnRank
 {
-    std::string series;
-    Point point;
+    std::string run;
+    int rank = 0;
 };
 
+/// Two runs held against each other, with what a timeline needs to draw both: the first as rank 0, the other, moved by
+/// the shift, as rank 1, and what else is to be seen as rank 2 and on.
 struct ComparedRuns
 {
     std::string nameA;
@@ -31,9 +31,8 @@ struct ComparedRuns
     bool same = false; ///< one folder, compared with itself
     bool partial = false; ///< one of them has more points than are read
     diagnose::RunComparison comparison;
-    std::optional<FirstBad> badA;
-    std::optional<FirstBad> badB;
     RunData both;
+    std::vector<DrawnRank> others; ///< ranks that go bad first and do not stand for their run
 };
 
 std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData& b, std::int64_t shift);

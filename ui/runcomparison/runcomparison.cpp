@@ -38,7 +38,8 @@ QString placeOfPoint(const diagnose::Trace& trace, const Point& point)
     return qstr(diagnose::placeOf(trace, point));
 }
 
-QString seriesName(const diagnose::SeriesComparison& series)
+template <class Series>
+QString seriesName(const Series& series)
 {
     const QString title = seriesTitle(series.name);
     return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
@@ -46,22 +47,31 @@ QString seriesName(const diagnose::SeriesComparison& series)
 
 QString badWords(const ComparedRuns& runs)
 {
-    const std::optional<FirstBad>& a = runs.badA;
-    const std::optional<FirstBad>& b = runs.badB;
+    const std::optional<diagnose::LoneSeries>& a = runs.comparison.badA;
+    const std::optional<diagnose::LoneSeries>& b = runs.comparison.badB;
     if (a && b) {
-        return RunComparisonWindow::tr("neither stays finite: %1 until step %2, %3 until step %4")
+        return RunComparisonWindow::tr("both go non-finite: %1 at step %2 (%3), %4 at step %5 (%6)")
             .arg(qstr(runs.nameA))
-            .arg(a->point.step)
-            .arg(qstr(runs.nameB))
-            .arg(b->point.step);
+            .arg(a->bad->step)
+            .arg(seriesName(*a), qstr(runs.nameB))
+            .arg(b->bad->step)
+            .arg(seriesName(*b));
     }
     if (!a && !b) {
         return {};
     }
-    const FirstBad& bad = a ? *a : *b;
-    return RunComparisonWindow::tr("only %1 is not finite: %2 is %3 at step %4")
-        .arg(qstr(a ? runs.nameA : runs.nameB), seriesTitle(bad.series), valueWord(bad.point))
-        .arg(bad.point.step);
+    const diagnose::LoneSeries& first = a ? *a : *b;
+    return RunComparisonWindow::tr("only %1 goes non-finite: %2 is %3 at step %4")
+        .arg(qstr(a ? runs.nameA : runs.nameB), seriesName(first), valueWord(*first.bad))
+        .arg(first.bad->step);
+}
+
+/// A log that writes fewer digits differs in each value.
+QString roundedWords(const diagnose::SeriesComparison& series)
+{
+    return series.equalDecimals
+        ? RunComparisonWindow::tr(" (all equal when rounded to %n decimals)", nullptr, *series.equalDecimals)
+        : QString();
 }
 
 QString differenceWords(const ComparedRuns& runs)
@@ -72,9 +82,11 @@ QString differenceWords(const ComparedRuns& runs)
     const diagnose::SeriesComparison* first = runs.comparison.first();
     if (first) {
         return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
-            .arg(seriesName(*first))
-            .arg(first->first->first.step)
-            .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second), qstr(runs.nameB));
+                   .arg(seriesName(*first))
+                   .arg(first->first->first.step)
+                   .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second),
+                       qstr(runs.nameB))
+            + roundedWords(*first);
     }
     const bool any = std::ranges::any_of(
         runs.comparison.series, [](const diagnose::SeriesComparison& series) { return series.common > 0; });
@@ -89,24 +101,49 @@ QString headlineOf(const ComparedRuns& runs)
     return bad.isEmpty() ? difference : QStringLiteral("%1; %2").arg(difference, bad);
 }
 
-TextTable seriesTable(const diagnose::RunComparison& comparison)
+QStringList comparedRow(const diagnose::SeriesComparison& one)
+{
+    QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
+    row << (one.first ? QString::number(one.first->first.step) : QString())
+        << (one.first ? valueWord(one.first->first) : QString())
+        << (one.first ? valueWord(one.first->second) : QString())
+        << (one.largest ? QString::number(one.largestRelative, 'g', 3) : QString())
+        << (one.largest ? QString::number(one.largest->first.step) : QString())
+        << (one.equalDecimals ? RunComparisonWindow::tr("%n decimals", nullptr, *one.equalDecimals) : QString())
+        << (one.first ? placeOfPoint(one.a, one.first->first) : QString())
+        << (one.first ? placeOfPoint(one.b, one.first->second) : QString());
+    return row;
+}
+
+/// What only one run has is not compared; what it shows is where it goes bad.
+QStringList loneRow(const diagnose::LoneSeries& one, bool ofA)
+{
+    const QString missing = RunComparisonWindow::tr("not logged");
+    const QString value = one.bad ? valueWord(*one.bad) : RunComparisonWindow::tr("finite");
+    const QString place = one.bad ? QStringLiteral("%1:%2").arg(qstr(one.source)).arg(one.bad->line) : QString();
+    QStringList row {seriesName(one), QStringLiteral("0"), QString()};
+    row << (one.bad ? QString::number(one.bad->step) : QString()) << (ofA ? value : missing) << (ofA ? missing : value)
+        << QString() << QString() << QString() << (ofA ? place : QString()) << (ofA ? QString() : place);
+    return row;
+}
+
+TextTable seriesTable(const ComparedRuns& runs)
 {
     using W = RunComparisonWindow;
+    const QString a = qstr(runs.nameA);
+    const QString b = qstr(runs.nameB);
     TextTable table;
-    table.columns = {W::tr("Series"), W::tr("Common"), W::tr("Differ"), W::tr("First step"), W::tr("This run"),
-        W::tr("Other run"), W::tr("Largest |a−b| / max"), W::tr("at step"), W::tr("Compared to"), W::tr("Line"),
-        W::tr("Other line")};
-    for (const diagnose::SeriesComparison& one : comparison.series) {
-        QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
-        row << (one.first ? QString::number(one.first->first.step) : QString())
-            << (one.first ? valueWord(one.first->first) : QString())
-            << (one.first ? valueWord(one.first->second) : QString())
-            << (one.largest ? QString::number(one.largestRelative, 'g', 3) : QString())
-            << (one.largest ? QString::number(one.largest->first.step) : QString())
-            << (one.decimals ? W::tr("%1 decimals").arg(*one.decimals) : W::tr("the last bit"))
-            << (one.first ? placeOfPoint(one.a, one.first->first) : QString())
-            << (one.first ? placeOfPoint(one.b, one.first->second) : QString());
-        table.rows.push_back(row);
+    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First step"), a, b,
+        W::tr("Largest relative difference"), W::tr("Its step"), W::tr("Equal when rounded to"),
+        W::tr("Line of %1").arg(a), W::tr("Line of %1").arg(b)};
+    for (const diagnose::SeriesComparison& one : runs.comparison.series) {
+        table.rows.push_back(comparedRow(one));
+    }
+    for (const diagnose::LoneSeries& one : runs.comparison.onlyA) {
+        table.rows.push_back(loneRow(one, true));
+    }
+    for (const diagnose::LoneSeries& one : runs.comparison.onlyB) {
+        table.rows.push_back(loneRow(one, false));
     }
     return table;
 }
@@ -116,15 +153,23 @@ QString settingWord(const std::optional<Setting>& setting)
     return setting ? qstr(setting->value) : QStringLiteral("–");
 }
 
-TextTable settingsTable(const diagnose::RunComparison& comparison)
+TextTable settingsTable(const ComparedRuns& runs)
 {
     TextTable table;
-    table.columns = {
-        RunComparisonWindow::tr("Setting"), RunComparisonWindow::tr("This run"), RunComparisonWindow::tr("Other run")};
-    for (const diagnose::SettingComparison& one : comparison.settings) {
+    table.columns = {RunComparisonWindow::tr("Setting"), qstr(runs.nameA), qstr(runs.nameB)};
+    for (const diagnose::SettingComparison& one : runs.comparison.settings) {
         table.rows.push_back({qstr(one.name), settingWord(one.a), settingWord(one.b)});
     }
     return table;
+}
+
+std::vector<QString> rankNames(const ComparedRuns& runs)
+{
+    std::vector<QString> names {qstr(runs.nameA), qstr(runs.nameB)};
+    for (const DrawnRank& other : runs.others) {
+        names.push_back(RunComparisonWindow::tr("%1, rank %2").arg(qstr(other.run)).arg(other.rank));
+    }
+    return names;
 }
 
 } // namespace
@@ -185,7 +230,7 @@ QWidget* RunComparisonWindow::buildHeader()
     m_shift->setKeyboardTracking(false);
     m_shift->setEnabled(false);
     m_shift->setToolTip(tr("How many steps the other run is ahead: 1 where it counts from 1 and this one from 0"));
-    auto* label = new QLabel(tr("Other run &ahead by"), header);
+    auto* label = new QLabel(tr("&Shift the other run by (steps)"), header);
     label->setBuddy(m_shift);
     layout->addWidget(m_headline, 1);
     layout->addWidget(m_progress);
@@ -227,7 +272,7 @@ void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
     m_headline->setText(m_runs->partial
             ? tr("%1 (only the newest points of each series were compared)").arg(headlineOf(*m_runs))
             : headlineOf(*m_runs));
-    m_timeline->nameRanks({qstr(m_runs->nameA), qstr(m_runs->nameB)});
+    m_timeline->nameRanks(rankNames(*m_runs));
     m_timeline->setRun(&m_runs->both, nullptr);
     if (const diagnose::SeriesComparison* first = m_runs->comparison.first()) {
         m_timeline->view()->setCursor(static_cast<double>(first->first->first.step));
@@ -237,8 +282,8 @@ void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
 
 void RunComparisonWindow::fillTables()
 {
-    fillTableView(*m_series, seriesTable(m_runs->comparison));
-    fillTableView(*m_settings, settingsTable(m_runs->comparison));
+    fillTableView(*m_series, seriesTable(*m_runs));
+    fillTableView(*m_settings, settingsTable(*m_runs));
     m_settings->setVisible(!m_runs->comparison.settings.empty());
     m_settingsSentence->setText(
         qstr(nanscope::diagnose::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));

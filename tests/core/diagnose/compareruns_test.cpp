@@ -12,6 +12,7 @@ namespace nanscope {
 namespace {
 
 using testing::ElementsAre;
+using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -76,28 +77,59 @@ std::vector<double> falling(int decimals)
     return values;
 }
 
-TEST(CompareRuns, AsTheCoarserLogPrints)
+/// As many values from `first` on, 0.001 apart.
+std::vector<double> thousandths(double first)
+{
+    std::vector<double> values;
+    for (int i = 0; i < 60; ++i) {
+        values.push_back(std::nearbyint((first + 0.001 * i) * 1e4) / 1e4);
+    }
+    return values;
+}
+
+TEST(CompareRuns, WhatTheLastDecimalTellsApartIsNotEqual)
+{
+    const auto out =
+        diagnose::compareRuns(runOf("grad_norm", 0, thousandths(0.4)), runOf("grad_norm", 0, thousandths(0.4004)));
+    EXPECT_EQ(out.series[0].differing, 60) << "no value of the first needs the decimal that the second differs in";
+    ASSERT_NE(out.first(), nullptr);
+    EXPECT_EQ(out.first()->first->first.step, 0);
+    EXPECT_EQ(out.first()->equalDecimals, 3);
+    const auto same = diagnose::compareRuns(runOf("loss", 0, thousandths(0.4)), runOf("loss", 0, thousandths(0.4)));
+    EXPECT_EQ(same.first(), nullptr);
+    EXPECT_EQ(same.series[0].equalDecimals, std::nullopt) << "equal anyway";
+}
+
+TEST(CompareRuns, TellsWhereRoundingMakesTwoLogsEqual)
 {
     EXPECT_EQ(diagnose::decimalsOf(traceOfValues({2.3456, 1.0, nan})), 4);
     EXPECT_EQ(diagnose::decimalsOf(traceOfValues({65536, 32768})), 0);
     EXPECT_EQ(diagnose::decimalsOf(traceOfValues({1.0 / 3})), std::nullopt);
-    const auto same = diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, falling(2)));
-    EXPECT_EQ(same.series[0].decimals, 2);
-    EXPECT_EQ(same.first(), nullptr);
+    const auto rounded = diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, falling(2)));
+    EXPECT_EQ(rounded.series[0].equalDecimals, 2);
+    ASSERT_NE(rounded.first(), nullptr);
+    EXPECT_EQ(rounded.first()->first->first.step, 1);
+    auto full = falling(4);
+    for (double& value : full) {
+        value = static_cast<float>(value);
+    }
+    EXPECT_EQ(diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, full)).series[0].equalDecimals, 4)
+        << "a file of events beside a console";
     auto other = falling(2);
     other[7] += 0.01;
-    EXPECT_EQ(
-        diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, other)).first()->first->first.step, 8);
-    const auto full = diagnose::compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
-    EXPECT_NE(full.first(), nullptr);
+    const auto apart = diagnose::compareRuns(runOf("loss", 1, falling(4)), runOf("loss", 1, other));
+    EXPECT_EQ(apart.series[0].equalDecimals, std::nullopt);
+    const auto third = diagnose::compareRuns(runOf("loss", 1, {1.0 / 3}), runOf("loss", 1, {1.0 / 3 + 1e-12}));
+    EXPECT_NE(third.first(), nullptr);
 }
 
-TEST(CompareRuns, AFewRoundValuesAreNoPrecision)
+TEST(CompareRuns, AFewRoundValuesAreNotRounded)
 {
     const auto loss =
         diagnose::compareRuns(runOf("loss", 1, constant(50, 2.0)), runOf("loss", 1, constant(50, 2.4999)));
     ASSERT_NE(loss.first(), nullptr);
     EXPECT_EQ(loss.series[0].differing, 50);
+    EXPECT_EQ(loss.series[0].equalDecimals, std::nullopt);
     EXPECT_NE(diagnose::compareRuns(runOf("lr", 1, {3e-4}), runOf("lr", 1, {3.4e-4})).first(), nullptr);
 }
 
@@ -121,7 +153,14 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     ASSERT_EQ(lowest.series.size(), 1U) << "a log without a rank is held against the lowest";
     EXPECT_EQ(lowest.series[0].a.rank, 0);
     EXPECT_EQ(lowest.series[0].differing, 1);
-    EXPECT_THAT(lowest.onlyA, ElementsAre("loss of rank 1"));
+    ASSERT_THAT(lowest.onlyA, SizeIs(1));
+    EXPECT_EQ(lowest.onlyA[0].name, "loss");
+    EXPECT_EQ(lowest.onlyA[0].rank, 1);
+    ASSERT_TRUE(lowest.onlyA[0].bad);
+    EXPECT_EQ(lowest.onlyA[0].bad->step, 2);
+    ASSERT_TRUE(lowest.badA);
+    EXPECT_EQ(lowest.badA->rank, 1);
+    EXPECT_FALSE(lowest.badB);
     EXPECT_EQ(diagnose::compareRuns(unranked, b).series.at(0).b.rank, 0);
     auto ranked = runOf("loss", 1, {1, 2, 3});
     ranked.series[0].rank = 1;
@@ -131,6 +170,17 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     mixed.series.push_back(rank1);
     mixed.series[1].rank = 3;
     EXPECT_THAT(diagnose::compareRuns(mixed, ranked).series, SizeIs(1)) << "rank 3 is not rank 2";
+}
+
+TEST(CompareRuns, TheFirstBadValueIsTheLossRatherThanAClock)
+{
+    RunData run;
+    run.series = {seriesOf("grad_norm", 1, {1, nan}), seriesOf("loss", 1, {1, nan}), seriesOf("mfu", 1, {nan, 1})};
+    const auto out = diagnose::compareRuns(run, runOf("loss", 1, {1, 1}));
+    ASSERT_TRUE(out.badA);
+    EXPECT_EQ(out.badA->name, "loss");
+    EXPECT_EQ(out.badA->rank, std::nullopt) << "the only one";
+    EXPECT_EQ(out.badA->bad->step, 2);
 }
 
 TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
@@ -147,8 +197,8 @@ TEST(CompareRuns, TheEarliestSeriesIsNamedFirst)
     ASSERT_NE(out.first(), nullptr);
     EXPECT_EQ(out.first()->name, "grad_norm");
     EXPECT_THAT(out.series, SizeIs(2)) << "clocks are not compared";
-    EXPECT_THAT(out.onlyA, ElementsAre("z_loss"));
-    EXPECT_THAT(out.onlyB, ElementsAre("mfu"));
+    EXPECT_THAT(out.onlyA, ElementsAre(Field(&diagnose::LoneSeries::name, "z_loss")));
+    EXPECT_THAT(out.onlyB, ElementsAre(Field(&diagnose::LoneSeries::name, "mfu")));
 }
 
 TEST(CompareRuns, SettingsThatDiffer)
@@ -173,14 +223,14 @@ TEST(CompareRuns, TellsWhichRunShowsNoSettings)
 {
     auto a = runOf("loss", 1, {1});
     auto b = a;
-    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 54),
-        "Settings are not compared: neither x nor y shows any; ");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 56),
+        "Settings are not compared: neither x nor y records any; ");
     a.settings = {{"lr", "1e-3", {}, "config.json", 2}};
     EXPECT_EQ(diagnose::compareRuns(a, b).settingsOfA, 1);
-    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 41),
-        "Settings are not compared: y shows none; ");
-    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(b, a), "x", "y").substr(0, 41),
-        "Settings are not compared: x shows none; ");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y").substr(0, 43),
+        "Settings are not compared: y records none; ");
+    EXPECT_EQ(diagnose::settingsSentence(diagnose::compareRuns(b, a), "x", "y").substr(0, 43),
+        "Settings are not compared: x records none; ");
     b.settings = a.settings;
     EXPECT_EQ(
         diagnose::settingsSentence(diagnose::compareRuns(a, b), "x", "y"), "The one setting of both runs is equal");

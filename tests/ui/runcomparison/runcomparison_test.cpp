@@ -46,17 +46,18 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b; only b is not finite: Loss is NaN at step 3"));
+        QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b; only b goes non-finite: Loss is NaN at step 3"));
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan, nan}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral(
-            "Loss differs from step 2 on: NaN in a, 2.5 in b; neither stays finite: a until step 2, b until step 3"));
+        QStringLiteral("Loss differs from step 2 on: NaN in a, 2.5 in b; both go non-finite: a at step 2 (Loss), b at "
+                       "step 3 (Loss)"));
     RunData withNorm = runOf("b", 1, {3, 2.5});
     withNorm.series.push_back(withNorm.series[0]);
     withNorm.series[1].name = "grad_norm";
     withNorm.series[1].points[0] = {1, nan, PointState::nan, 10};
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan}), withNorm, 0));
-    EXPECT_TRUE(window.headline().contains(QStringLiteral("neither stays finite"))) << "in what one of them logs alone";
+    EXPECT_TRUE(window.headline().contains(QStringLiteral("b at step 1 (")))
+        << "in what one of them logs alone";
     RunData itself = runOf("a", 1, {3, nan});
     itself.root = "/runs/a";
     window.setRuns(comparedRuns(itself, itself, 0));
@@ -71,6 +72,39 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     EXPECT_EQ(cell(*window.series(), 0, 10), QStringLiteral("b.log:10"));
     EXPECT_EQ(cell(*window.settings(), 0, 2), QStringLiteral("6e-4"));
     EXPECT_EQ(window.timeline()->view()->cursor(), 3.0);
+}
+
+TEST(RunComparison, ARankThatOnlyOneRunHasIsSeenWhereItGoesBad)
+{
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    RunData two = runOf("two", 1, {3, 2.5, 2});
+    two.series[0].rank = 0;
+    Series rank1 = runOf("two", 1, {3, nan, nan}).series[0];
+    rank1.rank = 1;
+    two.series.push_back(rank1);
+    RunComparisonWindow window;
+    window.setRuns(comparedRuns(runOf("one", 1, {3, 2.5, 2}), two, 0));
+    EXPECT_EQ(window.headline(),
+        QStringLiteral("No value differs at the steps that both logs have; "
+                       "only two goes non-finite: Loss of rank 1 is NaN at step 2"));
+    EXPECT_EQ(cell(*window.series(), 1, 0), QStringLiteral("Loss of rank 1"));
+    EXPECT_EQ(cell(*window.series(), 1, 3), QStringLiteral("2"));
+    EXPECT_EQ(cell(*window.series(), 1, 4), QStringLiteral("not logged"));
+    EXPECT_EQ(cell(*window.series(), 1, 5), QStringLiteral("NaN"));
+    EXPECT_EQ(cell(*window.series(), 1, 10), QStringLiteral("two.log:10"));
+    const auto& lines = window.timeline()->chart("loss")->lines();
+    ASSERT_EQ(lines.size(), 3U);
+    EXPECT_EQ(lines[2].label, QStringLiteral("two, rank 1"));
+}
+
+TEST(RunComparison, ColumnsBearTheNamesOfTheRuns)
+{
+    RunComparisonWindow window;
+    window.setRuns(comparedRuns(runOf("a", 1, {3, 2}), runOf("b", 1, {3, 2}), 0));
+    const QAbstractItemModel* series = window.series()->model();
+    EXPECT_EQ(series->headerData(4, Qt::Horizontal).toString(), QStringLiteral("a"));
+    EXPECT_EQ(series->headerData(10, Qt::Horizontal).toString(), QStringLiteral("Line of b"));
+    EXPECT_EQ(window.settings()->model()->headerData(2, Qt::Horizontal).toString(), QStringLiteral("b"));
 }
 
 TEST(RunComparison, BothCurvesAreOnOneAxisUnderTheirNames)
@@ -97,7 +131,7 @@ TEST(RunComparison, SaysWhichRunShowsNoSettingsInsteadOfAnEmptyTable)
     EXPECT_FALSE(window.settings()->isHidden());
     b.settings.clear();
     window.setRuns(comparedRuns(a, b, 0));
-    EXPECT_TRUE(window.settingsSentence().startsWith(QStringLiteral("Settings are not compared: b shows none")))
+    EXPECT_TRUE(window.settingsSentence().startsWith(QStringLiteral("Settings are not compared: b records none")))
         << window.settingsSentence().toStdString();
     EXPECT_TRUE(window.settingsSentence().contains(QStringLiteral("would show them")));
     EXPECT_TRUE(window.settings()->isHidden());
