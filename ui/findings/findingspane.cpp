@@ -248,8 +248,10 @@ QToolButton* FindingsPane::chip(FindingState state)
     return std::ranges::find(m_chips, state, &Chip::state)->button;
 }
 
-void FindingsPane::setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest)
+void FindingsPane::setFindings(
+    const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest, bool complete)
 {
+    m_complete = complete;
     showNewest(*m_newest, newest);
     const Finding* shown = selected();
     const QString id = shown ? qstr(shown->id) : QString();
@@ -328,12 +330,25 @@ void FindingsPane::showDetail()
         m_detail->setHtml(detailHtml(*finding));
         return;
     }
-    const bool judged = m_model->count(FindingState::clear) + m_model->count(FindingState::notCheckable) > 0;
-    m_detail->setHtml(muted(judged
-            ? tr(
-                "None of the patterns that are looked for is in this run. A NaN alone is none: the answer card has it. "
-                "The buttons above show what was looked for.")
-            : tr("What the logs tell besides the captures stands here once they are judged.")));
+    m_detail->setHtml(muted(emptyText()));
+}
+
+/// What stands there where no finding is selected.
+QString FindingsPane::emptyText() const
+{
+    const int clear = m_model->count(FindingState::clear);
+    const int notCheckable = m_model->count(FindingState::notCheckable);
+    const int found = m_model->count(FindingState::fired) + m_model->count(FindingState::silenced);
+    if (clear + notCheckable + found == 0) {
+        return tr("What the logs tell besides the captures stands here once they are judged.");
+    }
+    if (found > 0) {
+        return tr("Select a finding to read about it. The buttons above choose what is listed.");
+    }
+    const QString counts =
+        tr("%1 are ruled out, %2 could not be checked. The buttons above list them.").arg(clear).arg(notCheckable);
+    return m_complete ? tr("No known pattern was found: %1").arg(counts)
+                      : tr("No known pattern was found so far, and the run is not judged to the end: %1").arg(counts);
 }
 
 void FindingsPane::changeEvent(QEvent* event)

@@ -32,8 +32,9 @@ class FindingsPane : public PaneFrame
 public:
     explicit FindingsPane(QWidget* parent = nullptr);
 
-    /// `newest` as in showNewest().
-    void setFindings(const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest = {});
+    /// `newest` as in showNewest(). Not `complete` while some are still looked for.
+    void setFindings(
+        const std::vector<Finding>& findings, const std::optional<std::int64_t>& newest = {}, bool complete = true);
 
     /// What the findings were asked by.
     void setChoices(const diagnose::FindingChoices& choices);
@@ -83,6 +84,7 @@ private:
     void hideEmptyColumns();
     void selectRow(int row);
     void showDetail();
+    QString emptyText() const;
 
     FindingModel* m_model;
     QTableView* m_view;
@@ -94,6 +96,7 @@ private:
     QPushButton* m_silence;
     QAction* m_silenceAction = nullptr;
     diagnose::FindingChoices m_choices;
+    bool m_complete = true;
     int m_leftRow = 0; ///< of what was silenced or shown again: the next one there is selected
     std::vector<Chip> m_chips;
 };

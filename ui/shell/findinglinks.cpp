@@ -76,7 +76,9 @@ void FindingLinks::fillFindings()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.findings->setChoices(loaded.choices);
-    m_panes.findings->setFindings(loaded.known()->findings, loaded.diagnosis ? loaded.newestPoints : std::nullopt);
+    const bool complete = loaded.diagnosis && loaded.diagnosis->stopped.empty();
+    m_panes.findings->setFindings(
+        loaded.known()->findings, loaded.diagnosis ? loaded.newestPoints : std::nullopt, complete);
     const QString wait = m_workspace.judging() ? tr("This rule is asked once the run is judged")
                                                : tr("Looking for spikes by this rule…");
     m_panes.findings->setWaiting(m_workspace.awaitsFindings() ? wait : QString());

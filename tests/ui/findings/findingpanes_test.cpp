@@ -276,8 +276,14 @@ TEST(FindingsPane, SaysWhyItIsEmpty)
 {
     FindingsPane pane;
     EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("once they are judged")));
-    pane.setFindings({findingOf("P2", FindingState::clear)});
-    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("None of the patterns")));
+    pane.setFindings({findingOf("P2", FindingState::clear), findingOf("P3", FindingState::notCheckable)});
+    EXPECT_EQ(pane.detail()->toPlainText(),
+        QStringLiteral("No known pattern was found: 1 are ruled out, 1 could not be checked. The buttons above list "
+                       "them."));
+    pane.setFindings({findingOf("P3", FindingState::notCheckable)}, {}, false);
+    EXPECT_TRUE(pane.detail()->toPlainText().contains(QStringLiteral("so far")));
+    pane.setFindings({findingOf("P2", FindingState::silenced), findingOf("P3", FindingState::clear)});
+    EXPECT_FALSE(pane.detail()->toPlainText().contains(QStringLiteral("No known pattern")));
 }
 
 TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)
