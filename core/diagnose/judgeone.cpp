@@ -41,6 +41,12 @@ bool isRead(const Capture* capture)
     return capture != nullptr && capture->hasTensors() && !capture->overwritten;
 }
 
+bool leftUnjudged(const Diagnosis& diagnosis, const CaptureVerdict& verdict, const Capture& capture)
+{
+    return !diagnosis.stopped.empty() && !verdict.facts.replayed && verdict.unread.empty()
+        && needsReplay(verdict, capture) && isRead(&capture);
+}
+
 namespace {
 
 bool isBirth(const CaptureVerdict& verdict)

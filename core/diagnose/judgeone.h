@@ -20,6 +20,9 @@ bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);
 /// Whether the file is read at all.
 bool isRead(const Capture* capture);
 
+/// Whether the diagnosis was stopped before it came to this one.
+bool leftUnjudged(const Diagnosis& diagnosis, const CaptureVerdict& verdict, const Capture& capture);
+
 /// What is said of one that is not.
 void judgeUnread(CaptureVerdict& verdict, const Capture& capture);
 

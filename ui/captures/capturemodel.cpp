@@ -9,6 +9,7 @@
 #include <QSet>
 
 #include "core/base/text.h"
+#include "core/diagnose/judgeone.h"
 #include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 #include "ui/shared/roles.h"
@@ -61,10 +62,14 @@ private:
     std::unordered_map<std::string_view, const CaptureVerdict*> m_byFile;
 };
 
-QString judgedText(const CaptureVerdict* verdict, const VerdictIndex& index)
+QString judgedText(
+    const CaptureVerdict* verdict, const Capture& capture, const Diagnosis* diagnosis, const VerdictIndex& index)
 {
     if (!verdict || (verdict->summary.empty() && verdict->blame == Blame::undecided)) {
         return QStringLiteral("…");
+    }
+    if (diagnosis && diagnose::leftUnjudged(*diagnosis, *verdict, capture)) {
+        return CaptureModel::tr("not judged");
     }
     // The role says "downstream" already; the cause is news.
     const CaptureVerdict* cause =
@@ -102,7 +107,7 @@ void CaptureModel::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
     QSet<QString> texts;
     for (Row& row : m_rows) {
         row.verdict = verdicts.of(captureOf(row));
-        row.judged = *texts.insert(judgedText(row.verdict, verdicts));
+        row.judged = *texts.insert(judgedText(row.verdict, captureOf(row), diagnosis.get(), verdicts));
         row.search.clear();
     }
     m_diagnosis = std::move(diagnosis);
@@ -118,8 +123,9 @@ void CaptureModel::addRows()
     QSet<QString> texts;
     const int count = m_run ? static_cast<int>(m_run->captures.size()) : 0;
     for (int i = 0; i < count; ++i) {
-        const CaptureVerdict* verdict = index.of(m_run->captures[static_cast<std::size_t>(i)]);
-        m_rows.push_back({i, verdict, *texts.insert(judgedText(verdict, index)), {}});
+        const Capture& capture = m_run->captures[static_cast<std::size_t>(i)];
+        const CaptureVerdict* verdict = index.of(capture);
+        m_rows.push_back({i, verdict, *texts.insert(judgedText(verdict, capture, m_diagnosis.get(), index)), {}});
     }
     // Verdicts lie in the order they should be shown in; what has none yet goes to the end.
     std::ranges::stable_sort(m_rows, [](const Row& a, const Row& b) {
