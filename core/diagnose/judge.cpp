@@ -324,7 +324,9 @@ private:
         const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
             auto progress = progressOf(variant, precision, matrix.stored);
             // Of many captures the share of all of them says more.
-            if (m_run.captures.size() == 1) {
+            constexpr std::size_t few = 20;
+            if (m_run.captures.size() <= few) {
+                progress.phase = judgingPhase();
                 progress.done = static_cast<std::int64_t>(place.done);
                 progress.total = static_cast<std::int64_t>(place.all);
                 progress.unit = "comparisons";
@@ -657,6 +659,13 @@ private:
                 progress.unit = "plausible variants";
                 m_job.progress(progress);
             }};
+    }
+
+    /// "judge", and of several captures which one.
+    std::string judgingPhase() const
+    {
+        return m_run.captures.size() == 1 ? std::string("judge")
+                                          : fmt::format("judge capture {} of {}:", m_done + 1, m_run.captures.size());
     }
 
     Progress progressOf(const replay::Variant& variant, Precision precision, const Capture& stored) const

@@ -421,6 +421,7 @@ TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
     addUnwritten("b.pt");
     std::vector<std::int64_t> done;
     std::vector<std::int64_t> members;
+    std::vector<std::int64_t> comparisons;
     JobContext job;
     job.progress = [&](const Progress& p) {
         EXPECT_EQ(p.job, "diagnose");
@@ -430,12 +431,19 @@ TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
             members.push_back(p.done);
             return;
         }
+        if (p.unit == "comparisons") {
+            EXPECT_EQ(p.phase, done.back() == 0 ? "judge capture 1 of 2:" : "judge capture 2 of 2:");
+            EXPECT_LE(p.done, p.total);
+            comparisons.push_back(p.done);
+            return;
+        }
         EXPECT_EQ(p.total, 2);
         EXPECT_EQ(p.unit, "captures");
         done.push_back(p.done);
     };
     ASSERT_TRUE(diagnose::diagnose(m_run, {}, job));
     EXPECT_FALSE(members.empty()) << "how far the replays of one capture are";
+    EXPECT_FALSE(comparisons.empty()) << "and what comes before them";
     EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
     EXPECT_EQ(done.front(), 0);
     EXPECT_EQ(done.back(), 1);
