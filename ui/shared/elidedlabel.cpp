@@ -76,6 +76,12 @@ void ElidedLabel::setFullText(const QString& text)
     elide();
 }
 
+void ElidedLabel::setDetails(const QString& details)
+{
+    m_details = details;
+    elide();
+}
+
 void ElidedLabel::setLines(int lines, int most)
 {
     if (m_least == lines && m_most == std::max(lines, most)) {
@@ -90,12 +96,15 @@ void ElidedLabel::setLines(int lines, int most)
 
 QSize ElidedLabel::minimumSizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3, heightOfLines()};
+    const QMargins around = contentsMargins();
+    const int least = fontMetrics().horizontalAdvance(QLatin1Char('m')) * 3 + around.left() + around.right();
+    return {std::min(least, sizeHint().width()), heightOfLines()};
 }
 
 QSize ElidedLabel::sizeHint() const
 {
-    return {fontMetrics().horizontalAdvance(m_text) + 2, heightOfLines()};
+    const QMargins around = contentsMargins(); // of a style sheet, too
+    return {fontMetrics().horizontalAdvance(m_text) + 2 + around.left() + around.right(), heightOfLines()};
 }
 
 /// With the padding that a style sheet gives the label.
@@ -113,10 +122,10 @@ void ElidedLabel::resizeEvent(QResizeEvent* event)
 /// As many lines as the text takes at this width.
 void ElidedLabel::fit()
 {
-    if (m_most == m_least || width() <= 0) {
+    if (m_most == m_least || contentsRect().width() <= 0) {
         return;
     }
-    const QString shown = elidedLines(m_text, font(), width(), m_most, m_mode);
+    const QString shown = elidedLines(m_text, font(), contentsRect().width(), m_most, m_mode);
     const int lines = std::clamp(static_cast<int>(shown.count(QLatin1Char('\n'))) + 1, m_least, m_most);
     if (std::exchange(m_lines, lines) != lines) {
         updateGeometry();
@@ -127,9 +136,12 @@ void ElidedLabel::elide()
 {
     fit();
     static const QRegularExpression breaks(QStringLiteral("\\s"));
-    const QString shown = elidedLines(m_text, font(), width(), m_lines, m_mode);
+    const QString shown = elidedLines(m_text, font(), contentsRect().width(), m_lines, m_mode);
     setText(shown);
-    setToolTip(QString(shown).remove(breaks) == QString(m_text).remove(breaks) ? QString() : plainTip(m_text));
+    const bool whole = QString(shown).remove(breaks) == QString(m_text).remove(breaks);
+    QStringList tip {whole ? QString() : m_text, m_details};
+    tip.removeAll(QString());
+    setToolTip(tip.isEmpty() ? QString() : plainTip(tip.join(QLatin1Char('\n'))));
 }
 
 } // namespace nanscope

@@ -10,7 +10,7 @@ namespace nanscope {
 QString elidedLines(
     const QString& text, const QFont& font, int width, int lines, Qt::TextElideMode mode = Qt::ElideRight);
 
-/// One line, or a few, that end in "…" instead of being cut; the whole text is its tool tip then.
+/// One line, or a few, that end in "…" instead of being cut; the whole text is in its tool tip then.
 class ElidedLabel : public QLabel
 {
     Q_OBJECT
@@ -20,6 +20,8 @@ public:
 
     void setFullText(const QString& text);
     QString fullText() const { return m_text; }
+    /// What its tool tip says besides.
+    void setDetails(const QString& details);
     /// So many lines it is high, whatever it says; 1 unless told. Where the text takes more at its width, up to `most`.
     void setLines(int lines, int most = 0);
     int lines() const { return m_lines; }
@@ -35,6 +37,7 @@ private:
     int heightOfLines() const;
 
     QString m_text;
+    QString m_details;
     int m_lines = 1; ///< it is high
     int m_least = 1;
     int m_most = 1;

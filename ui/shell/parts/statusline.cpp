@@ -53,11 +53,11 @@ std::optional<double> TimeLeft::after(const Progress& progress, std::int64_t now
 
 StatusLine::StatusLine(QStatusBar& bar)
     : m_bar(bar)
-    , m_worker(new QLabel)
-    , m_session(new QLabel)
-    , m_known(new QLabel)
-    , m_listed(new QLabel)
-    , m_phase(new QLabel)
+    , m_worker(new ElidedLabel)
+    , m_session(new ElidedLabel)
+    , m_known(new ElidedLabel)
+    , m_listed(new ElidedLabel)
+    , m_phase(new ElidedLabel)
     , m_progress(new QProgressBar)
     , m_readout(new ElidedLabel)
 {
@@ -77,7 +77,7 @@ StatusLine::StatusLine(QStatusBar& bar)
         &bar, &QStatusBar::messageChanged, parts, [parts](const QString& tip) { parts->setVisible(tip.isEmpty()); });
     auto* row = new QHBoxLayout(parts);
     row->setContentsMargins(0, 0, 0, 0);
-    for (QLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
+    for (ElidedLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
         label->setTextFormat(Qt::PlainText);
         row->addWidget(label);
     }
@@ -90,8 +90,8 @@ StatusLine::StatusLine(QStatusBar& bar)
 
 void StatusLine::setWorker(const QString& text, const QString& details)
 {
-    m_worker->setText(text);
-    m_worker->setToolTip(plainTip(details));
+    m_worker->setFullText(text);
+    m_worker->setDetails(details);
 }
 
 void StatusLine::setSession(const QString& path)
@@ -102,29 +102,28 @@ void StatusLine::setSession(const QString& path)
     if (!path.isEmpty()) {
         m_sessionFile.addPath(path);
     }
-    m_session->setText(path.isEmpty() ? tr("No session") : tr("Session saved"));
-    m_session->setToolTip(plainTip(path));
+    m_session->setFullText(path.isEmpty() ? tr("No session") : tr("Session saved"));
+    m_session->setDetails(path);
 }
 
 void StatusLine::onSessionFileChanged(const QString& path)
 {
     if (!QFileInfo::exists(path)) {
-        m_session->setText(tr("Session deleted"));
-        m_session->setToolTip(
-            plainTip(tr("Rescan keeps what the window holds of it in a new one. It was %1").arg(path)));
+        m_session->setFullText(tr("Session deleted"));
+        m_session->setDetails(tr("Rescan keeps what the window holds of it in a new one. It was %1").arg(path));
     }
 }
 
 void StatusLine::setKnown(const QString& text, const QString& details)
 {
-    m_known->setText(text);
-    m_known->setToolTip(plainTip(details));
+    m_known->setFullText(text);
+    m_known->setDetails(details);
     m_known->setVisible(!text.isEmpty());
 }
 
 void StatusLine::setListed(const QString& text)
 {
-    m_listed->setText(text);
+    m_listed->setFullText(text);
 }
 
 void StatusLine::setReadout(const QString& text)
@@ -134,17 +133,19 @@ void StatusLine::setReadout(const QString& text)
 
 void StatusLine::say(const QString& text)
 {
-    m_phase->setText(text);
+    m_phase->setFullText(text);
     m_bar.clearMessage();
     m_tellsProgress = false;
 }
 
 void StatusLine::showProgress(const Progress& progress, bool busy)
 {
-    // A tip that came before would hide how far it is.
-    if (busy) {
-        m_bar.clearMessage();
+    // A last word of a job that has ended or was cancelled.
+    if (!busy) {
+        return;
     }
+    // A tip that came before would hide how far it is.
+    m_bar.clearMessage();
     QString text = qstr(progress.phase.empty() ? progress.job : progress.phase);
     if (progress.total > 0) {
         text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
@@ -154,24 +155,33 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
         text += QStringLiteral(" · ") + m_phase->fontMetrics().elidedText(message, Qt::ElideRight, mostMessage);
     }
     const auto left = m_left.after(progress, m_clock.elapsed());
-    m_phase->setText(left && busy ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
+    m_phase->setFullText(left ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
     m_tellsProgress = true;
     // One that is all of it has no share that is done: the bar only moves.
     const bool shares = progress.total > 1;
     m_progress->setRange(0, shares ? barValue(progress.total, progress.total) : 0);
     m_progress->setValue(shares ? barValue(progress.done, progress.total) : 0);
-    m_progress->setVisible(busy);
+    m_progress->show();
 }
 
-void StatusLine::setBusy(bool busy)
+void StatusLine::setBusy(bool running, bool awaited)
 {
+    const bool busy = running || awaited;
     if (!busy && std::exchange(m_tellsProgress, false)) {
-        m_phase->clear();
+        m_phase->setFullText({});
     }
     if (!busy) {
         m_left = {}; // the next job may have the same name, and time passes until it begins
     }
-    m_progress->setVisible(busy);
+    // A film is mostly there at once: a bar that only flashes tells nothing.
+    if (running || !awaited) {
+        m_progress->setVisible(running);
+    }
+}
+
+QString StatusLine::phase() const
+{
+    return m_phase->fullText();
 }
 
 } // namespace nanscope

@@ -10,7 +10,6 @@
 #include <QElapsedTimer>
 #include <QFileSystemWatcher>
 
-class QLabel;
 class QProgressBar;
 class QStatusBar;
 
@@ -52,18 +51,19 @@ public:
     void setReadout(const QString& text);
     void say(const QString& text);
     void showProgress(const Progress& progress, bool busy);
-    /// Hides the bar, and what it said, once nothing runs any more.
-    void setBusy(bool busy);
+    /// Shows the bar where a job runs, and hides it, with what it said, once nothing is running or waited for any more.
+    void setBusy(bool running, bool awaited);
+    QString phase() const;
 
 private:
     void onSessionFileChanged(const QString& path);
 
     QStatusBar& m_bar;
-    QLabel* m_worker;
-    QLabel* m_session;
-    QLabel* m_known;
-    QLabel* m_listed;
-    QLabel* m_phase;
+    ElidedLabel* m_worker;
+    ElidedLabel* m_session;
+    ElidedLabel* m_known;
+    ElidedLabel* m_listed;
+    ElidedLabel* m_phase;
     QProgressBar* m_progress;
     ElidedLabel* m_readout;
     TimeLeft m_left;
