@@ -58,6 +58,12 @@ void dropEmptySession(const LoadedRun& run)
     }
 }
 
+/// Its input was bad already, and so is every replay of it.
+bool followsFromAnother(const CaptureVerdict* judged)
+{
+    return judged && judged->role == Role::downstream;
+}
+
 QStringList problemsOf(const RunData& run)
 {
     QStringList lines;
@@ -81,6 +87,7 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     m_finder.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
+    connectProgress();
 }
 
 Workspace::~Workspace()
@@ -97,7 +104,6 @@ Workspace::~Workspace()
 
 void Workspace::connectJobs()
 {
-    connect(&m_loader, &RunLoader::progressed, this, &Workspace::progressed);
     connect(&m_loader, &RunLoader::loaded, this, &Workspace::onLoaded);
     connect(&m_loader, &RunLoader::arrived, this, &Workspace::onArrived);
     connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
@@ -112,7 +118,8 @@ void Workspace::connectJobs()
         }
     });
     connect(&m_follower, &FolderFollower::changed, this, &Workspace::onFolderChanged);
-    connect(&m_loader, &RunLoader::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
+    connect(&m_loader, &RunLoader::cancelled, this,
+        [this] { Q_EMIT note(m_judging ? tr("Judging cancelled") : tr("Reading cancelled")); });
     connect(&m_loader, &RunLoader::failed, this, [this](const Error& error) {
         follow();
         Q_EMIT problem(qstr(sentence(error)), {});
@@ -123,7 +130,6 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
     connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
-    connect(&m_film, &CellFilm::progressed, this, &Workspace::progressed);
     connect(&m_verify, &VerifyJob::verified, this, &Workspace::onVerified);
     connect(&m_verify, &VerifyJob::failed, this, [this](const QString& sentence) { Q_EMIT problem(sentence, {}); });
     connect(&m_cliff, &CliffLoader::ready, this, &Workspace::onCliff);
@@ -132,15 +138,15 @@ void Workspace::connectJobs()
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
     m_beside.setSweeping(false);
-    connect(&m_beside, &CellFilm::progressed, this, &Workspace::progressed);
+    connect(&m_beside, &CellFilm::changed, this, &Workspace::stateChanged);
+    connect(&m_beside, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_service, &ReplayService::stateChanged, &m_loader, [this] { m_loader.replayOn(m_service.firstGpu()); });
     connect(&m_service, &ReplayService::stateChanged, this, &Workspace::stateChanged);
-    connect(&m_service, &ReplayService::progressed, this, &Workspace::progressed);
     connect(&m_service, &ReplayService::cellDone, this, &Workspace::onCell);
     connect(&m_service, &ReplayService::finished, this, &Workspace::onSweepDone);
     connect(&m_service, &ReplayService::cancelled, this, [this] {
+        Q_EMIT note(m_sweep.size() > 1 ? tr("Sweep cancelled") : tr("Replay cancelled"));
         m_sweep.clear();
-        Q_EMIT note(tr("Cancelled"));
     });
     connect(&m_service, &ReplayService::failed, this, &Workspace::onServiceFailed);
 }
@@ -153,9 +159,27 @@ void Workspace::connectReporter()
     connect(&m_reporter, &Reporter::problem, this, &Workspace::problem);
     connect(this, &Workspace::userFilesChanged, &m_reporter, &Reporter::subjectChanged);
     connect(this, &Workspace::findingsChanged, &m_reporter, &Reporter::subjectChanged);
-    connect(&m_reporter, &Reporter::progressed, this, &Workspace::progressed);
     connect(&m_reporter, &Reporter::savingChanged, this, &Workspace::stateChanged);
-    connect(&m_reporter, &Reporter::cancelled, this, [this] { Q_EMIT note(tr("Cancelled")); });
+    connect(&m_reporter, &Reporter::cancelled, this, [this] { Q_EMIT note(tr("Saving cancelled")); });
+}
+
+/// Of jobs that run at once one is told of: the one that cancel() would stop.
+void Workspace::connectProgress()
+{
+    const auto tell = [this](auto& job, auto signal, auto isForemost) {
+        connect(&job, signal, this, [this, isForemost](const Progress& progress) {
+            if (isForemost(foremost())) {
+                Q_EMIT progressed(progress);
+            }
+        });
+    };
+    const auto is = [](Task task) { return [task](Task foremost) { return foremost == task; }; };
+    tell(m_loader, &RunLoader::progressed,
+        [](Task foremost) { return foremost == Task::reading || foremost == Task::judging; });
+    tell(m_service, &ReplayService::progressed, is(Task::sweep));
+    tell(m_film, &CellFilm::progressed, is(Task::film));
+    tell(m_beside, &CellFilm::progressed, is(Task::secondFilm));
+    tell(m_reporter, &Reporter::progressed, is(Task::saving));
 }
 
 void Workspace::select(int capture)
@@ -211,12 +235,7 @@ bool Workspace::lacksVerdict() const
         return false;
     }
     const CaptureVerdict* judged = verdict();
-    if (!judged || judged->summary.empty()) {
-        return true;
-    }
-    const bool stopped = !m_loaded.known()->stopped.empty();
-    return stopped && !judged->facts.replayed && judged->unread.empty() && diagnose::needsReplay(*judged, *shown)
-        && diagnose::isRead(shown);
+    return !judged || judged->summary.empty() || diagnose::leftUnjudged(*m_loaded.known(), *judged, *shown);
 }
 
 std::optional<CaptureVerdict> Workspace::tickedVerdict() const
@@ -248,10 +267,50 @@ int Workspace::causeOf(const CaptureVerdict& verdict) const
     return found == captures.end() ? -1 : static_cast<int>(found - captures.begin());
 }
 
+Workspace::Task Workspace::foremost() const
+{
+    if (m_reporter.saving()) {
+        return Task::saving;
+    }
+    if (m_service.running()) {
+        return Task::sweep;
+    }
+    if (m_film.awaitsReplay()) {
+        return Task::film;
+    }
+    if (m_beside.awaitsReplay()) {
+        return Task::secondFilm;
+    }
+    if (m_loader.busy()) {
+        return m_judging ? Task::judging : Task::reading;
+    }
+    return Task::none;
+}
+
 void Workspace::cancel()
 {
-    m_reporter.cancel();
-    cancelReplays();
+    switch (foremost()) {
+    case Task::saving:
+        m_reporter.cancel();
+        break;
+    case Task::sweep:
+        m_service.cancel();
+        break;
+    case Task::film:
+        m_film.cancelReplay();
+        Q_EMIT note(tr("Replay cancelled"));
+        break;
+    case Task::secondFilm:
+        m_beside.cancelReplay();
+        Q_EMIT note(tr("Replay cancelled"));
+        break;
+    case Task::reading:
+    case Task::judging:
+        m_loader.cancel();
+        break;
+    case Task::none:
+        break;
+    }
 }
 
 void Workspace::cancelReplays()
@@ -651,13 +710,15 @@ void Workspace::showDefaultCell()
         cell.device = m_service.chosenDevices().constFirst().toStdString();
         m_film.replay(cell, batch);
     } else {
-        m_film.clear(tr("Sweep this capture to see every step of its replay"));
+        m_film.clear(followsFromAnother(judged)
+                ? tr("This capture follows from another one: the film of the birth shows where it began")
+                : tr("Sweep this capture to see every step of its replay"));
     }
 }
 
 bool Workspace::sweepWouldShow() const
 {
-    return capture() && !m_film.showing() && m_service.available() && !sweeping();
+    return capture() && !m_film.showing() && m_service.available() && !sweeping() && !followsFromAnother(verdict());
 }
 
 /// Nothing else than what is shown would explain the verdict.

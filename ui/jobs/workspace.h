@@ -92,9 +92,14 @@ public:
     Result<std::string> deepCostOf(const Cell& cell) const;
     /// As RunLoader::limitJudging().
     void limitJudging(std::optional<double> seconds) { m_loader.limitJudging(seconds); }
+    /// What cancel() can stop, in the order in which it does: what was asked for last stands before the judgement that
+    /// every run begins with.
+    enum class Task { none, saving, sweep, film, secondFilm, reading, judging };
+    /// What it stops next, and whose progress is told.
+    Task foremost() const;
     void cancel();
     void cancelSweep() { m_service.cancel(); }
-    /// The same for who leaves: a report that is being written still is.
+    /// For who leaves, everything: but a report that is being written still is.
     void cancelReplays();
     /// What the user said is stored, which may take this long where another program keeps the session locked.
     bool waitForNotes(int milliseconds) { return m_notes.waitForDone(milliseconds); }
@@ -151,7 +156,7 @@ public:
 
     bool busy() const;
     /// There is something that cancel() stops.
-    bool cancellable() const { return busy() || m_film.awaitsReplay(); }
+    bool cancellable() const { return foremost() != Task::none; }
     /// The verdict of the selected capture is missing, and nobody is at it: its judging was cancelled.
     bool owesVerdict() const;
     /// The same while it is judged, too.
@@ -205,6 +210,7 @@ Q_SIGNALS:
 private:
     void connectJobs();
     void connectReporter();
+    void connectProgress();
     void onLoaded(const LoadedRun& run, bool judging);
     void onArrived(const std::vector<CaptureVerdict>& verdicts);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);

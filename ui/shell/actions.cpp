@@ -25,9 +25,7 @@ QAction* make(QMainWindow& window, const QString& text, const QKeySequence& shor
 {
     auto* action = new QAction(text, &window);
     action->setShortcut(shortcut);
-    action->setStatusTip(tip);
-    const QString keys = shortcut.toString(QKeySequence::NativeText);
-    action->setToolTip(keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys));
+    setTip(*action, tip);
     return action;
 }
 
@@ -38,7 +36,7 @@ void makeFileActions(Actions& a, QMainWindow& window)
     a.openFile = make(window, Words::tr("Open &file…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
         Words::tr("Open one capture or a session file"));
     a.openSample = make(window, Words::tr("Open the &sample run"), {},
-        Words::tr("A small run in which a kernel left a tile unwritten"));
+        Words::tr("A small run with two faults: a tile that a kernel left unwritten, and an overflow in fp16"));
     a.rescan = make(window, Words::tr("&Rescan"), Qt::Key_F5, Words::tr("Look for new files and judge again"));
     a.follow =
         make(window, Words::tr("&Follow the folder"), {}, Words::tr("Show new lines and dumps as they are written"));
@@ -156,6 +154,13 @@ void fillToolBar(const Actions& a, QMainWindow& window)
 }
 
 } // namespace
+
+void setTip(QAction& action, const QString& tip)
+{
+    const QString keys = action.shortcut().toString(QKeySequence::NativeText);
+    action.setStatusTip(tip);
+    action.setToolTip(keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys));
+}
 
 Actions makeActions(QMainWindow& window)
 {

@@ -5,6 +5,7 @@
 class QAction;
 class QMainWindow;
 class QMenu;
+class QString;
 
 namespace nanscope {
 
@@ -50,5 +51,8 @@ struct Actions
 };
 
 Actions makeActions(QMainWindow& window);
+
+/// In the status bar, and with the shortcut in the tool tip.
+void setTip(QAction& action, const QString& tip);
 
 } // namespace nanscope

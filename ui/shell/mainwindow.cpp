@@ -266,10 +266,7 @@ void MainWindow::connectActions()
     connect(m_actions.follow, &QAction::toggled, &m_workspace, &Workspace::setFollowing);
     on(m_actions.pin, [this](bool pinned) { pin(exactText(m_workspace.loaded().opened.string()), pinned); });
     on(m_actions.sweep, [this] { m_workspace.sweepSelected(); });
-    on(m_actions.cancel, [this] {
-        m_workspace.cancel();
-        m_status.say(tr("Cancelled"));
-    });
+    on(m_actions.cancel, [this] { m_workspace.cancel(); });
     on(m_actions.exportReport, &MainWindow::chooseReport);
     on(m_actions.exportBundle, &MainWindow::chooseBundle);
     on(m_actions.copyIssueText, [this] { m_workspace.reporter().copyIssueText(); });
@@ -311,7 +308,7 @@ void MainWindow::connectWorkspace()
     connect(&m_workspace, &Workspace::selectionChanged, this, &MainWindow::onStateChanged);
     connect(&m_workspace, &Workspace::stateChanged, this, &MainWindow::onStateChanged);
     connect(&m_workspace, &Workspace::progressed, this,
-        [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.busy()); });
+        [this](const Progress& progress) { m_status.showProgress(progress, m_workspace.cancellable()); });
     connect(&m_workspace, &Workspace::progressed, m_reading, &ReadingPage::showProgress);
     connect(m_reading, &ReadingPage::cancelRequested, &m_workspace, &Workspace::cancel);
     connect(&m_workspace, &Workspace::note, this, say);
@@ -328,8 +325,8 @@ void MainWindow::connectWorkspace()
     });
     connect(&m_workspace, &Workspace::nothingToSweep, this, [this](int cells) {
         m_area->bringToFront(QStringLiteral("sweep"));
-        m_messages->showOffer(tr("All %n cells of this choice are there", nullptr, cells), {}, tr("Replay them again"),
-            [this, of = m_workspace.capture()->path] {
+        m_messages->showOffer(tr("All %n cells of this choice have been replayed already", nullptr, cells), {},
+            tr("Replay them again"), [this, of = m_workspace.capture()->path] {
                 if (m_workspace.capture() && m_workspace.capture()->path == of) {
                     m_workspace.sweepAgain();
                 }
@@ -469,6 +466,30 @@ void MainWindow::showListed()
     }
 }
 
+namespace {
+
+QString cancelTip(Workspace::Task task)
+{
+    switch (task) {
+    case Workspace::Task::none:
+        return MainWindow::tr("Stop what is running");
+    case Workspace::Task::saving:
+        return MainWindow::tr("Stop saving the report");
+    case Workspace::Task::sweep:
+        return MainWindow::tr("Stop the sweep");
+    case Workspace::Task::film:
+    case Workspace::Task::secondFilm:
+        return MainWindow::tr("Stop the replay of the film");
+    case Workspace::Task::reading:
+        return MainWindow::tr("Stop reading");
+    case Workspace::Task::judging:
+        return MainWindow::tr("Stop judging");
+    }
+    return {};
+}
+
+} // namespace
+
 void MainWindow::onStateChanged()
 {
     const bool run = m_workspace.hasRun();
@@ -496,13 +517,15 @@ void MainWindow::onStateChanged()
     }
     m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
-    m_actions.cancel->setEnabled(m_workspace.cancellable());
+    const Workspace::Task task = m_workspace.foremost();
+    m_actions.cancel->setEnabled(task != Workspace::Task::none);
+    setTip(*m_actions.cancel, cancelTip(task));
     const ReplayService& service = m_workspace.service();
     const QString worker = service.description();
-    const QString work = sweeping ? tr("sweeping") : m_workspace.busy() ? QString() : tr("idle");
-    m_status.setWorker(service.ready() && !work.isEmpty() ? tr("%1 · %2").arg(worker, work) : worker,
+    const QString work = sweeping ? tr("sweeping") : m_workspace.cancellable() ? QString() : tr("idle");
+    m_status.setWorker(service.ready() && service.alive() && !work.isEmpty() ? tr("%1 · %2").arg(worker, work) : worker,
         service.notes().join(QLatin1Char('\n')));
-    m_status.setBusy(m_workspace.busy());
+    m_status.setBusy(m_workspace.busy(), m_workspace.cancellable());
     m_devices->showChosen();
 }
 
@@ -575,6 +598,7 @@ RunComparisonWindow* MainWindow::compareWith(const QString& path)
 {
     auto* comparison = new RunComparisonWindow(this);
     comparison->setAttribute(Qt::WA_DeleteOnClose);
+    connect(&comparison->comparer(), &RunComparer::compared, this, [this, path] { rememberOpened(path); });
     comparison->compare(m_workspace.loaded(), path.toStdString());
     comparison->show();
     return comparison;

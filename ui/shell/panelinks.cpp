@@ -94,6 +94,13 @@ QString logLines(const std::vector<EvidenceLine>& logs)
     return logs.size() > most ? lines + PaneLinks::tr("%1 more logs\n").arg(logs.size() - most) : lines;
 }
 
+bool logsNonFinite(const RunData& run)
+{
+    return std::ranges::any_of(run.series, [](const Series& series) {
+        return series.nan + series.posInf + series.negInf > 0;
+    }) || std::ranges::any_of(run.events, [](const Event& event) { return event.kind == EventKind::nanLoss; });
+}
+
 /// Where the replay says that the damage can have begun.
 QString originsNote(const CaptureVerdict& verdict)
 {
@@ -339,10 +346,13 @@ void PaneLinks::showLogVerdict()
     const Diagnosis& known = *m_workspace.loaded().known();
     const std::optional<Rollback>& rollback = m_workspace.rollback();
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
-    const QString captures = tr(
-        "No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it is. "
-        "To take them, write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
-        "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
+    const QString howToTake =
+        tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
+           "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
+    const QString captures = logsNonFinite(*m_workspace.loaded().run)
+        ? tr("No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it "
+             "is. To take them, %1")
+        : tr("No captures here. To have the files that tell the cause if a NaN comes, %1");
     if (m_workspace.loaded().holdsNothing()) {
         m_panes.verdict->showMessage(tr("Nothing to read here"),
             tr("“%1” holds no capture (.pt, .safetensors, .npy), no log and no checkpoint. Rescan looks again; with "
@@ -355,7 +365,7 @@ void PaneLinks::showLogVerdict()
     m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
             : m_workspace.judging()               ? tr("Judging what the logs tell…")
                                                   : tr("No captures here"),
-        logLines(known.logs) + tonight + captures);
+        logLines(known.logs) + tonight + captures.arg(howToTake));
 }
 
 void PaneLinks::fillVerdict()
@@ -369,12 +379,13 @@ void PaneLinks::fillVerdict()
                 nullptr, static_cast<int>(m_workspace.loaded().run->captures.size())));
     } else if (!capture) {
         showLogVerdict();
-    } else if (!verdict || verdict->summary.empty() || (m_workspace.judging() && m_workspace.lacksVerdict())) {
+    } else if (!verdict || m_workspace.lacksVerdict()) {
         const QString text =
             tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
                "seconds for a small matrix, minutes for a large one.");
-        const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
-        m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…") : tr("Not judged yet"),
+        const bool judging = m_workspace.judging();
+        const QString seen = verdict ? qstr(judging ? verdict->facts.damage.text : verdict->summary) : QString();
+        m_panes.verdict->showMessage(judging ? tr("Judging…") : tr("Not judged"),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
     } else {
         m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));

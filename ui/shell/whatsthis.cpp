@@ -175,8 +175,10 @@ void explainCommands(const Actions& a)
                   "fills while it runs, and every cell has a film afterwards."));
     explain(a.cancel,
         Words::tr(
-            "Stops what is running: an import, a judgement, a replay or the saving of a report. What was done until "
-            "then is kept; of a report nothing is written."));
+            "Stops what the status line names: the saving of a report, a sweep, a replay, a judgement or an import. "
+            "Where "
+            "more is running, pressing it again stops the next. Cells that are replayed and captures that are judged "
+            "stay; a capture that is judged by half starts anew, and of a report nothing is written."));
     explain(a.showKnown,
         Words::tr("What you know of this run beside the files it left: variants of your own, names of parameters, the "
                   "environment it was trained in, published problems of packages. The run is judged again with each, "

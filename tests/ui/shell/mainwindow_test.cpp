@@ -31,6 +31,7 @@
 
 #include "core/model/verdict.h"
 #include "core/tensorfile/tensorfile.h"
+#include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
@@ -223,12 +224,26 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
         window.panes().verdict->headline().startsWith(qstr(birth["verdict"].get<std::string>()), Qt::CaseInsensitive));
     EXPECT_TRUE(window.panes().verdict->place().startsWith(QStringLiteral("NaN: rank 0")))
         << "another birth of the same update may have been before it";
-    EXPECT_TRUE(
-        window.panes().verdict->place().contains(QStringLiteral("one of 2 births of this update, also rank 1")));
+    EXPECT_TRUE(window.panes().verdict->place().contains(
+        QStringLiteral("2 captures went bad in this update: this one, rank 1")));
     EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("4 of the 10 captures follow from it.")));
     const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
     EXPECT_EQ(view.currentIndex().siblingAtColumn(2).data().toString(), step);
+}
+
+TEST_F(SampleWindow, ACaptureThatFollowsFromAnotherIsNotOfferedForASweep)
+{
+    const int captures = static_cast<int>(window.workspace().loaded().run->captures.size());
+    int follows = 0;
+    while (follows < captures && window.workspace().verdict()->role != Role::downstream) {
+        window.workspace().select(follows++);
+    }
+    ASSERT_EQ(window.workspace().verdict()->role, Role::downstream);
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_TRUE(window.panes().film->offered()->isHidden());
+    EXPECT_TRUE(window.panes().film->strip()->accessibleDescription().contains(QStringLiteral("follows from another")))
+        << window.panes().film->strip()->accessibleDescription().toStdString();
 }
 
 TEST_F(SampleWindow, OpensOnTheCapturedOutputBelowTheReplayOfWhatRan)
@@ -334,7 +349,7 @@ TEST_F(SampleWindow, SweepFillsTheGridAndIsThereAgainAfterwards)
     window.actions().sweep->trigger();
     EXPECT_FALSE(window.workspace().sweeping());
     EXPECT_EQ(window.messageBar()->sentence(),
-        QStringLiteral("All %1 cells of this choice are there").arg(grid->cellCount()));
+        QStringLiteral("All %1 cells of this choice have been replayed already").arg(grid->cellCount()));
     for (auto* button : window.messageBar()->findChildren<QPushButton*>()) {
         button->click();
     }
@@ -373,6 +388,9 @@ TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)
     };
     ASSERT_NE(judge(), nullptr);
     EXPECT_TRUE(judge()->isVisibleTo(&window));
+    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("Not judged")) << "that is no verdict";
+    const QAbstractItemModel* captures = window.panes().captures->view()->model();
+    EXPECT_EQ(captures->index(0, CaptureModel::VerdictColumn).data().toString(), QStringLiteral("not judged"));
     window.workspace().limitJudging({});
     judge()->click();
     EXPECT_TRUE(window.workspace().judging());
@@ -395,6 +413,24 @@ TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
     window.workspace().setRan({});
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::fit);
+}
+
+TEST_F(WindowTest, OfAHealthyLogNoFaultIsSpokenOf)
+{
+    const fs::path run = fs::path(folder.path().toStdString()) / "healthy";
+    fs::create_directories(run);
+    std::ofstream(run / "train.log") << "Step 0: train_loss=2.0000\nStep 1: train_loss=1.5000\n";
+    ASSERT_TRUE(open(qstr(run.string())));
+    const auto says = [this](const QString& what) {
+        const auto labels = window.panes().verdict->findChildren<QLabel*>();
+        return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text().contains(what); });
+    };
+    EXPECT_FALSE(says(QStringLiteral("whose fault")));
+    EXPECT_TRUE(says(QStringLiteral("if a NaN comes")));
+    std::ofstream(run / "train.log", std::ios::app) << "Step 2: train_loss=nan\n";
+    window.actions().rescan->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_TRUE(says(QStringLiteral("whose fault")));
 }
 
 TEST(RememberedRun, WhatRanIsKeptFromVisitToVisit)
@@ -519,8 +555,26 @@ TEST_F(SampleWindow, AHoverTextHidesNothingOfWhatRuns)
     window.actions().cancel->trigger();
     EXPECT_EQ(window.statusBar()->currentMessage(), QString()) << "it would hide that it was cancelled";
     const auto labels = window.statusBar()->findChildren<QLabel*>();
-    EXPECT_TRUE(
-        std::ranges::any_of(labels, [](const QLabel* label) { return label->text() == QStringLiteral("Cancelled"); }));
+    EXPECT_TRUE(std::ranges::any_of(
+        labels, [](const QLabel* label) { return label->text() == QStringLiteral("Sweep cancelled"); }));
+}
+
+TEST_F(SampleWindow, CancelStopsOneJobAndTheNextWithTheNextPress)
+{
+    window.workspace().setRan({QStringLiteral("keller-jordan")});
+    ASSERT_TRUE(window.workspace().judging());
+    window.actions().sweep->trigger();
+    ASSERT_TRUE(window.workspace().sweeping());
+    EXPECT_TRUE(window.actions().cancel->toolTip().startsWith(QStringLiteral("Stop the sweep")));
+    QSignalSpy notes(&window.workspace(), &Workspace::note);
+    window.actions().cancel->trigger();
+    EXPECT_FALSE(window.workspace().sweeping());
+    EXPECT_TRUE(window.workspace().judging()) << "nobody asked to stop that";
+    EXPECT_EQ(notes.value(0).value(0).toString(), QStringLiteral("Sweep cancelled"));
+    EXPECT_TRUE(window.actions().cancel->toolTip().startsWith(QStringLiteral("Stop judging")));
+    window.actions().cancel->trigger();
+    EXPECT_FALSE(window.workspace().judging());
+    EXPECT_FALSE(window.actions().cancel->isEnabled());
 }
 
 TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)

@@ -26,6 +26,8 @@
 
 #include "core/base/job.h"
 #include "tests/ui/samples.h"
+#include "ui/runcomparison/runcomparison.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/mainwindow.h"
@@ -128,6 +130,15 @@ TEST(StartPage, TellsPinnedRecentAndWhatIsGone)
     buttonOf(page, QStringLiteral("Forget /runs/b"))->click();
     EXPECT_EQ(pinned.value(0), QVariantList({QStringLiteral("/runs/a"), false}));
     EXPECT_EQ(removed.value(0), QVariantList({QStringLiteral("/runs/b")}));
+}
+
+TEST_F(StartTest, ARunThatWasComparedWithIsAmongTheRecentOnes)
+{
+    window->openPath(path("one"));
+    ASSERT_TRUE(opened(path("one")));
+    RunComparisonWindow* comparison = window->compareWith(path("two"));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !comparison->comparer().busy(); }, patienceMs));
+    EXPECT_EQ(WindowSettings(true).recent(), QStringList({path("two"), path("one")}));
 }
 
 TEST_F(StartTest, PinnedFolderOutlivesTheClearedList)
@@ -309,13 +320,50 @@ TEST(StatusLine, StandsAsideForATipUntilSomethingRuns)
     QStatusBar bar;
     StatusLine line(bar);
     const auto* progress = bar.findChild<QProgressBar*>();
-    line.setBusy(true);
+    line.setBusy(true, true);
     bar.showMessage(QStringLiteral("a tip, as of a window that opens under the mouse"));
     bar.show();
     EXPECT_FALSE(progress->isVisible());
     line.showProgress({"import", "logs", 1, 2, "bytes", ""}, true);
     EXPECT_TRUE(progress->isVisible());
     EXPECT_EQ(bar.currentMessage(), QString());
+}
+
+TEST(StatusLine, TheLastWordOfAJobThatHasEndedIsNotKept)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    const Progress film {"film", "replay", 20, 22, "ops", "update 5"};
+    line.setBusy(false, true);
+    line.showProgress(film, true);
+    EXPECT_EQ(line.phase(), QStringLiteral("replay 20 of 22 ops · update 5"));
+    line.setBusy(false, false);
+    EXPECT_EQ(line.phase(), QString());
+    line.showProgress(film, false);
+    EXPECT_EQ(line.phase(), QString()) << "it was on its way when the replay ended";
+}
+
+TEST(StatusLine, WhatDoesNotFitEndsInDots)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    line.setWorker(QStringLiteral("Worker: ended; starts again when needed"), QStringLiteral("details"));
+    line.showProgress({"diagnose", "judge", 0, 2, "captures", "a_capture_with_a_long_name.pt"}, true);
+    bar.resize(300, bar.sizeHint().height());
+    bar.show();
+    QCoreApplication::processEvents();
+    const auto labels = bar.findChildren<ElidedLabel*>();
+    for (const ElidedLabel* label : labels) {
+        if (!label->text().isEmpty()) {
+            EXPECT_LE(label->fontMetrics().horizontalAdvance(label->text()), label->contentsRect().width())
+                << label->fullText().toStdString();
+        }
+    }
+    const auto worker = std::ranges::find_if(
+        labels, [](const ElidedLabel* label) { return label->fullText().startsWith(QStringLiteral("Worker")); });
+    ASSERT_NE(worker, labels.end());
+    EXPECT_TRUE((*worker)->text().endsWith(QStringLiteral("…")));
+    EXPECT_TRUE((*worker)->toolTip().endsWith(QStringLiteral("details")));
 }
 
 TEST(TimeLeft, IsToldOnceItCanBe)
