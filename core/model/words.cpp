@@ -248,7 +248,7 @@ std::string originsText(const CaptureVerdict& verdict)
             what, verdict.originsTried);
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
-        return fmt::format("{}: {} can end like this; {}", what, of,
+        return fmt::format("{}: a fault at {} of the {} places tried gives this; {}", what, count, verdict.originsTried,
             count < verdict.originsTried ? "only faults in the last steps can be ruled out" : "none can be ruled out");
     }
     if (onlyLastWrite(places)) {

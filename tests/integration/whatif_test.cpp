@@ -141,7 +141,7 @@ TEST(WhatIf, WhatIsMissingIsOneSentence)
     const auto noLoss = run({"whatif", "detector", capture});
     EXPECT_EQ(noLoss.status, 4);
     EXPECT_THAT(noLoss.errors(), SizeIs(1));
-    EXPECT_THAT(noLoss.err, HasSubstr("No loss and no detector's warning was found"));
+    EXPECT_THAT(noLoss.err, HasSubstr("Neither a loss nor a detector warning was found"));
     const auto noCapture = run({"whatif", "guard", folder / "train.log"});
     EXPECT_EQ(noCapture.status, 4);
     EXPECT_THAT(noCapture.errors(), SizeIs(1));

@@ -330,8 +330,9 @@ void SweepPane::updateState()
 void SweepPane::showDetail(const QModelIndex& index)
 {
     if (m_model->doneCount() == 0) {
-        m_detail->setFullText(
-            m_model->cellCount() > 0 ? tr("Replays the capture in every format, nothing is executed") : QString());
+        m_detail->setFullText(m_model->cellCount() > 0
+                ? tr("Replays the arithmetic of the capture in every format; no code from the file is run")
+                : QString());
         return;
     }
     const Cell* cell = m_model->cellAt(index);

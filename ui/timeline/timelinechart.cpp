@@ -146,7 +146,7 @@ void addLooks(QMenu& menu, TimelineChart& chart)
     const TimelineLook look = chart.plot()->look();
     addLook(menu, chart, TimelineChart::tr("Logarithmic axis"), chart.plot()->logarithmic(),
         [](TimelineLook& to, bool on) { to.scale = on ? ScaleChoice::logarithmic : ScaleChoice::linear; });
-    addLook(menu, chart, TimelineChart::tr("Choose the axis by the values"), look.scale == ScaleChoice::automatic,
+    addLook(menu, chart, TimelineChart::tr("Choose the scale automatically"), look.scale == ScaleChoice::automatic,
         [](TimelineLook& to, bool) { to.scale = ScaleChoice::automatic; });
     addLook(menu, chart, TimelineChart::tr("Ranks as a band, min to max"), chart.plot()->drawsBand(),
         [](TimelineLook& to, bool on) { to.ranks = on ? RankChoice::band : RankChoice::lines; });
@@ -470,7 +470,7 @@ void TimelineChart::updateTexts()
     const QString note = this->note();
     QStringList shown {note};
     if (awaitsSecondMark(*m_plot->view())) {
-        shown.prepend(tr("Shift+click another step to compare"));
+        shown.append(tr("Shift+click another step to compare"));
     }
     shown.removeAll(QString());
     // The difference between two marks is longer than one line of a narrow chart.

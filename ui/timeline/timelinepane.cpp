@@ -456,7 +456,8 @@ void TimelinePane::fillLinesMenu()
     const bool ofRanks =
         std::ranges::any_of(m_origins, [](const LineOrigin& origin) { return origin.rank.has_value(); });
     addLinesEntry(*group,
-        ofRanks ? tr("Of each rank the log that failed, or the longest") : tr("The log that failed, or the longest"),
+        ofRanks ? tr("One log per rank: the one that failed, else the longest")
+                : tr("The log that failed, else the longest"),
         {});
     addLinesEntry(*group, tr("All of them"), {Which::all});
     m_linesMenu->addSeparator();

@@ -342,9 +342,10 @@ std::string tilesText(DamageShape shape, const Extents& e)
     const auto rows = shape == DamageShape::columns ? 0 : tileOf(e.rows);
     const auto cols = shape == DamageShape::rows ? 0 : tileOf(e.cols);
     if (shape == DamageShape::rectangle) {
-        return rows > 0 && cols > 0 ? fmt::format(", on a grid of {}x{}", rows, cols) : "";
+        return rows > 0 && cols > 0 ? fmt::format(", aligned to {}x{} tiles", rows, cols) : "";
     }
-    return rows + cols > 0 ? fmt::format(", on a grid of {}", rows + cols) : "";
+    return rows + cols > 0 ? fmt::format(", aligned to tiles of {} {}", rows + cols, rows > 0 ? "rows" : "columns")
+                           : "";
 }
 
 /// "; 3 NaN to 1 Inf" in lowest terms where these say something, else as they are.

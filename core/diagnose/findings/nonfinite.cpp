@@ -119,7 +119,7 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
     if (verdict.role == Role::birth && total.absmax > fp16Max) {
         const auto sure = verdict.blame == Blame::numerics ? Confidence::high : Confidence::low;
         auto outcome =
-            fired(sure, fmt::format("a captured input reaches {:.6g}: a cast to fp16 makes Inf of it", total.absmax),
+            fired(sure, fmt::format("a captured input reaches {:.6g}: a cast to fp16 turns it into Inf", total.absmax),
                 {evidenceOf(*capture, fmt::format("absmax {:.6g}", total.absmax))});
         outcome.advice = {"normalise in fp32 before any cast to fp16, and look for what made the input that large: a "
                           "loss scale that was left in it, or a gradient that exploded"};
@@ -214,7 +214,7 @@ CardOutcome locateOperation(const RunSummary& summary)
 std::vector<Card> birthCards()
 {
     return {
-        {"P8", "What the first bad value was made by", "info",
+        {"P8", "What made the first bad value", "info",
             "an operation, kernel, product or module named by a checker; a captured input over 65,504 (fp16); "
             "infinities without NaN",
             {"F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and the "

@@ -53,7 +53,7 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
-        return "turn on a guard that skips non-finite updates on all ranks, and captures, which tell the cause";
+        return "turn on a guard that skips non-finite updates on all ranks, and turn on captures to find the cause";
     }
     switch (verdict->blame) {
     case Blame::implementation:
@@ -634,7 +634,7 @@ std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& v
     const auto setting = settingsFor(verdicts, {});
     return finite
         ? fmt::format("{}; then go on from where the run is: the losses that are logged end finite", setting)
-        : fmt::format("{}; first see whether {} is finite: nanscope inspect reads it", setting, newestCheckpoint(run));
+        : fmt::format("{}; first check that {} is finite (run nanscope inspect on it)", setting, newestCheckpoint(run));
 }
 
 void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths)

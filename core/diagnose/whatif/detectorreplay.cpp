@@ -79,7 +79,7 @@ private:
             return;
         }
         say(fmt::format("no detector speaks in this log, so the updates of these steps were probably made: had they "
-                        "been left out, the losses behind step {} could be others",
+                        "been skipped, the losses after step {} might differ",
             m_replay.streaks.front().first));
     }
 

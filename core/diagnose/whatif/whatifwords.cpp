@@ -273,7 +273,8 @@ std::string detectorAnswer(const DetectorReplay& replay)
             counted(replay.badSteps, "step"), replay.badSteps == 1 ? "was" : "were");
     }
     if (replay.openRow > 0) {
-        return fmt::format("does not stop in this log, which ends in a row of {}", replay.openRow);
+        return fmt::format("would not have stopped: the log ends after {} in a row that are not finite",
+            counted(replay.openRow, "step"));
     }
     return "never stops: no row is long enough";
 }
@@ -303,7 +304,7 @@ std::string nothingToReplay(const RunData& run)
         without += series.name == "loss" ? series.missing : 0;
     }
     return without > 0 ? fmt::format("the logs report {} without a loss and none with one", counted(without, "step"))
-                       : "no loss and no detector's warning was found";
+                       : "neither a loss nor a detector warning was found";
 }
 
 namespace {

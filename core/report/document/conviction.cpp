@@ -44,7 +44,7 @@ std::string opText(OpName op)
 
 std::string endText(Precision precision)
 {
-    return fmt::format("{} ends at {}", name(precision), magnitudeText(largestFinite(precision)));
+    return fmt::format("{} holds at most {}", name(precision), magnitudeText(largestFinite(precision)));
 }
 
 /// "2,048 NaN", "384 Inf", "3 NaN and 2 Inf"
@@ -145,8 +145,8 @@ std::string overflowText(const Overflow& overflow)
 {
     const auto reaches = magnitudeText(overflow.reaches);
     if (overflow.op == OpName::input || overflow.op == OpName::cast) {
-        return fmt::format("The input reaches {}, and {} casts it to {}, which ends at {}.", reaches, overflow.variant,
-            name(overflow.precision), magnitudeText(largestFinite(overflow.precision)));
+        return fmt::format("The input reaches {}, and {} casts it to {}, which holds at most {}.", reaches,
+            overflow.variant, name(overflow.precision), magnitudeText(largestFinite(overflow.precision)));
     }
     const auto start = fmt::format("{} of {} reaches {}", opText(overflow.op), overflow.variant, reaches);
     const auto step = overflow.iteration > 0 ? fmt::format(" at step {}", overflow.iteration) : std::string();
@@ -163,7 +163,7 @@ std::string castText(const CaptureTensor& input)
     if (!scan.finite() || scan.absmax <= largestFinite(Precision::fp16)) {
         return {};
     }
-    return fmt::format("The input reaches {}; {}. A cast to fp16 before the norm makes Inf of it.",
+    return fmt::format("The input reaches {}; {}. A cast to fp16 before the norm turns it into Inf.",
         magnitudeText(scan.absmax), endText(Precision::fp16));
 }
 

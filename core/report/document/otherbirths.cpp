@@ -62,8 +62,8 @@ Phrase alikeText(const RunData& run, const Alike& alike)
     const auto head = alike.count == 1
         ? own(fmt::format("another birth, {}{}: ", rank, stepText(verdict)))
         : own(fmt::format("{} other births, the first {}{}: ", alike.count, rank, stepText(verdict)));
-    return head + strong(blameText(verdict)) + own(". ") + foreign(whyText(run, verdict)) + own(" A report about it: ")
-        + code("--capture " + platform::shellQuoted(verdict.capture)) + own(".");
+    return head + strong(blameText(verdict)) + own(". ") + foreign(whyText(run, verdict))
+        + own(" For a report about it: ") + code("--capture " + platform::shellQuoted(verdict.capture)) + own(".");
 }
 
 } // namespace

@@ -45,7 +45,7 @@ TEST(Conviction, ATileStandsBesideWhatReplaysGiveThere)
     EXPECT_EQ(convictingText(handmade::birthCapture(), calmVerdict(), {}),
         "1,024 NaN in rows 32–63 × columns 64–95, where 16 of 16 replays of this input are finite, at most 31.98 on "
         "the "
-        "way; fp16 ends at 65,504.");
+        "way; fp16 holds at most 65,504.");
 }
 
 TEST(Conviction, OfReplaysThatFailNoLargestMagnitudeIsSaid)
@@ -89,14 +89,14 @@ TEST(Conviction, AnOverflowIsHeldAgainstTheEndOfItsFormat)
     verdict.blame = Blame::numerics;
     const report::Overflow inside {"gns-gram", Precision::fp16, 2, OpName::z, 80384, {}};
     EXPECT_EQ(convictingText(handmade::birthCapture(), verdict, inside),
-        "Z = bR + cR² of gns-gram reaches 80,384 at step 2; fp16 ends at 65,504.");
+        "Z = bR + cR² of gns-gram reaches 80,384 at step 2; fp16 holds at most 65,504.");
     const report::Overflow cast {"deepspeed-gram", Precision::fp16, 0, OpName::cast, 80384, {}};
     EXPECT_EQ(convictingText(largeInput(), verdict, cast),
-        "The input reaches 80,384, and deepspeed-gram casts it to fp16, which ends at 65,504.");
+        "The input reaches 80,384, and deepspeed-gram casts it to fp16, which holds at most 65,504.");
     const report::Overflow rounded {"gram-no-restart", Precision::fp16, 5, OpName::q, 65472, 912.5};
     EXPECT_EQ(convictingText(handmade::birthCapture(), verdict, rounded),
         "Q of gram-no-restart reaches 65,472 in fp16 at step 5 and overflows, where it is at most 912.5 in fp64; fp16 "
-        "ends at 65,504.");
+        "holds at most 65,504.");
     verdict.blame = Blame::implementation;
     EXPECT_THAT(convictingText(handmade::birthCapture(), verdict, inside), Not(HasSubstr("80,384")))
         << "it convicts the numbers alone";
@@ -108,7 +108,7 @@ TEST(Conviction, WhatACastLosesIsSaidWhileTheFunctionIsOpen)
     verdict.members[0].castLoses = true;
     verdict.members[0].castsFirst = true;
     const std::string text =
-        "The input reaches 80,384; fp16 ends at 65,504. A cast to fp16 before the norm makes Inf of it.";
+        "The input reaches 80,384; fp16 holds at most 65,504. A cast to fp16 before the norm turns it into Inf.";
     verdict.blame = Blame::undecided;
     EXPECT_EQ(convictingText(largeInput(), verdict, {}), text);
     EXPECT_THAT(convictingText(handmade::birthCapture(), verdict, {}), Not(HasSubstr("cast"))) << "it fits";

@@ -411,7 +411,7 @@ TEST(Sections, TheClaimNamesBirthsOfAnotherCause)
     const auto one = sectionOf(input, ReportSection::claim);
     EXPECT_THAT(one, HasSubstr("also: another birth, rank 3, "));
     EXPECT_THAT(one, HasSubstr("**numerics (overflow in the cast)**. The cast to fp16 makes Inf of the largest"));
-    EXPECT_THAT(one, HasSubstr("A report about it: `--capture 'it'\\''s another.pt'`"));
+    EXPECT_THAT(one, HasSubstr("For a report about it: `--capture 'it'\\''s another.pt'`"));
     input.diagnosis.captures.push_back(other);
     EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("also: 2 other births, the first rank 3, "));
     for (const auto rule : {RuleId::staleOutput, RuleId::damagedInput, RuleId::contaminated}) {

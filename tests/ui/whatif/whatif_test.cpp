@@ -213,7 +213,8 @@ TEST_F(WhatIfTab, WhatIsMissingIsOneSentence)
     ASSERT_TRUE(open(empty));
     pane().detectorButton()->setChecked(true);
     ASSERT_TRUE(settle());
-    EXPECT_TRUE(pane().detector()->headline().startsWith(QStringLiteral("No loss and no detector's warning was found")))
+    EXPECT_TRUE(
+        pane().detector()->headline().startsWith(QStringLiteral("Neither a loss nor a detector warning was found")))
         << pane().detector()->headline().toStdString();
     EXPECT_FALSE(pane().detector()->view()->isVisible());
 }

@@ -159,11 +159,11 @@ TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
     spoil({0, 0, rows, cols});
     // Everything but the last Z, Q and write: Q is multiplied from the left here.
     EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
-        "All NaN: 14 of 17 places can end like this; only faults in the last steps can be ruled out");
+        "All NaN: a fault at 14 of the 17 places tried gives this; only faults in the last steps can be ruled out");
     EXPECT_EQ(originsText(fill({"keller-jordan"})),
-        "All NaN: 13 of 15 places can end like this; only faults in the last steps can be ruled out");
+        "All NaN: a fault at 13 of the 15 places tried gives this; only faults in the last steps can be ruled out");
     spoil({0, 0, 1, 1}, INFINITY);
-    EXPECT_THAT(originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: 13 of 15"));
+    EXPECT_THAT(originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: a fault at 13 of the 15"));
 }
 
 TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)

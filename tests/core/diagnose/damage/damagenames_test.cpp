@@ -144,15 +144,15 @@ TEST(DamageNames, TilesAreNamedWhereTheEdgesLieOnTheirGrid)
             .spoil([=](auto r, auto c) { return within(r, row, row + rows) && within(c, col, col + cols); })
             .text();
     };
-    EXPECT_THAT(rectangle(128, 128, 64, 64), EndsWith("are NaN, on a grid of 128x64"));
-    EXPECT_THAT(rectangle(0, 256, 256, 256), EndsWith("are NaN, on a grid of 256x256"));
+    EXPECT_THAT(rectangle(128, 128, 64, 64), EndsWith("are NaN, aligned to 128x64 tiles"));
+    EXPECT_THAT(rectangle(0, 256, 256, 256), EndsWith("are NaN, aligned to 256x256 tiles"));
     // The last tile of a row is cut by the edge.
-    EXPECT_THAT(rectangle(64, 64, 512, 88), EndsWith("are NaN, on a grid of 64x256"));
+    EXPECT_THAT(rectangle(64, 64, 512, 88), EndsWith("are NaN, aligned to 64x256 tiles"));
     EXPECT_THAT(rectangle(64, 64, 500, 88), Not(HasSubstr("grid")));
     EXPECT_THAT(rectangle(3, 64, 5, 64), Not(HasSubstr("grid")));
     Matrix rows(512, 16);
     rows.spoil([](auto r, auto) { return within(r, 192, 256); });
-    EXPECT_EQ(rows.text(), "the whole of rows 192-255 is NaN, on a grid of 64");
+    EXPECT_EQ(rows.text(), "the whole of rows 192-255 is NaN, aligned to tiles of 64 rows");
 }
 
 TEST(DamageNames, HalvesOfRowsAndColumns)

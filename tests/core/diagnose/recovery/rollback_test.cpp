@@ -79,7 +79,7 @@ TEST(RollbackAdvice, WhereNothingStayedBadTheCauseIsStillToBeMended)
     RunData run;
     const std::vector<CaptureVerdict> births {birthAfter(2, Blame::numerics)};
     EXPECT_THAT(diagnose::goOnTonight(run, births),
-        HasSubstr("first see whether the newest checkpoint is finite: nanscope inspect reads it"));
+        HasSubstr("first check that the newest checkpoint is finite (run nanscope inspect on it)"));
     run.checkpoints = {saved(200), found(100), found(300)};
     EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("the newest checkpoint, out/step_300, is finite"))
         << "that of 200 is named by a log alone";
@@ -91,7 +91,7 @@ TEST(RollbackAdvice, WhereNothingStayedBadTheCauseIsStillToBeMended)
     EXPECT_THAT(text, HasSubstr("go on from where the run is"));
     EXPECT_EQ(diagnose::goOnTonight(run, {}), "") << "no capture, no cause";
     run.series.push_back(seriesOf("loss", 1, {3, nan}));
-    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("first see whether")) << "one of them ends with NaN";
+    EXPECT_THAT(diagnose::goOnTonight(run, births), HasSubstr("first check that")) << "one of them ends with NaN";
 }
 
 TEST(FailureTimeline, StepsThatBeginWithOnePrintTheLossOfTheWeightsBefore)
@@ -585,7 +585,7 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
-    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("which tell the cause"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("turn on captures to find the cause"));
 }
 
 TEST(Rollback, TonightMendsEveryCauseThatIsKnown)

@@ -58,7 +58,7 @@ TEST_F(DetectorLogs, EveryStepOnItsLineIsChecked)
     EXPECT_EQ(answer.stop->line.source, "train.log:3");
     EXPECT_EQ(answer.afterwards.outcome, diagnose::Afterwards::recovered);
     EXPECT_FALSE(answer.ownDetector);
-    EXPECT_THAT(answer.notes, says("had they been left out, the losses behind step 2 could be others"));
+    EXPECT_THAT(answer.notes, says("had they been skipped, the losses after step 2 might differ"));
 }
 
 TEST_F(DetectorLogs, ADamagedModelStaysBad)
@@ -242,7 +242,7 @@ TEST_F(DetectorLogs, NothingBadIsAnAnswerToo)
     EXPECT_EQ(answer.total, 0);
     EXPECT_THAT(answer.streaks, SizeIs(0));
     EXPECT_THAT(answer.everySetting, ElementsAre(std::nullopt));
-    EXPECT_THAT(answer.notes, Not(says("could be others")));
+    EXPECT_THAT(answer.notes, Not(says("might differ")));
 }
 
 } // namespace

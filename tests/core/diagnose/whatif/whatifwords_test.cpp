@@ -57,7 +57,7 @@ TEST(DetectorWords, AFiniteRunAndAnEmptyOneSaySo)
     const auto all = diagnose::replayDetector(log.run(), {});
     EXPECT_EQ(diagnose::detectorSilence(all), "every loss in 1 log is finite: no setting would have stopped this run");
     EXPECT_FALSE(diagnose::detectorSpeaks(all[0]));
-    EXPECT_EQ(diagnose::nothingToReplay({}), "no loss and no detector's warning was found");
+    EXPECT_EQ(diagnose::nothingToReplay({}), "neither a loss nor a detector warning was found");
 }
 
 TEST(DetectorWords, RangesAreShort)
