@@ -291,7 +291,8 @@ TEST_F(Access, TitleAndStatusBarSayWhatIsOpen)
     };
     EXPECT_TRUE(told(QStringLiteral("10 captures")));
     window.panes().captures->setFilterText(QStringLiteral("role:birth"));
-    EXPECT_TRUE(told(QStringLiteral("2 of 10 captures · filter role:birth")));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return told(QStringLiteral("2 of 10 captures · filter role:birth")); }))
+        << "once the bar is laid out anew";
 }
 
 TEST_F(Access, EveryMenuEntrySaysWhatItDoes)
