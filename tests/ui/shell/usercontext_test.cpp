@@ -217,7 +217,7 @@ TEST_F(UserContextWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
     ASSERT_TRUE(settle());
     EXPECT_EQ(run().userFiles.variants, std::vector<std::string> {mine.toStdString()});
     EXPECT_TRUE(holds(window->workspace().verdict()->variant.names, "my-gram"));
-    EXPECT_TRUE(statusTexts().contains(QStringLiteral("2 files added")));
+    EXPECT_TRUE(waitUntil([this] { return statusTexts().contains(QStringLiteral("2 files added")); }));
 
     fs::remove(folder / "params.txt");
     startAgain();
@@ -225,7 +225,7 @@ TEST_F(UserContextWindow, IsRememberedWithTheRunAndKeptWhereAFileIsGone)
     EXPECT_TRUE(sentence().endsWith(QStringLiteral("params.txt"))) << sentence().toStdString();
     EXPECT_EQ(run().userFiles.parameters, (folder / "params.txt").string());
     EXPECT_TRUE(window->workspace().verdict()->layer.empty()) << "judged again without it";
-    EXPECT_TRUE(statusTexts().contains(QStringLiteral("1 of 2 added files in force")));
+    EXPECT_TRUE(waitUntil([this] { return statusTexts().contains(QStringLiteral("1 of 2 added files in force")); }));
 }
 
 TEST_F(UserContextWindow, AFileThatChangedIsJudgedWithAgain)
