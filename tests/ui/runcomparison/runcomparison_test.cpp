@@ -56,8 +56,7 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     withNorm.series[1].name = "grad_norm";
     withNorm.series[1].points[0] = {1, nan, PointState::nan, 10};
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan}), withNorm, 0));
-    EXPECT_TRUE(window.headline().contains(QStringLiteral("b at step 1 (")))
-        << "in what one of them logs alone";
+    EXPECT_TRUE(window.headline().contains(QStringLiteral("b at step 1 ("))) << "in what one of them logs alone";
     RunData itself = runOf("a", 1, {3, nan});
     itself.root = "/runs/a";
     window.setRuns(comparedRuns(itself, itself, 0));
