@@ -81,7 +81,7 @@ std::string differenceHeadline(const diagnose::RunComparison& comparison)
         const auto rounded = first->equalDecimals
             ? fmt::format(" (all equal when rounded to {} decimals)", *first->equalDecimals)
             : std::string();
-        return fmt::format("{} differs from step {} on: {}, against {}{}", nameOf(*first), first->first->first.step,
+        return fmt::format("{} first differs at step {}: {}, against {}{}", nameOf(*first), first->first->first.step,
             placeText(first->a, first->first->first), placeText(first->b, first->first->second), rounded);
     }
     const bool any = std::any_of(comparison.series.begin(), comparison.series.end(),

@@ -304,11 +304,10 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
         if (isClock(keyA.first)) {
             continue;
         }
-        const bool alone =
-            std::ranges::count_if(pairs, [&](const auto& p) { return p.first.first == keyA.first; }) == 1;
+        const bool alone = isAlone(keyA.first, keysIn(a)) && isAlone(keyB.first, keysIn(b));
         out.series.push_back(
             compareSeries(keyA.first, traceOf(a, keyA.first, keyA.second), traceOf(b, keyB.first, keyB.second), shift));
-        out.series.back().rank = alone ? std::nullopt : keyA.second;
+        out.series.back().rank = alone ? std::nullopt : std::max(keyA.second, keyB.second);
     }
     out.onlyA = loneSeries(a, inA);
     out.onlyB = loneSeries(b, inB);

@@ -52,7 +52,7 @@ TEST_F(MappedColumns, GoWithEveryCommandThatReadsLogs)
         arguments.insert(arguments.end(), words.begin(), words.end());
         return run(arguments);
     };
-    EXPECT_THAT(with({"diff", a, b}).out, HasSubstr("loss differs from step 3 on"));
+    EXPECT_THAT(with({"diff", a, b}).out, HasSubstr("loss first differs at step 3"));
     EXPECT_THAT(with({"export", b, "--series", "loss"}).out, HasSubstr(",3,nan,"));
     EXPECT_EQ(with({"list", b, "series", "--json"}).json()["series"][0]["nan"], 1);
     EXPECT_EQ(with({"diagnose", b, "--json"}).json()["rollback"]["recommended"], nullptr);

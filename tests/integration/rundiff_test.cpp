@@ -37,7 +37,7 @@ TEST_F(RunDiff, NamesTheFirstStepAndBothLines)
     const auto b = runOf("b", "nan");
     const auto text = run({"diff", a, b});
     EXPECT_EQ(text.status, 0) << text.err;
-    EXPECT_THAT(text.out, HasSubstr("loss differs from step 2 on: 1 at console.log:3, against NaN at console.log:3"));
+    EXPECT_THAT(text.out, HasSubstr("loss first differs at step 2: 1 at console.log:3, against NaN at console.log:3"));
     const auto json = run({"diff", a, b, "--json"}).json();
     EXPECT_EQ(json["schema"], "nanscope.rundiff/1");
     EXPECT_EQ(json["first"]["name"], "loss");

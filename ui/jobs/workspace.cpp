@@ -887,9 +887,13 @@ QString Workspace::sweepText() const
     }
     int finite = 0;
     int all = 0;
-    for (const Cell* cell : cellsOf(m_loaded.cells, *shown)) {
-        if (cell->error.empty() && std::ranges::find(m_sweep, requestOf(*cell)) != m_sweep.end()) {
-            finite += cell->outcome == Outcome::finite ? 1 : 0;
+    const auto cells = cellsOf(m_loaded.cells, *shown);
+    for (const replay::CellRequest& wanted : m_sweep) {
+        // The film may have replayed the same.
+        const auto cell = std::ranges::find_if(
+            cells, [&](const Cell* one) { return one->error.empty() && requestOf(*one) == wanted; });
+        if (cell != cells.end()) {
+            finite += (*cell)->outcome == Outcome::finite ? 1 : 0;
             ++all;
         }
     }

@@ -81,7 +81,7 @@ QString differenceWords(const ComparedRuns& runs)
     }
     const diagnose::SeriesComparison* first = runs.comparison.first();
     if (first) {
-        return RunComparisonWindow::tr("%1 differs from step %2 on: %3 in %4, %5 in %6")
+        return RunComparisonWindow::tr("%1 first differs at step %2: %3 in %4, %5 in %6")
                    .arg(seriesName(*first))
                    .arg(first->first->first.step)
                    .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second),

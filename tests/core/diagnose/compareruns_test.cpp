@@ -152,6 +152,7 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     const auto lowest = diagnose::compareRuns(b, unranked);
     ASSERT_EQ(lowest.series.size(), 1U) << "a log without a rank is held against the lowest";
     EXPECT_EQ(lowest.series[0].a.rank, 0);
+    EXPECT_EQ(lowest.series[0].rank, 0) << "which of the ranks it is has to be said";
     EXPECT_EQ(lowest.series[0].differing, 1);
     ASSERT_THAT(lowest.onlyA, SizeIs(1));
     EXPECT_EQ(lowest.onlyA[0].name, "loss");

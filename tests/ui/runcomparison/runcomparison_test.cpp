@@ -46,10 +46,11 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral("Loss differs from step 3 on: 2 in a, NaN in b; only b goes non-finite: Loss is NaN at step 3"));
+        QStringLiteral(
+            "Loss first differs at step 3: 2 in a, NaN in b; only b goes non-finite: Loss is NaN at step 3"));
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan, nan}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral("Loss differs from step 2 on: NaN in a, 2.5 in b; both go non-finite: a at step 2 (Loss), b at "
+        QStringLiteral("Loss first differs at step 2: NaN in a, 2.5 in b; both go non-finite: a at step 2 (Loss), b at "
                        "step 3 (Loss)"));
     RunData withNorm = runOf("b", 1, {3, 2.5});
     withNorm.series.push_back(withNorm.series[0]);
@@ -146,7 +147,7 @@ TEST_F(RunComparisonTest, ReadsTheOtherRunBesideTheOpenOne)
                                             "[default0]:Step 1: train_loss=1.6000, grad_norm=0.2511\n";
     auto* comparison = window->compareWith(QString::fromStdString(other.string()));
     ASSERT_TRUE(waitUntil([&] { return !comparison->comparer().busy(); }));
-    EXPECT_TRUE(comparison->headline().startsWith(QStringLiteral("Loss differs from step 1 on: 1.5381")))
+    EXPECT_TRUE(comparison->headline().startsWith(QStringLiteral("Loss first differs at step 1: 1.5381")))
         << comparison->headline().toStdString();
     comparison->shiftBox()->setValue(100);
     ASSERT_TRUE(waitUntil([&] { return comparison->headline().contains(QStringLiteral("no step of any series")); }));
