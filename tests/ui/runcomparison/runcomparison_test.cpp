@@ -147,7 +147,7 @@ TEST_F(RunComparisonTest, ReadsTheOtherRunBesideTheOpenOne)
                                             "[default0]:Step 1: train_loss=1.6000, grad_norm=0.2511\n";
     auto* comparison = window->compareWith(QString::fromStdString(other.string()));
     ASSERT_TRUE(waitUntil([&] { return !comparison->comparer().busy(); }));
-    EXPECT_TRUE(comparison->headline().startsWith(QStringLiteral("Loss first differs at step 1: 1.5381")))
+    EXPECT_TRUE(comparison->headline().startsWith(QStringLiteral("Loss of rank 0 first differs at step 1: 1.5381")))
         << comparison->headline().toStdString();
     comparison->shiftBox()->setValue(100);
     ASSERT_TRUE(waitUntil([&] { return comparison->headline().contains(QStringLiteral("no step of any series")); }));
