@@ -285,16 +285,18 @@ const SeriesComparison* RunComparison::first() const
 
 RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift)
 {
-    auto inA = keysIn(a);
-    auto inB = keysIn(b);
+    const auto allA = keysIn(a);
+    const auto allB = keysIn(b);
+    auto inA = allA;
+    auto inB = allB;
     std::vector<std::pair<Key, Key>> pairs;
-    for (const auto& key : std::set<Key>(inA)) {
+    for (const auto& key : allA) {
         if (inB.erase(key) > 0) {
             inA.erase(key);
             pairs.emplace_back(key, key);
         }
     }
-    pairLonely(inA, inB, pairs, keysIn(a), keysIn(b));
+    pairLonely(inA, inB, pairs, allA, allB);
     std::ranges::sort(pairs);
     RunComparison out;
     for (const auto& pair : pairs) {
@@ -304,7 +306,7 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
         if (isClock(keyA.first)) {
             continue;
         }
-        const bool alone = isAlone(keyA.first, keysIn(a)) && isAlone(keyB.first, keysIn(b));
+        const bool alone = isAlone(keyA.first, allA) && isAlone(keyB.first, allB);
         out.series.push_back(
             compareSeries(keyA.first, traceOf(a, keyA.first, keyA.second), traceOf(b, keyB.first, keyB.second), shift));
         out.series.back().rank = alone ? std::nullopt : std::max(keyA.second, keyB.second);
