@@ -91,7 +91,7 @@ FindingModel::FindingModel(QObject* parent)
 {
     setColumns({
         {.title = tr("Finding"), .text = titleOf, .tip = reasonOf, .mark = markOf, .spoken = spokenTitle},
-        {.title = tr("Card"), .text = idOf, .tip = reasonOf},
+        {.title = tr("Pattern"), .text = idOf, .tip = reasonOf},
         {.title = tr("Step"),
             .text = [](const Finding& finding) { return orDash(finding.step); },
             .tip = reasonOf,

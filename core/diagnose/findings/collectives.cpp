@@ -95,7 +95,7 @@ CardOutcome dumpsElsewhere(const RunSummary& summary)
 std::vector<Card> collectiveCards()
 {
     return {
-        {"missing-dumps", "Dumps that the logs name are not here", "warning",
+        {"missing-dumps", "Dumps named in the logs that are not here", "warning",
             "a line of dion's capture wrapper names a file that is neither in the folder nor among those that could "
             "not "
             "be read",
@@ -103,7 +103,7 @@ std::vector<Card> collectiveCards()
              "suffice "
              "to begin with"},
             dumpsElsewhere},
-        {"hang", "Ranks parted in a collective operation", "error",
+        {"hang", "Ranks out of step in a collective operation", "error",
             "the first watchdog's line of each rank: other SeqNum or OpType; or an exception of a rank that no "
             "watchdog "
             "speaks for, not behind them (PyTorch, ProcessGroupNCCL)",

@@ -141,21 +141,20 @@ CardOutcome scanGaps(const RunSummary& summary)
 std::vector<Card> limitCards()
 {
     return {
-        {"log-interval", "Steps between the lines are unseen", "info",
-            "the most common distance of two lines is over 1 step",
+        {"log-interval", "Steps that are not logged", "info", "the most common distance of two lines is over 1 step",
             {"a NaN, a spike or a skipped step between two lines leaves no trace: log every step while hunting one"},
             loggedInterval},
-        {"log-overflow-rank", "Overflow lines do not name the rank", "info",
+        {"log-overflow-rank", "Overflow lines without a rank", "info",
             "\"OVERFLOW! Rank 0\" (DeepSpeed prints it on rank 0, after a reduction over all)",
             {"which rank overflowed is in no such line: check each rank's gradients before they are reduced"},
             overflowRank},
-        {"log-anomaly-mode", "Anomaly mode sees NaN in gradients only", "info",
+        {"log-anomaly-mode", "Anomaly mode, which sees NaN in gradients only", "info",
             "a line or a setting of autograd's anomaly mode (PyTorch checks for NaN, not for Inf, and backward only)",
             {"it sees neither Inf nor a NaN of the forward pass: a clean run under it is no clean bill"}, anomalyMode},
-        {"log-warning-once", "Python prints this warning once per process; it may have been meant more often", "info",
+        {"log-warning-once", "Python warnings that are printed once per process", "info",
             "a skipped step or NaN told by Python's warnings, which print the same text once per process",
             {"PYTHONWARNINGS=always shows every one of them; better, count them in the trainer"}, warningOnce},
-        {"log-scan-gaps", "A scanner did not look at every product", "info",
+        {"log-scan-gaps", "Products that a scanner did not look at", "info",
             "hipBLASLt's HIPBLASLT_CHECK_NUMERICS says which matmul calls it did not scan",
             {"the first NaN it names may not be the first there was: HIPBLASLT_CHECK_NUMERICS_SCAN_FROM and "
              "_SCAN_UNTIL "
@@ -381,15 +380,15 @@ CardOutcome oneRank(const RunSummary& summary)
 std::vector<Card> honestyCards()
 {
     std::vector<Card> cards {
-        {"log-nan-filter", "A bad loss may be logged as 0", "warning",
+        {"log-nan-filter", "Bad losses that may be logged as 0", "warning",
             "loss exactly 0 beside a gradient norm that is not finite (Hugging Face Trainer, logging_nan_inf_filter)",
             {"logging_nan_inf_filter=False shows the loss as it was; the default puts a mean in its place"}, nanFilter},
-        {"log-dropped-loss", "A NaN loss is missing from the log", "warning",
+        {"log-dropped-loss", "NaN losses missing from the log", "warning",
             "a step without a loss beside a gradient norm that is not finite, or a count of NaN iterations "
             "(Megatron-LM)",
             {"Megatron averages only losses that are not NaN, and counts NaN only within skipped iterations"},
             droppedLoss},
-        {"log-smeared-nan", "One NaN fills the rest of the loss", "info",
+        {"log-smeared-nan", "One NaN that fills the rest of the loss", "info",
             "NaN to the end in a loss that is a moving average (nanochat)",
             {"only the first of these steps is known to be bad; a gradient norm or another log tells of the others"},
             smearedNan},

@@ -50,15 +50,15 @@ CardOutcome diagnosticFailed(const RunSummary& summary)
 std::vector<Card> infrastructureCards()
 {
     return {
-        {"machine", "The log names a hardware error", "error", "Xid, ECC or SDC in a line",
+        {"machine", "Hardware error in a log", "error", "Xid, ECC or SDC in a line",
             {"take the GPU out of the job and run the vendor's diagnostics before blaming software"}, machine},
-        {"infrastructure", "The log names a failure of the infrastructure", "warning",
+        {"infrastructure", "Infrastructure failure in a log", "warning",
             "out of memory, a full disk or a missing kernel image in a line",
             {"rule this out first: out of memory, a full disk or a wrong build looks like a numerical fault from afar, "
              "and a "
              "cut-off dump may be its trace"},
             infrastructure},
-        {"diagnostic-failed", "A checker failed; it did not find NaN", "info",
+        {"diagnostic-failed", "Failure of a NaN checker, not a NaN", "info",
             "\"does not have a sharding strategy registered\" (pytorch#170936; seen with torch 2.10.0, 2.12.1, 2.13.0 "
             "and "
             "2.15.0, and in no release up to then is there one)",

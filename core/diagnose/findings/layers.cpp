@@ -198,7 +198,7 @@ CardOutcome firstLayer(const RunSummary& summary)
 std::vector<Card> layerCards()
 {
     return {
-        {"layer-norms", "The layer whose gradient left its range first", "warning",
+        {"layer-norms", "Layer whose gradient left its range first", "warning",
             "a norm of a single layer or parameter that is not finite, or over 50 times the mean of up to 100 before "
             "it "
             "(SPAM's factor), and does not come back; no other one left as early",

@@ -281,9 +281,9 @@ std::vector<Card> lossScaleCards()
             {"fp16 needs a GradScaler: without one, small gradients become zero and the model learns little",
                 "steps left out at the very start are the search for a scale, and normal; bf16 needs none"},
             scalerMissing},
-        {"P6", "A loss scale in a bf16 run", "info", "bf16 in the configuration and a loss scale other than 1",
+        {"P6", "Loss scale in a bf16 run", "info", "bf16 in the configuration and a loss scale other than 1",
             {"bf16 has the range of fp32: the GradScaler costs time and does nothing; leave it out"}, scalerWithBf16},
-        {"P7", "The gradient norm follows the loss scale", "warning",
+        {"P7", "Gradient norm that follows the loss scale", "warning",
             "slope of log2(grad_norm) on log2(loss_scale) from 0.8 to 1.2, r at least 0.9, over at least 3 changes of "
             "the scale, or as many halvings by DeepSpeed's lines of overflows (our proposal)",
             {"what is logged is the norm of scaled gradients; if it is also what is clipped, the limit has no effect",

@@ -214,14 +214,14 @@ CardOutcome locateOperation(const RunSummary& summary)
 std::vector<Card> birthCards()
 {
     return {
-        {"P8", "What made the first bad value", "info",
+        {"P8", "Origin of the first bad value", "info",
             "an operation, kernel, product or module named by a checker; a captured input over 65,504 (fp16); "
             "infinities without NaN",
             {"F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and the "
              "divisor",
                 "clamp before the operation, not after it: the gradient at the edge is the problem"},
             birthOperation},
-        {"P9", "Anomaly mode names the operation", "info",
+        {"P9", "Operation named by anomaly mode", "info",
             "\"Function '..Backward0' returned nan values\" (PyTorch, autograd anomaly mode)",
             {"anomaly mode looks for NaN in gradients only: it sees neither Inf nor a NaN of the forward pass",
                 "a forward hook on every module finds the first module that gives a non-finite value; leave that one "
@@ -342,14 +342,14 @@ CardOutcome badData(const RunSummary& summary)
 std::vector<Card> nonFiniteCards()
 {
     auto cards = birthCards();
-    cards.push_back({"P10", "fp16 overflows and the loss scale collapses", "error",
+    cards.push_back({"P10", "fp16 overflow with a collapsing loss scale", "error",
         "at least 5 steps left out in a row after the search for a scale (our proposal), a scale down to 1, or "
         "\"already at minimum\" (DeepSpeed)",
         {"bf16 instead of fp16, where the GPU has it: its range is that of fp32",
             "else compute attention scores, final logits and loss in fp32: torch.autocast(\"cuda\", enabled=False)",
             "z-loss (P15) and query-key norm (P16) keep logits from growing"},
         overflowCollapse});
-    cards.push_back({"P11", "The same step goes bad again", "warning",
+    cards.push_back({"P11", "Same step going bad again", "warning",
         "equal first bad step in at least two attempts that were good before (Megatron-LM skips an iteration seen "
         "twice)",
         {"look at that batch: finite values, labels inside of the classes, no empty sequence",

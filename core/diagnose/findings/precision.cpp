@@ -171,23 +171,23 @@ CardOutcome autocastScope(const RunSummary& summary)
 std::vector<Card> precisionCards()
 {
     return {
-        {"P1", "The range of fp16 explains a captured fault", "warning",
+        {"P1", "Captured fault explained by the range of fp16", "warning",
             "fp16 replay bad and a wider one fine on the same input: range; both bad: model, data or kernel",
             {"run this part in bf16 or fp32 and see whether the fault stays away",
                 "fp32 on the same data tells a fault of the numbers from one of the model"},
             precisionChoice},
-        {"P2", "TF32 is off for fp32 matrix products", "info",
+        {"P2", "TF32 off for fp32 matrix products", "info",
             "fp32, compute capability 8.0 or more, and the switch is off (PyTorch turned it off by default in 1.12)",
             {"torch.set_float32_matmul_precision(\"high\"): two to four times faster, 10 bits of mantissa instead of "
              "23",
                 "convolutions have a switch of their own: torch.backends.cudnn.allow_tf32"},
             tf32Off},
-        {"P3", "The GPU lacks hardware for the number format", "warning",
+        {"P3", "GPU without hardware for the number format", "warning",
             "bf16 below compute capability 8.0 (NVIDIA's list); fp8 below 8.9 (our proposal)",
             {"torch.cuda.is_bf16_supported() is true where bf16 is only emulated: judge by the compute capability",
                 "on V100, T4 and RTX 20xx use fp16 with a GradScaler"},
             cardCapability},
-        {"P4", "Formats meet that do not go together", "warning",
+        {"P4", "Number formats that do not go together", "warning",
             "an error or a warning that names the formats (text only, so low confidence)",
             {"autocast around forward and loss only; backward outside of it; no model.half()",
                 "torch.amp.autocast(\"cuda\") instead of torch.cuda.amp; a thread of its own needs autocast of its "

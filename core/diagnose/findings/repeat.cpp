@@ -156,7 +156,7 @@ CardOutcome repeatability(const RunSummary& summary)
 std::vector<Card> repeatCards()
 {
     return {
-        {"P19", "How far this run can be repeated", "info",
+        {"P19", "Repeatability of this run", "info",
             "settings as logged; the first step at which two attempts that began alike print different losses, by at "
             "most 1 % (our proposal): a fact, no verdict",
             {"for a run that must repeat: seeds of torch, numpy and random, torch.use_deterministic_algorithms(True), "

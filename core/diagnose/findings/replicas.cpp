@@ -195,7 +195,7 @@ CardOutcome replicaDrift(const RunSummary& summary)
 std::vector<Card> replicaCards()
 {
     return {
-        {"replica-drift", "Ranks hold other bits of the same matrix", "error",
+        {"replica-drift", "Different bits of one matrix on several ranks", "error",
             "inputs of one shape and update on two ranks, of a matrix that every rank computes itself (dion hands it "
             "over as it is, not as a stack), in which bits differ",
             {"a collective, a launch order or a machine: nanscope diff A.pt B.pt shows where and by how many ulps",

@@ -260,17 +260,17 @@ CardOutcome skipRate(const RunSummary& summary)
 std::vector<Card> spikeCards()
 {
     return {
-        {"P12", "The loss spikes", "warning", "",
+        {"P12", "Loss spikes", "warning", "",
             {"a longer warmup, then a peak learning rate 3 to 10 times lower",
                 "go back to a checkpoint well before the spike; PaLM skipped 200 to 500 batches as well",
                 "log the gradient norm of every step: it often rises first"},
             lossSpike},
-        {"P13", "Nearly every gradient is clipped", "info",
+        {"P13", "Nearly every gradient clipped", "info",
             "at least 99 % of the last 200 logged norms reach the limit (our proposal)",
             {"clipping every step is a symptom: look at learning rate (P12) and initialisation (P17) before the limit",
                 "one global norm throttles all modules: where embeddings dominate it, clip them by themselves"},
             alwaysClipped},
-        {"P14", "Steps are left out more and more", "warning",
+        {"P14", "More and more skipped steps", "warning",
             "at least 10 in a row (KempnerForge stops there); or at least 5 in the second half of the run and twice as "
             "many as in the first (our proposal)",
             {"a rising rate is a cause that stays, such as range (P10) or learning rate (P12), not stray batches",

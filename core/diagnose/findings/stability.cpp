@@ -256,23 +256,23 @@ CardOutcome gradientNorm(const RunSummary& summary)
 std::vector<Card> stabilityCards()
 {
     return {
-        {"P15", "Output logits keep growing", "warning",
+        {"P15", "Output logits that keep growing", "warning",
             "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
             "fifth of "
             "the growth (our proposal); over 65,504 in fp16",
             {"a z-loss pins them: 1e-4 times the square of log Z (PaLM, ST-MoE)"}, outputLogits},
-        {"P16", "Attention logits keep growing", "warning",
+        {"P16", "Attention logits that keep growing", "warning",
             "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
             "fifth of "
             "the growth (our proposal)",
             {"a norm on query and key per head (arXiv 2309.14322), or a cap on the logits such as Kimi K2's QK-Clip"},
             attentionLogits},
-        {"P17", "Every learning rate goes bad early", "warning",
+        {"P17", "Learning rates that all go bad early", "warning",
             "first bad step before 500 in at least two runs with different learning rates (our proposal)",
             {"scale the initialisation of residual branches by 1 / sqrt(2 layers); embeddings at about 0.02",
                 "take initialisation and place of the norms from a configuration that is known to train"},
             initialisation},
-        {"P18", "The gradient explodes or vanishes", "warning",
+        {"P18", "Exploding or vanishing gradient", "warning",
             "over 50 times the mean of up to 100 steps before it (SPAM's factor); or below 1e-7 of its start for 100 "
             "steps "
             "(our proposal)",

@@ -86,9 +86,9 @@ std::optional<ListItem> notCheckableItem(const std::vector<Finding>& findings)
         const auto same =
             std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == finding.reason; });
         if (same == groups.end()) {
-            groups.emplace_back(finding.reason, finding.id);
+            groups.emplace_back(finding.reason, finding.title);
         } else {
-            same->second += ", " + finding.id;
+            same->second += ", " + finding.title;
         }
     }
     if (groups.empty()) {
@@ -96,8 +96,8 @@ std::optional<ListItem> notCheckableItem(const std::vector<Finding>& findings)
     }
     auto text = own("from this data");
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const auto& [reason, ids] = groups[i];
-        text = text + own(i == 0 ? ": " : "; ") + foreign(ids)
+        const auto& [reason, titles] = groups[i];
+        text = text + own(i == 0 ? ": " : "; ") + foreign(titles)
             + (reason.empty() ? own("") : own(" (") + foreign(reason) + own(")"));
     }
     return ListItem {"not checkable", text + own(".")};

@@ -342,8 +342,8 @@ TEST(Sections, ExpectationFollowsTheReplays)
     auto input = handmade::reportInput();
     EXPECT_THAT(sectionOf(input, ReportSection::reproduce), HasSubstr("# expected: not finite for dion-ns5 in fp16\n"));
     input.diagnosis.captures[0].members.pop_back();
-    EXPECT_THAT(
-        sectionOf(input, ReportSection::reproduce), HasSubstr("# expected: finite in bf16 (the numbers are innocent)"));
+    EXPECT_THAT(sectionOf(input, ReportSection::reproduce),
+        HasSubstr("# expected: finite in bf16: arithmetic alone does not explain the fault"));
     input.diagnosis.captures[0].members.clear();
     EXPECT_THAT(sectionOf(input, ReportSection::reproduce), Not(HasSubstr("expected")));
 }
@@ -470,23 +470,23 @@ TEST(Sections, ARunWithoutLogsHasNoConsole)
 TEST(Sections, FindingsSayTheirRuleAndWhatCannotBeSeen)
 {
     auto input = handmade::reportInput();
-    Finding fired {"P12", FindingState::fired, "The loss spikes", "warning", 101, {}, {{"train.log", 7, "loss is 9"}},
-        {"warm up"}};
+    Finding fired {
+        "P12", FindingState::fired, "Loss spikes", "warning", 101, {}, {{"train.log", 7, "loss is 9"}}, {"warm up"}};
     fired.reason = "the loss is 9 at step 101, limit 4";
     fired.threshold = "loss at least 2 times the mean";
     fired.evidence.push_back({"dump.pt", 0, "absmax 9"});
     const Finding clear {"P2", FindingState::clear, "", "info", {}, {}, {}, {}, "TF32 is on", "", ""};
     const Finding quiet {"P6", FindingState::silenced, "", "info", {}, {}, {}, {}, "a scale", "", ""};
     const Finding unseen {
-        "P3", FindingState::notCheckable, "", "info", {}, {}, {}, {}, "no GPU name in the logs", "", ""};
+        "P3", FindingState::notCheckable, "Slow format", "info", {}, {}, {}, {}, "no GPU name in the logs", "", ""};
     auto also = unseen;
-    also.id = "P99";
+    also.title = "Odd card";
     input.diagnosis.findings = {fired, clear, quiet, unseen, also};
     const auto report = report::markdownReport(input);
-    EXPECT_THAT(report, HasSubstr("The loss spikes: the loss is 9 at step 101, limit 4 (`train.log:7`"));
+    EXPECT_THAT(report, HasSubstr("Loss spikes: the loss is 9 at step 101, limit 4 (`train.log:7`"));
     EXPECT_THAT(report, HasSubstr("(`dump.pt` absmax 9)")) << "a dump has no lines";
     EXPECT_THAT(report, HasSubstr("rule: loss at least 2 times the mean; warm up."));
-    EXPECT_THAT(report, HasSubstr("from this data: P3, P99 (no GPU name in the logs)."));
+    EXPECT_THAT(report, HasSubstr("from this data: Slow format, Odd card (no GPU name in the logs)."));
     EXPECT_THAT(report, Not(HasSubstr("`P2`")));
     EXPECT_THAT(report, Not(HasSubstr("`P6`"))) << "what was silenced is not told in public";
 }

@@ -171,7 +171,7 @@ TEST(Findings, SilencedLaterTheyAreAsIfTheyHadBeenAskedSo)
 TEST(Findings, AFailedCheckerIsNeverReportedAsNan)
 {
     const auto finding = cardOf(runWith({}, {lineOf(EventKind::diagnosticFailed, 3)}), "diagnostic-failed");
-    EXPECT_THAT(finding.title, HasSubstr("did not find NaN"));
+    EXPECT_THAT(finding.title, HasSubstr("not a NaN"));
     EXPECT_THAT(finding.advice[0], HasSubstr("no evidence of NaN"));
     EXPECT_THAT(finding.advice[1], HasSubstr("check_nan=False"));
     EXPECT_THAT(finding.advice[2], HasSubstr("sum reduction"));
