@@ -61,8 +61,9 @@ std::string nameOf(const Series& series)
 
 std::string badText(const diagnose::LoneSeries& series)
 {
-    return fmt::format("{} is {} at step {} ({}:{})", nameOf(series), valueText(*series.bad), series.bad->step,
-        series.source, series.bad->line);
+    const auto others = series.otherRanks > 0 ? fmt::format(" (and {} more)", series.otherRanks) : std::string();
+    return fmt::format("{}{} is {} at step {} ({}:{})", nameOf(series), others, valueText(*series.bad),
+        series.bad->step, series.source, series.bad->line);
 }
 
 std::string badHeadline(const diagnose::RunComparison& comparison)
@@ -70,9 +71,10 @@ std::string badHeadline(const diagnose::RunComparison& comparison)
     const auto& a = comparison.badA;
     const auto& b = comparison.badB;
     if (a && b) {
-        return fmt::format("; both go non-finite: in a, {}; in b, {}", badText(*a), badText(*b));
+        return fmt::format("; both become non-finite: in a, {}; in b, {}", badText(*a), badText(*b));
     }
-    return !a && !b ? std::string() : fmt::format("; only {} goes non-finite: {}", a ? "a" : "b", badText(a ? *a : *b));
+    return !a && !b ? std::string()
+                    : fmt::format("; only {} becomes non-finite: {}", a ? "a" : "b", badText(a ? *a : *b));
 }
 
 std::string differenceHeadline(const diagnose::RunComparison& comparison)

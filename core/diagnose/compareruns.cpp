@@ -75,10 +75,17 @@ bool isBefore(const LoneSeries& a, const LoneSeries& b)
 std::optional<LoneSeries> firstBad(const RunData& run)
 {
     std::optional<LoneSeries> first;
-    for (auto& one : loneSeries(run, keysIn(run))) {
+    const auto all = loneSeries(run, keysIn(run));
+    for (const auto& one : all) {
         if (one.bad && !isClock(one.name) && (!first || isBefore(one, *first))) {
-            first = std::move(one);
+            first = one;
         }
+    }
+    if (first) {
+        const auto same = std::ranges::count_if(all, [&](const LoneSeries& one) {
+            return one.bad && one.name == first->name && one.bad->step == first->bad->step;
+        });
+        first->otherRanks = static_cast<int>(same) - 1;
     }
     return first;
 }

@@ -39,6 +39,7 @@ struct LoneSeries
     std::optional<int> rank {}; ///< where its run has the name of several
     std::string source; ///< its log
     std::optional<Point> bad; ///< its first value that is not finite
+    int otherRanks = 0; ///< in badA and badB: of how many other ranks the same series is first not finite at that step
 };
 
 struct SettingComparison

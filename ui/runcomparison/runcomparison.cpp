@@ -45,33 +45,38 @@ QString seriesName(const Series& series)
     return series.rank ? RunComparisonWindow::tr("%1 of rank %2").arg(title).arg(*series.rank) : title;
 }
 
+QString badWords(const diagnose::LoneSeries& series)
+{
+    const QString others =
+        series.otherRanks > 0 ? RunComparisonWindow::tr(" (and %1 more)").arg(series.otherRanks) : QString();
+    return RunComparisonWindow::tr("%1 is %2 at step %3")
+        .arg(seriesName(series) + others, valueWord(*series.bad))
+        .arg(series.bad->step);
+}
+
 QString badWords(const ComparedRuns& runs)
 {
     const std::optional<diagnose::LoneSeries>& a = runs.comparison.badA;
     const std::optional<diagnose::LoneSeries>& b = runs.comparison.badB;
     if (a && b) {
-        return RunComparisonWindow::tr("both go non-finite: %1 at step %2 (%3), %4 at step %5 (%6)")
-            .arg(qstr(runs.nameA))
-            .arg(a->bad->step)
-            .arg(seriesName(*a), qstr(runs.nameB))
-            .arg(b->bad->step)
-            .arg(seriesName(*b));
+        return RunComparisonWindow::tr("both become non-finite: %1 in %2, %3 in %4")
+            .arg(badWords(*a), qstr(runs.nameA), badWords(*b), qstr(runs.nameB));
     }
     if (!a && !b) {
         return {};
     }
     const diagnose::LoneSeries& first = a ? *a : *b;
-    return RunComparisonWindow::tr("only %1 goes non-finite: %2 is %3 at step %4")
-        .arg(qstr(a ? runs.nameA : runs.nameB), seriesName(first), valueWord(*first.bad))
-        .arg(first.bad->step);
+    return RunComparisonWindow::tr("only %1 becomes non-finite: %2")
+        .arg(qstr(a ? runs.nameA : runs.nameB), badWords(first));
 }
 
 /// A log that writes fewer digits differs in each value.
 QString roundedWords(const diagnose::SeriesComparison& series)
 {
-    return series.equalDecimals
-        ? RunComparisonWindow::tr(" (all equal when rounded to %n decimals)", nullptr, *series.equalDecimals)
-        : QString();
+    return !series.equalDecimals ? QString()
+        : *series.equalDecimals == 1
+        ? RunComparisonWindow::tr(" (all equal when rounded to 1 decimal)")
+        : RunComparisonWindow::tr(" (all equal when rounded to %1 decimals)").arg(*series.equalDecimals);
 }
 
 QString differenceWords(const ComparedRuns& runs)
@@ -101,15 +106,25 @@ QString headlineOf(const ComparedRuns& runs)
     return bad.isEmpty() ? difference : QStringLiteral("%1; %2").arg(difference, bad);
 }
 
+/// The first value that is not finite.
+QString badWord(const std::vector<Point>& points)
+{
+    const auto bad = std::ranges::find_if(points, diagnose::isNonFinite, &Point::state);
+    return bad == points.end() ? QString()
+                               : RunComparisonWindow::tr("%1 at step %2").arg(valueWord(*bad)).arg(bad->step);
+}
+
 QStringList comparedRow(const diagnose::SeriesComparison& one)
 {
     QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
     row << (one.first ? QString::number(one.first->first.step) : QString())
         << (one.first ? valueWord(one.first->first) : QString())
         << (one.first ? valueWord(one.first->second) : QString())
-        << (one.largest ? QString::number(one.largestRelative, 'g', 3) : QString())
-        << (one.largest ? QString::number(one.largest->first.step) : QString())
-        << (one.equalDecimals ? RunComparisonWindow::tr("%n decimals", nullptr, *one.equalDecimals) : QString())
+        << (one.largest ? RunComparisonWindow::tr("%1 % at step %2")
+                              .arg(roundNumber(100 * one.largestRelative))
+                              .arg(one.largest->first.step)
+                        : QString())
+        << badWord(one.a.points) << badWord(one.b.points)
         << (one.first ? placeOfPoint(one.a, one.first->first) : QString())
         << (one.first ? placeOfPoint(one.b, one.first->second) : QString());
     return row;
@@ -119,11 +134,12 @@ QStringList comparedRow(const diagnose::SeriesComparison& one)
 QStringList loneRow(const diagnose::LoneSeries& one, bool ofA)
 {
     const QString missing = RunComparisonWindow::tr("not logged");
-    const QString value = one.bad ? valueWord(*one.bad) : RunComparisonWindow::tr("finite");
+    const QString value = one.bad ? RunComparisonWindow::tr("%1 at step %2").arg(valueWord(*one.bad)).arg(one.bad->step)
+                                  : RunComparisonWindow::tr("finite");
     const QString place = one.bad ? QStringLiteral("%1:%2").arg(qstr(one.source)).arg(one.bad->line) : QString();
-    QStringList row {seriesName(one), QStringLiteral("0"), QString()};
-    row << (one.bad ? QString::number(one.bad->step) : QString()) << (ofA ? value : missing) << (ofA ? missing : value)
-        << QString() << QString() << QString() << (ofA ? place : QString()) << (ofA ? QString() : place);
+    QStringList row {seriesName(one)};
+    row << QString() << QString() << QString() << QString() << QString() << QString() << (ofA ? value : missing)
+        << (ofA ? missing : value) << (ofA ? place : QString()) << (ofA ? QString() : place);
     return row;
 }
 
@@ -133,8 +149,8 @@ TextTable seriesTable(const ComparedRuns& runs)
     const QString a = qstr(runs.nameA);
     const QString b = qstr(runs.nameB);
     TextTable table;
-    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First step"), a, b,
-        W::tr("Largest relative difference"), W::tr("Its step"), W::tr("Equal when rounded to"),
+    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First at step"), a, b,
+        W::tr("Largest difference"), W::tr("NaN, Inf in %1").arg(a), W::tr("NaN, Inf in %1").arg(b),
         W::tr("Line of %1").arg(a), W::tr("Line of %1").arg(b)};
     for (const diagnose::SeriesComparison& one : runs.comparison.series) {
         table.rows.push_back(comparedRow(one));

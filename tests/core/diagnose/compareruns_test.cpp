@@ -161,6 +161,10 @@ TEST(CompareRuns, EveryRankIsHeldAgainstItsOwn)
     EXPECT_EQ(lowest.onlyA[0].bad->step, 2);
     ASSERT_TRUE(lowest.badA);
     EXPECT_EQ(lowest.badA->rank, 1);
+    EXPECT_EQ(lowest.badA->otherRanks, 0);
+    auto both = b;
+    both.series[0].points = both.series[1].points;
+    EXPECT_EQ(diagnose::compareRuns(both, unranked).badA->otherRanks, 1);
     EXPECT_FALSE(lowest.badB);
     EXPECT_EQ(diagnose::compareRuns(unranked, b).series.at(0).b.rank, 0);
     auto ranked = runOf("loss", 1, {1, 2, 3});

@@ -47,17 +47,18 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
         QStringLiteral(
-            "Loss first differs at step 3: 2 in a, NaN in b; only b goes non-finite: Loss is NaN at step 3"));
+            "Loss first differs at step 3: 2 in a, NaN in b; only b becomes non-finite: Loss is NaN at step 3"));
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan, nan}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral("Loss first differs at step 2: NaN in a, 2.5 in b; both go non-finite: a at step 2 (Loss), b at "
-                       "step 3 (Loss)"));
+        QStringLiteral("Loss first differs at step 2: NaN in a, 2.5 in b; both become non-finite: Loss is NaN at "
+                       "step 2 in a, Loss is NaN at step 3 in b"));
     RunData withNorm = runOf("b", 1, {3, 2.5});
     withNorm.series.push_back(withNorm.series[0]);
     withNorm.series[1].name = "grad_norm";
     withNorm.series[1].points[0] = {1, nan, PointState::nan, 10};
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan}), withNorm, 0));
-    EXPECT_TRUE(window.headline().contains(QStringLiteral("b at step 1 ("))) << "in what one of them logs alone";
+    EXPECT_TRUE(window.headline().contains(QStringLiteral("Gradient norm is NaN at step 1 in b")))
+        << "in what one of them logs alone";
     RunData itself = runOf("a", 1, {3, nan});
     itself.root = "/runs/a";
     window.setRuns(comparedRuns(itself, itself, 0));
@@ -70,6 +71,8 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     EXPECT_EQ(cell(*window.series(), 0, 0), QStringLiteral("Loss"));
     EXPECT_EQ(cell(*window.series(), 0, 1), QStringLiteral("3"));
     EXPECT_EQ(cell(*window.series(), 0, 10), QStringLiteral("b.log:10"));
+    EXPECT_EQ(cell(*window.series(), 0, 7), QString());
+    EXPECT_EQ(cell(*window.series(), 0, 8), QStringLiteral("NaN at step 3"));
     EXPECT_EQ(cell(*window.settings(), 0, 2), QStringLiteral("6e-4"));
     EXPECT_EQ(window.timeline()->view()->cursor(), 3.0);
 }
@@ -86,11 +89,10 @@ TEST(RunComparison, ARankThatOnlyOneRunHasIsSeenWhereItGoesBad)
     window.setRuns(comparedRuns(runOf("one", 1, {3, 2.5, 2}), two, 0));
     EXPECT_EQ(window.headline(),
         QStringLiteral("No value differs at the steps that both logs have; "
-                       "only two goes non-finite: Loss of rank 1 is NaN at step 2"));
+                       "only two becomes non-finite: Loss of rank 1 is NaN at step 2"));
     EXPECT_EQ(cell(*window.series(), 1, 0), QStringLiteral("Loss of rank 1"));
-    EXPECT_EQ(cell(*window.series(), 1, 3), QStringLiteral("2"));
-    EXPECT_EQ(cell(*window.series(), 1, 4), QStringLiteral("not logged"));
-    EXPECT_EQ(cell(*window.series(), 1, 5), QStringLiteral("NaN"));
+    EXPECT_EQ(cell(*window.series(), 1, 7), QStringLiteral("not logged"));
+    EXPECT_EQ(cell(*window.series(), 1, 8), QStringLiteral("NaN at step 2"));
     EXPECT_EQ(cell(*window.series(), 1, 10), QStringLiteral("two.log:10"));
     const auto& lines = window.timeline()->chart("loss")->lines();
     ASSERT_EQ(lines.size(), 3U);
