@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <QAction>
-#include <QCoreApplication>
+#include <QApplication>
 #include <QDataStream>
 #include <QDockWidget>
 #include <QEvent>
@@ -388,6 +388,34 @@ void PaneArea::goTo(const QString& name)
     (work ? work : found)->setFocus(Qt::ShortcutFocusReason);
 }
 
+void PaneArea::goOn(int by)
+{
+    const auto holdsFocus = [](const NamedPane& named) {
+        return named.pane->isAncestorOf(QApplication::focusWidget());
+    };
+    const auto current = std::ranges::find_if(m_named, holdsFocus);
+    const auto count = std::ssize(m_named);
+    auto at = current == m_named.end() ? (by > 0 ? -1 : count) : current - m_named.begin();
+    for (auto tried = count; tried > 0; --tried) {
+        at = (at + by + count) % count;
+        const NamedPane& next = m_named[static_cast<std::size_t>(at)];
+        // Behind a tab it has none.
+        if (!next.pane->visibleRegion().isEmpty()) {
+            goTo(next.name);
+            return;
+        }
+    }
+}
+
+void PaneArea::addStep(QMenu& menu, const QString& text, QKeyCombination key, int by)
+{
+    QAction* action = menu.addAction(text);
+    action->setShortcut(key);
+    action->setStatusTip(tr("Put the keyboard into another pane that is visible"));
+    action->setToolTip(action->statusTip());
+    connect(action, &QAction::triggered, this, [this, by] { goOn(by); });
+}
+
 void PaneArea::fillMenu(QMenu& menu)
 {
     int key = Qt::Key_1;
@@ -400,6 +428,9 @@ void PaneArea::fillMenu(QMenu& menu)
         }
         connect(action, &QAction::triggered, this, [this, name = named.name] { goTo(name); });
     }
+    menu.addSeparator();
+    addStep(menu, tr("&Next pane"), Qt::Key_F6, 1);
+    addStep(menu, tr("&Previous pane"), Qt::SHIFT | Qt::Key_F6, -1);
     menu.addSeparator();
     QAction* ofCaptures = menu.addAction(tr("Show panes of captures"));
     ofCaptures->setStatusTip(tr("Those that only captures fill, which a run of logs alone has put away"));
@@ -641,9 +672,10 @@ void PaneArea::putAwayOrBringBack()
         m_put = false;
         placeTimeline(false);
         showTabsOfCaptures(true);
-        restore(std::exchange(m_before, {}));
+        // In a small area the docks are squeezed at once: what to go back to is how they lay before.
+        m_remembered = std::exchange(m_before, {});
+        restore(m_remembered);
         fitAnswer();
-        remember();
         adapt();
     }
 }

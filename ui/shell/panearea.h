@@ -107,6 +107,8 @@ public:
     const std::vector<NamedPane>& named() const { return m_named; }
     /// Brings a pane to the front, shown or floating, and puts the keyboard into it.
     void goTo(const QString& name);
+    /// To the next pane in sight, in the order of the menu, or with -1 to the one before.
+    void goOn(int by);
     /// In a run of logs alone, what only captures fill is put away, and the timeline lies below the tabs. A button
     /// beside the tabs brings it back, and so does a run that has captures: as it lay before.
     void setLogsOnly(bool logsOnly);
@@ -134,6 +136,7 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    void addStep(QMenu& menu, const QString& text, QKeyCombination key, int by);
     void showTabOf(const QWidget& pane);
     void buildPanes();
     QTabWidget* buildTools();

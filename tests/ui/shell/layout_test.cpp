@@ -267,6 +267,33 @@ TEST_F(Layouts, TheOpenTabComesBackWithItsRun)
     EXPECT_EQ(area()->front(), QStringLiteral("sweep"));
 }
 
+TEST_F(Layouts, F6GoesFromPaneToPaneInSight)
+{
+    openSample();
+    window->activateWindow();
+    const auto focused = [this] {
+        for (const NamedPane& named : area()->named()) {
+            if (named.pane->isAncestorOf(QApplication::focusWidget())) {
+                return named.name;
+            }
+        }
+        return QString();
+    };
+    area()->goTo(QStringLiteral("captures"));
+    QStringList visited;
+    while (visited.size() < std::ssize(area()->named()) && !visited.contains(focused())) {
+        visited << focused();
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6);
+    }
+    EXPECT_EQ(focused(), QStringLiteral("captures")) << "it comes round: " << visited.join(u' ').toStdString();
+    for (const char* name : {"captures", "faults", "frame", "verdict", "film", "tensors"}) {
+        EXPECT_TRUE(visited.contains(QLatin1String(name))) << name;
+    }
+    EXPECT_FALSE(visited.contains(QStringLiteral("sweep"))) << "it is behind a tab";
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_F6, Qt::ShiftModifier);
+    EXPECT_EQ(focused(), visited.constLast());
+}
+
 TEST_F(Layouts, WhereTheFilterHidesWhatIsJudgedTheCardSaysSo)
 {
     openSample();

@@ -112,6 +112,30 @@ TEST_F(SmallWindow, PanesGoBehindTabsAndComeBack)
     EXPECT_TRUE(area.tabifiedDockWidgets(captures).isEmpty());
 }
 
+TEST_F(SmallWindow, PanesOfCapturesThatComeFirstInItHaveTheirWidthInALargeOne)
+{
+    const auto widthsIn = [](const PaneArea& area) {
+        std::vector<int> widths;
+        for (const char* name : {"captures", "faults", "frame"}) {
+            widths.push_back(area.findChild<QDockWidget*>(QLatin1String(name))->width());
+        }
+        return widths;
+    };
+    PaneArea ofLogs;
+    ofLogs.resize(1400, 800);
+    ofLogs.show();
+    ofLogs.layOut({});
+    ofLogs.setLogsOnly(true);
+    QCoreApplication::processEvents();
+    ofLogs.resize(784, 490);
+    QCoreApplication::processEvents();
+    ofLogs.setLogsOnly(false);
+    ASSERT_TRUE(waitFor([&] { return ofLogs.isStacked(); }));
+    ofLogs.resize(1400, 800);
+    EXPECT_TRUE(waitFor([&] { return !ofLogs.isStacked() && widthsIn(ofLogs) == widthsIn(area); }))
+        << testing::PrintToString(widthsIn(ofLogs));
+}
+
 TEST_F(SmallWindow, AnswerAndTabsKeepMoreThanHalfOfASmallWindow)
 {
     area.resize(784, 490);
