@@ -19,6 +19,7 @@ struct Progress
     std::int64_t total = 0;
     std::string unit; ///< "files", "cells", "captures", "bytes"
     std::string message;
+    bool uneven = false; ///< the units differ in length: what is done says nothing of how long the rest takes
 };
 
 /// Copies share one flag. Safe to set from any thread; long loops look at it at least every 50 ms.

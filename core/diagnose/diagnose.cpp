@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -88,11 +90,12 @@ void reportProgress(const JobContext& job, std::size_t done, std::size_t total, 
 {
     Progress progress;
     progress.job = "diagnose";
-    progress.phase = "judge";
+    progress.phase = "judging";
     progress.done = static_cast<std::int64_t>(done);
     progress.total = static_cast<std::int64_t>(total);
     progress.unit = "captures";
     progress.message = capture;
+    progress.uneven = true;
     job.progress(progress);
 }
 
@@ -105,8 +108,7 @@ void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std
         const bool judged = verdict.facts.replayed || !verdict.summary.empty();
         if (!judged && capture != nullptr && needsReplay(verdict, *capture)) {
             const auto& damage = verdict.facts.damage.text;
-            verdict.summary =
-                fmt::format("{}{}not judged, the diagnosis was stopped ({})", damage, damage.empty() ? "" : "; ", why);
+            verdict.summary = fmt::format("{}{}not judged ({})", damage, damage.empty() ? "" : "; ", why);
         }
     }
 }
@@ -118,6 +120,9 @@ Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& do
 {
     for (; done < order.size() && !time.stopped(); ++done) {
         auto& verdict = *order[done];
+        if (verdict.facts.replayed) {
+            continue;
+        }
         reportProgress(whole, done, order.size(), verdict.capture);
         const auto* capture = bench.captures.of(verdict);
         auto judged = capture != nullptr ? judgeOne(verdict, *capture, bench, done) : Result<void>();
@@ -134,6 +139,27 @@ Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& do
 std::string placeOf(const Environment& environment)
 {
     return fmt::format("{}, {} ({})", environment.engine, environment.device, environment.hardware);
+}
+
+/// What the ranks of a run have in common is counted once all are judged.
+void takeJudged(std::vector<CaptureVerdict>& verdicts, const std::vector<CaptureVerdict>& before)
+{
+    std::unordered_map<std::int64_t, const CaptureVerdict*> known;
+    for (const auto& verdict : before) {
+        // Of a run without a session two captures may have the same name.
+        if (verdict.facts.replayed && verdict.captureId != 0) {
+            known.emplace(verdict.captureId, &verdict);
+        }
+    }
+    for (auto& verdict : verdicts) {
+        const auto found = known.find(verdict.captureId);
+        if (found != known.end() && found->second->role == verdict.role) {
+            verdict = *found->second;
+            if (std::exchange(verdict.facts.wrongBesideOtherRanks, 0) != 0) {
+                verdict::judgeAgain(verdict);
+            }
+        }
+    }
 }
 
 std::vector<CaptureVerdict*> orderOf(
@@ -243,6 +269,9 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         return tl::make_unexpected(choices.error());
     }
     auto diagnosis = triageRun(run, options.catalogue);
+    if (options.stopped) {
+        takeJudged(diagnosis.captures, options.stopped->captures);
+    }
     const CaptureIndex captures(run);
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;

@@ -34,6 +34,9 @@ struct DiagnoseOptions
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged
     replay::Catalogue catalogue {}; ///< what may have run
     std::shared_ptr<replay::Device> device {}; ///< that replays; null for core's own CPU device
+    /// An earlier diagnosis of the same run with the same options, that was stopped: what was replayed for it is not
+    /// replayed again.
+    std::shared_ptr<const Diagnosis> stopped {};
     /// Which captures are judged before the others, whose order stays; none are where it is empty.
     std::function<bool(const CaptureVerdict&)> first {};
     /// What another process made of a capture (capturejudge.h), by what triage says of it. Where this is set nothing is

@@ -322,19 +322,9 @@ private:
     {
         auto& facts = e.facts;
         const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
-            auto progress = progressOf(variant, precision, matrix.stored);
-            // Of many captures the share of all of them says more.
-            constexpr std::size_t few = 20;
-            if (m_run.captures.size() <= few) {
-                progress.phase = judgingPhase();
-                progress.done = static_cast<std::int64_t>(place.done);
-                progress.total = static_cast<std::int64_t>(place.all);
-                progress.unit = "comparisons";
-            } else {
-                progress.message = fmt::format("{} of {} comparisons: {}", place.done, place.all, progress.message);
-            }
-            m_job.progress(progress);
+            showReplay({&variant, precision}, matrix.stored, place, "comparisons");
         };
+        showReplay({}, matrix.stored, {}, {});
         auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);
         if (!fit) {
             return tl::make_unexpected(fit.error());
@@ -575,7 +565,7 @@ private:
         e.facts.misplaced = origin.misplaced;
         if (!origin.text.empty()) {
             e.facts.found.push_back(
-                {fmt::format("the part that is wrong (rows {}-{} x columns {}-{}): {}", e.odd.rowBegin,
+                {fmt::format("the part that is wrong (rows {}–{} × columns {}–{}): {}", e.odd.rowBegin,
                      e.odd.rowEnd - 1, e.odd.colBegin, e.odd.colEnd - 1, origin.text),
                     "bytes"});
         }
@@ -605,7 +595,7 @@ private:
         if (odd->count > 0 && odd->unlessRan.empty() && !looksMasked(matrix.element, odd->region)) {
             e.odd = odd->region;
             e.facts.found.push_back(
-                {fmt::format("beside the damage {} finite tile{} of 16 x 16 {} not what any replay gives "
+                {fmt::format("beside the damage {} finite tile{} of 16 × 16 {} not what any replay gives "
                              "either: around [{}, {}], up to {:.0f} % off",
                      odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row, odd->col,
                      100 * odd->worstError),
@@ -652,32 +642,30 @@ private:
             forecasts && e.facts.identified.how == IdentifiedBy::unknown ? Enough::asked : Enough::whole;
         return {{e.element, stored.epsilon, enough, forecasts, e.own, m_device, m_job.cancel},
             [this, &stored](const Member& member, std::size_t done, std::size_t all) {
-                auto progress = progressOf(*member.variant, member.precision, stored);
-                progress.phase = "replay";
-                progress.done = static_cast<std::int64_t>(done);
-                progress.total = static_cast<std::int64_t>(all);
-                progress.unit = "plausible variants";
-                m_job.progress(progress);
+                showReplay(member, stored, {done, all}, "plausible variants");
             }};
     }
 
-    /// "judge", and of several captures which one.
-    std::string judgingPhase() const
+    /// Of one that is replayed, or of the input that is decomposed before any is.
+    void showReplay(const Member& member, const Capture& stored, ReplayPlace place, const std::string& unit) const
     {
-        return m_run.captures.size() == 1 ? std::string("judge")
-                                          : fmt::format("judge capture {} of {}:", m_done + 1, m_run.captures.size());
-    }
-
-    Progress progressOf(const replay::Variant& variant, Precision precision, const Capture& stored) const
-    {
-        Progress progress;
-        progress.job = "diagnose";
-        progress.phase = "judge";
-        progress.done = m_done;
-        progress.total = static_cast<std::int64_t>(m_run.captures.size());
-        progress.unit = "captures";
-        progress.message = fmt::format("{} in {}, {}", variant.name, name(precision), stored.file);
-        return progress;
+        // Of many captures the share of all of them says more.
+        constexpr std::size_t few = 20;
+        const auto captures = m_run.captures.size();
+        const auto done = static_cast<std::int64_t>(place.done);
+        const auto all = static_cast<std::int64_t>(place.all);
+        const auto what = member.variant == nullptr
+            ? "decomposing the input"
+            : fmt::format("{} in {}", member.variant->name, name(member.precision));
+        if (captures > few) {
+            const auto share = all > 0 ? fmt::format("{} of {} {}: ", done, all, unit) : std::string();
+            m_job.progress({"diagnose", "judging", m_done, static_cast<std::int64_t>(captures), "captures",
+                share + what + ", " + stored.file, true});
+            return;
+        }
+        const auto phase =
+            captures == 1 ? std::string("judging") : fmt::format("judging capture {} of {}", m_done + 1, captures);
+        m_job.progress({"diagnose", phase, done, all, unit, what + ", " + stored.file, true});
     }
 
     Result<void> measureWorstTile(Evidence& e, const Capture& stored)

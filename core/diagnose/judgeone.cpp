@@ -7,6 +7,7 @@
 
 #include "core/base/guarded.h"
 #include "core/diagnose/damage/damage.h"
+#include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/considered.h"
@@ -45,6 +46,19 @@ bool leftUnjudged(const Diagnosis& diagnosis, const CaptureVerdict& verdict, con
 {
     return !diagnosis.stopped.empty() && !verdict.facts.replayed && verdict.unread.empty()
         && needsReplay(verdict, capture) && isRead(&capture);
+}
+
+Diagnosis judgedOn(Diagnosis stopped, const RunData& run)
+{
+    const CaptureIndex captures(run);
+    for (auto& verdict : stopped.captures) {
+        const auto* capture = captures.of(verdict);
+        if (capture != nullptr && leftUnjudged(stopped, verdict, *capture)) {
+            verdict.summary.clear();
+        }
+    }
+    stopped.stopped.clear();
+    return stopped;
 }
 
 namespace {

@@ -23,6 +23,9 @@ bool isRead(const Capture* capture);
 /// Whether the diagnosis was stopped before it came to this one.
 bool leftUnjudged(const Diagnosis& diagnosis, const CaptureVerdict& verdict, const Capture& capture);
 
+/// The same diagnosis while it is judged on: what it left unjudged has no summary yet.
+Diagnosis judgedOn(Diagnosis stopped, const RunData& run);
+
 /// What is said of one that is not.
 void judgeUnread(CaptureVerdict& verdict, const Capture& capture);
 

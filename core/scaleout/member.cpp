@@ -513,8 +513,8 @@ void Member::waitForOthers()
 
 void Member::report(const std::string& message) const
 {
-    m_context.progress({m_job.judges() ? "diagnose" : "sweep", m_job.judges() ? "judge" : "replay", m_report.blocks,
-        static_cast<std::int64_t>(m_blocks.size()), "blocks", message});
+    m_context.progress({m_job.judges() ? "diagnose" : "sweep", m_job.judges() ? "judging" : "replaying",
+        m_report.blocks, static_cast<std::int64_t>(m_blocks.size()), "blocks", message});
 }
 
 Result<Ledger> joinLedger(const Job& job, KeyValueStore& store, const MemberOptions& options, const CancelToken& cancel)

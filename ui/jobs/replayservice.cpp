@@ -246,7 +246,7 @@ QString ReplayService::description() const
         return tr("No worker: replays run on the built-in CPU device");
     }
     if (!m_process && !m_engine.isEmpty()) {
-        return tr("Worker: ended; starts again when needed");
+        return tr("Worker: stopped; starts when needed");
     }
     return m_engine.isEmpty() ? tr("Worker: starting") : tr("Worker: %1").arg(m_engine);
 }

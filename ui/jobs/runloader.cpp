@@ -123,12 +123,13 @@ void RunLoader::reportLoaded(int job, const LoadedRun& run, bool judging)
     }
 }
 
-void RunLoader::judge(const LoadedRun& run)
+void RunLoader::judge(const LoadedRun& run, const std::shared_ptr<const Diagnosis>& stopped)
 {
     const JobContext context = begin();
     m_judging = true;
     diagnose::DiagnoseOptions options;
     options.ran = run.ran;
+    options.stopped = stopped;
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
     background(

@@ -88,7 +88,8 @@ public:
     void open(const std::filesystem::path& path, const UserContextOf& userContextOf = {});
     /// The same run as the window holds it, with what is new. `rescan` judges again even if nothing is.
     void openAgain(const LoadedRun& run, bool rescan);
-    void judge(const LoadedRun& run);
+    /// Goes on where one was stopped (DiagnoseOptions), if any.
+    void judge(const LoadedRun& run, const std::shared_ptr<const Diagnosis>& stopped = {});
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
     /// From the next run to be judged on; the CPU where the device cannot be opened, or fails.

@@ -419,9 +419,27 @@ void Workspace::setRan(const QStringList& ran)
 
 void Workspace::judgeAgain()
 {
+    judgeAfter({});
+}
+
+void Workspace::judgeRest()
+{
+    judgeAfter(m_loaded.diagnosis);
+}
+
+void Workspace::judgeAfter(std::shared_ptr<const Diagnosis> stopped)
+{
     m_judging = true;
     m_judgedBy = m_loaded.choices;
-    m_loader.judge(m_loaded);
+    const bool begun = m_loaded.diagnosis && !m_loaded.diagnosis->stopped.empty();
+    if (begun) {
+        m_loaded.triage = std::make_shared<const Diagnosis>(diagnose::judgedOn(*m_loaded.diagnosis, *m_loaded.run));
+        m_loaded.diagnosis.reset();
+    }
+    m_loader.judge(m_loaded, begun ? std::move(stopped) : nullptr);
+    if (begun) {
+        Q_EMIT verdictsArrived(true);
+    }
     Q_EMIT stateChanged();
 }
 

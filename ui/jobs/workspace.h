@@ -53,6 +53,8 @@ public:
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
     void judgeAgain();
+    /// After a judging that was stopped: what it left, or all where another one came before.
+    void judgeRest();
     /// The variants ticked for the selected capture; empty for all. Remembered with the run; reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
@@ -214,6 +216,7 @@ private:
     void onLoaded(const LoadedRun& run, bool judging);
     void onArrived(const std::vector<CaptureVerdict>& verdicts);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
+    void judgeAfter(std::shared_ptr<const Diagnosis> stopped);
     void onFolderChanged();
     void follow();
     void reportRejections();

@@ -162,7 +162,7 @@ QWidget* VerdictPane::buildHeader()
     layout->addWidget(m_mark, 0, Qt::AlignVCenter);
     layout->addWidget(m_headline, 1);
     m_judge = new QPushButton(tr("Judge now"), row);
-    m_judge->setToolTip(tr("Judge the captures of this run again, all of them"));
+    m_judge->setToolTip(tr("Judge the captures of this run that are not judged, each from its first replay"));
     m_judge->hide();
     layout->addWidget(m_cause);
     layout->addWidget(m_judge);

@@ -148,7 +148,7 @@ void Terminal::progress(const Progress& progress)
 
 std::optional<double> Terminal::secondsLeft(const Progress& progress) const
 {
-    if (progress.done <= 0 || progress.total < progress.done) {
+    if (progress.uneven || progress.done <= 0 || progress.total < progress.done) {
         return std::nullopt;
     }
     const std::chrono::duration<double> spent = Clock::now() - m_phaseStart;
@@ -172,9 +172,11 @@ void Terminal::showJson(const Progress& progress, const nlohmann::ordered_json* 
 void Terminal::showLine(const Progress& progress)
 {
     auto text = progress.phase.empty() ? progress.job : progress.phase;
-    text += progress.total > 0
-        ? fmt::format(" {} of {} {}", countText(progress.done), countText(progress.total), progress.unit)
-        : fmt::format(" {} {}", countText(progress.done), progress.unit);
+    if (progress.total > 0) {
+        text += fmt::format(": {} of {} {}", countText(progress.done), countText(progress.total), progress.unit);
+    } else if (!progress.unit.empty()) {
+        text += fmt::format(": {} {}", countText(progress.done), progress.unit);
+    }
     if (const auto left = secondsLeft(progress); left && *left >= 1) {
         text += fmt::format(", {:.0f} s left", *left);
     }

@@ -101,7 +101,7 @@ Result<void> replayAll(ReplayedCliff& cliff, const Bench& bench, const JobContex
 {
     Progress progress;
     progress.job = "cliff";
-    progress.phase = "replay";
+    progress.phase = "replaying";
     progress.unit = "roundings";
     progress.total = bench.request.roundings;
     const auto envelope = envelopeOf(bench.request.cell.lowering);

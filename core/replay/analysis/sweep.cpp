@@ -163,7 +163,7 @@ private:
     {
         Progress progress;
         progress.job = "sweep";
-        progress.phase = "replay";
+        progress.phase = "replaying";
         progress.done = m_done;
         progress.total = m_total;
         progress.unit = "cells";

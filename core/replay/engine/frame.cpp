@@ -302,7 +302,7 @@ void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::s
 {
     Progress progress;
     progress.job = what;
-    progress.phase = "replay";
+    progress.phase = "replaying";
     progress.done = static_cast<std::int64_t>(done);
     progress.total = static_cast<std::int64_t>(total);
     progress.unit = "ops";
@@ -324,12 +324,12 @@ Result<Region> regionOf(const FrameRequest& request, const OpTrace& trace)
     const auto& [row, col, rows, cols] = *request.region;
     if (!inside(row, rows, trace.rows) || !inside(col, cols, trace.cols)) {
         return failure(ErrorKind::usage,
-            fmt::format("the region at [{}, {}] of {} x {} does not lie within the {} x {} matrix", row, col, rows,
+            fmt::format("the region at [{}, {}] of {} × {} does not lie within the {} × {} matrix", row, col, rows,
                 cols, trace.rows, trace.cols));
     }
     if (rows * cols > maxFrameElements) {
         return failure(ErrorKind::refused,
-            fmt::format("a region of {} x {} is more than the {} elements sent at once", rows, cols, maxFrameElements));
+            fmt::format("a region of {} × {} is more than the {} elements sent at once", rows, cols, maxFrameElements));
     }
     return *request.region;
 }

@@ -101,7 +101,7 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
     EXPECT_EQ(verdict.role, Role::birth);
     EXPECT_EQ(verdict.rule, RuleId::unjudged);
     EXPECT_EQ(verdict.blame, Blame::undecided);
-    EXPECT_EQ(verdict.summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
+    EXPECT_EQ(verdict.summary, "not judged (the time limit of 1e-09 s)");
 }
 
 TEST_F(Dump, WhatIsNotReadIsSaidWhoeverJudgesTheOthers)
@@ -127,7 +127,7 @@ TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)
     options.arrived = [&arrived](const CaptureVerdict& verdict) { arrived.push_back(verdict); };
     const auto verdict = judge(input, output, options);
     ASSERT_EQ(arrived.size(), 2);
-    EXPECT_EQ(arrived[0].facts.damage.text, "rows 16-31 x columns 32-63 are NaN");
+    EXPECT_EQ(arrived[0].facts.damage.text, "rows 16–31 × columns 32–63 are NaN");
     EXPECT_EQ(arrived[0].summary, "");
     EXPECT_FALSE(arrived[0].facts.replayed);
     EXPECT_EQ(arrived[1].summary, verdict.summary);
@@ -144,7 +144,7 @@ TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
     EXPECT_NE(std::find(v.variant.names.begin(), v.variant.names.end(), "gns-gram"), v.variant.names.end());
-    EXPECT_EQ(v.facts.damage.text, "rows 16-31 x columns 32-63 are NaN");
+    EXPECT_EQ(v.facts.damage.text, "rows 16–31 × columns 32–63 are NaN");
     EXPECT_FALSE(v.speaksFor.empty());
     EXPECT_FALSE(v.notTestable.empty());
 }

@@ -9,6 +9,7 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/element.h"
+#include "core/diagnose/judgeone.h"
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
@@ -397,7 +398,7 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     const auto before = diagnose::diagnose(m_run, {}, job);
     ASSERT_TRUE(before);
     EXPECT_EQ(before->stopped, "cancelled");
-    EXPECT_EQ(before->captures[0].summary, "not judged, the diagnosis was stopped (cancelled)");
+    EXPECT_EQ(before->captures[0].summary, "not judged (cancelled)");
 
     JobContext later;
     later.progress = [&](const Progress& p) {
@@ -410,9 +411,44 @@ TEST_F(Judging, CancelStopsAndSaysSo)
     EXPECT_EQ(within->stopped, "cancelled") << "a cancel between two members of the plausible set";
     const auto& verdict = within->captures[0];
     EXPECT_EQ(verdict.rule, RuleId::unjudged);
-    EXPECT_EQ(verdict.summary, verdict.facts.damage.text + "; not judged, the diagnosis was stopped (cancelled)");
+    EXPECT_EQ(verdict.summary, verdict.facts.damage.text + "; not judged (cancelled)");
     EXPECT_GT(verdict.facts.damage.count, 0) << "what is damaged is known without a replay";
     EXPECT_TRUE(verdict.facts.members.empty());
+}
+
+TEST_F(Judging, GoesOnWhereItWasStopped)
+{
+    addUnwritten("a.pt");
+    addUnwritten("b.pt");
+    m_run.captures[0].id = 1;
+    m_run.captures[1].id = 2;
+    JobContext job;
+    job.progress = [&](const Progress& p) {
+        if (p.phase == "judging capture 2 of 2") {
+            job.cancel.cancel();
+        }
+    };
+    const auto half = diagnose::diagnose(m_run, {}, job);
+    ASSERT_TRUE(half);
+    EXPECT_EQ(half->captures[0].blame, Blame::implementation);
+    EXPECT_TRUE(diagnose::leftUnjudged(*half, half->captures[1], m_run.captures[1]));
+    const auto rest = diagnose::judgedOn(*half, m_run);
+    EXPECT_EQ(rest.stopped, "");
+    EXPECT_EQ(rest.captures[0].summary, half->captures[0].summary);
+    EXPECT_EQ(rest.captures[1].summary, "");
+
+    diagnose::DiagnoseOptions options;
+    options.stopped = std::make_shared<const Diagnosis>(*half);
+    std::vector<std::string> replayed;
+    options.arrived = [&](const CaptureVerdict& verdict) { replayed.push_back(verdict.capture); };
+    const auto whole = diagnose::diagnose(m_run, options);
+    ASSERT_TRUE(whole);
+    EXPECT_THAT(replayed, testing::Each("b.pt"));
+    const auto atOnce = diagnosed();
+    for (std::size_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(whole->captures[i].summary, atOnce.captures[i].summary);
+    }
+    EXPECT_EQ(whole->headline, atOnce.headline);
 }
 
 TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
@@ -425,14 +461,15 @@ TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
     JobContext job;
     job.progress = [&](const Progress& p) {
         EXPECT_EQ(p.job, "diagnose");
-        if (p.phase == "replay") {
-            EXPECT_EQ(p.unit, "plausible variants");
+        EXPECT_TRUE(p.uneven);
+        if (p.unit == "plausible variants") {
             EXPECT_LT(p.done, p.total);
             members.push_back(p.done);
             return;
         }
-        if (p.unit == "comparisons") {
-            EXPECT_EQ(p.phase, done.back() == 0 ? "judge capture 1 of 2:" : "judge capture 2 of 2:");
+        if (p.phase != "judging") {
+            EXPECT_EQ(p.phase, done.back() == 0 ? "judging capture 1 of 2" : "judging capture 2 of 2");
+            EXPECT_EQ(p.total == 0, p.message.starts_with("decomposing the input")) << p.message;
             EXPECT_LE(p.done, p.total);
             comparisons.push_back(p.done);
             return;

@@ -250,7 +250,7 @@ TEST_F(Frames, RegionsOutsideAreRefused)
         part.region = region;
         const auto refused = replay::replayFrame(part, devices());
         ASSERT_FALSE(refused) << region.row << " " << region.rows;
-        EXPECT_THAT(refused.error().what, HasSubstr("does not lie within the 12 x 8 matrix"));
+        EXPECT_THAT(refused.error().what, HasSubstr("does not lie within the 12 × 8 matrix"));
     }
 }
 

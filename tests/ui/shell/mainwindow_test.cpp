@@ -376,8 +376,7 @@ TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)
     ASSERT_TRUE(open(qstr(sample.string())));
     ASSERT_NE(window.workspace().verdict(), nullptr);
     EXPECT_EQ(window.workspace().verdict()->role, Role::birth);
-    EXPECT_EQ(
-        window.workspace().verdict()->summary, "not judged, the diagnosis was stopped (the time limit of 1e-09 s)");
+    EXPECT_EQ(window.workspace().verdict()->summary, "not judged (the time limit of 1e-09 s)");
     const auto judge = [this] {
         for (auto* button : window.panes().verdict->findChildren<QPushButton*>()) {
             if (button->text() == QStringLiteral("Judge now")) {
@@ -388,13 +387,15 @@ TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)
     };
     ASSERT_NE(judge(), nullptr);
     EXPECT_TRUE(judge()->isVisibleTo(&window));
-    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("Not judged")) << "that is no verdict";
+    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("Not judged (the time limit of 1e-09 s)"))
+        << "that is no verdict";
     const QAbstractItemModel* captures = window.panes().captures->view()->model();
     EXPECT_EQ(captures->index(0, CaptureModel::VerdictColumn).data().toString(), QStringLiteral("not judged"));
     window.workspace().limitJudging({});
     judge()->click();
     EXPECT_TRUE(window.workspace().judging());
     EXPECT_FALSE(judge()->isVisibleTo(&window));
+    EXPECT_EQ(captures->index(0, CaptureModel::VerdictColumn).data().toString(), QStringLiteral("…"));
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
     EXPECT_EQ(window.workspace().verdict()->blame, Blame::implementation) << "half a diagnosis is not kept";
     EXPECT_FALSE(judge()->isVisibleTo(&window));

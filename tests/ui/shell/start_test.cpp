@@ -333,10 +333,10 @@ TEST(StatusLine, TheLastWordOfAJobThatHasEndedIsNotKept)
 {
     QStatusBar bar;
     StatusLine line(bar);
-    const Progress film {"film", "replay", 20, 22, "ops", "update 5"};
+    const Progress film {"film", "replaying", 20, 22, "ops", "update 5"};
     line.setBusy(false, true);
     line.showProgress(film, true);
-    EXPECT_EQ(line.phase(), QStringLiteral("replay 20 of 22 ops · update 5"));
+    EXPECT_EQ(line.phase(), QStringLiteral("Replaying: 20 of 22 ops · update 5"));
     line.setBusy(false, false);
     EXPECT_EQ(line.phase(), QString());
     line.showProgress(film, false);
@@ -378,6 +378,18 @@ TEST(TimeLeft, IsToldOnceItCanBe)
     EXPECT_FALSE(left.after(progress, 6000));
     progress = {"sweep", "replay", 2, 40, "cells", {}};
     EXPECT_FALSE(left.after(progress, 7000)) << "begun again";
+}
+
+TEST(TimeLeft, IsNotToldOfUnevenUnits)
+{
+    TimeLeft left;
+    Progress progress {"diagnose", "judging", 1, 40, "comparisons", {}, true};
+    EXPECT_FALSE(left.after(progress, 0));
+    EXPECT_FALSE(left.spent("diagnose", 9'000));
+    progress.done = 10;
+    EXPECT_FALSE(left.after(progress, 5000));
+    EXPECT_FALSE(left.after({"sweep", "replaying", 0, 4, "cells", {}}, 6000));
+    EXPECT_DOUBLE_EQ(left.spent("diagnose", 20'000).value_or(0), 20) << "also with a sweep in between";
 }
 
 TEST(TimeLeft, IsWordedAsAnEstimate)

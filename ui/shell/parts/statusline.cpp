@@ -34,6 +34,7 @@ int barValue(std::int64_t count, std::int64_t total)
 std::optional<double> TimeLeft::after(const Progress& progress, std::int64_t nowMs)
 {
     constexpr std::int64_t tooEarlyMs = 1000;
+    m_jobStartMs.try_emplace(progress.job, nowMs);
     std::string phase = progress.job + '\n' + progress.phase;
     // Fewer done than before: the same job again.
     if (phase != m_phase || progress.done < m_lastDone) {
@@ -44,11 +45,19 @@ std::optional<double> TimeLeft::after(const Progress& progress, std::int64_t now
     m_lastDone = progress.done;
     const std::int64_t spent = nowMs - m_startMs;
     const std::int64_t done = progress.done - m_startDone;
-    if (spent < tooEarlyMs || done <= 0 || progress.total < progress.done) {
+    if (progress.uneven || spent < tooEarlyMs || done <= 0 || progress.total < progress.done) {
         return std::nullopt;
     }
     const double perUnit = static_cast<double>(spent) / static_cast<double>(done);
     return perUnit * static_cast<double>(progress.total - progress.done) / 1000;
+}
+
+std::optional<double> TimeLeft::spent(const std::string& job, std::int64_t nowMs) const
+{
+    constexpr std::int64_t worthTellingMs = 10'000;
+    const auto start = m_jobStartMs.find(job);
+    const std::int64_t spent = start == m_jobStartMs.end() ? 0 : nowMs - start->second;
+    return spent < worthTellingMs ? std::nullopt : std::optional(static_cast<double>(spent) / 1000);
 }
 
 StatusLine::StatusLine(QStatusBar& bar)
@@ -146,16 +155,20 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     }
     // A tip that came before would hide how far it is.
     m_bar.clearMessage();
-    QString text = qstr(progress.phase.empty() ? progress.job : progress.phase);
+    QStringList parts {sentenceCase(qstr(progress.phase.empty() ? progress.job : progress.phase))};
     if (progress.total > 0) {
-        text += tr(" %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
+        parts[0] += tr(": %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
+    }
+    const auto now = m_clock.elapsed();
+    if (const auto left = m_left.after(progress, now)) {
+        parts << tr("about %1 left").arg(durationLabel(*left));
+    } else if (const auto spent = m_left.spent(progress.job, now); spent && progress.uneven) {
+        parts << tr("%1 so far").arg(durationLabel(*spent));
     }
     if (!progress.message.empty()) {
-        const QString message = qstr(progress.message);
-        text += QStringLiteral(" · ") + m_phase->fontMetrics().elidedText(message, Qt::ElideRight, mostMessage);
+        parts << m_phase->fontMetrics().elidedText(qstr(progress.message), Qt::ElideRight, mostMessage);
     }
-    const auto left = m_left.after(progress, m_clock.elapsed());
-    m_phase->setFullText(left ? tr("%1 · about %2 left").arg(text, durationLabel(*left)) : text);
+    m_phase->setFullText(parts.join(QStringLiteral(" · ")));
     m_tellsProgress = true;
     // One that is all of it has no share that is done: the bar only moves.
     const bool shares = progress.total > 1;

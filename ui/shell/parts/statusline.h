@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -19,14 +20,17 @@ class ElidedLabel;
 struct Progress;
 
 /// How long a phase of a job still takes, judged by what it took so far. Nothing until that says something: in the
-/// first second, while nothing is done, or while the total is not known.
+/// first second, while nothing is done, while the total is not known, or where the units are uneven.
 class TimeLeft
 {
 public:
     /// In seconds; `nowMs` is any clock that only goes forward.
     std::optional<double> after(const Progress& progress, std::int64_t nowMs);
+    /// In seconds, on the job since its first progress; nothing in the first ten.
+    std::optional<double> spent(const std::string& job, std::int64_t nowMs) const;
 
 private:
+    std::map<std::string, std::int64_t> m_jobStartMs;
     std::string m_phase;
     std::int64_t m_startMs = 0;
     std::int64_t m_startDone = 0;
