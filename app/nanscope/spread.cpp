@@ -38,7 +38,7 @@ constexpr int mapHeight = 6;
 std::string tileWords(const replay::Region& tile)
 {
     return fmt::format(
-        "rows {}-{} x columns {}-{}", tile.row, tile.row + tile.rows - 1, tile.col, tile.col + tile.cols - 1);
+        "rows {}–{} × columns {}–{}", tile.row, tile.row + tile.rows - 1, tile.col, tile.col + tile.cols - 1);
 }
 
 double shareOf(const diagnose::SpreadFrame& frame)
@@ -67,7 +67,7 @@ std::string sentenceOf(const diagnose::SpreadFrame& frame)
 std::string opLine(const diagnose::SpreadFrame& frame)
 {
     return fmt::format("step {}  {:<10} {:>11}  {:>7}  {}\n", frame.trace.iteration, name(frame.trace.op),
-        fmt::format("{}x{}", frame.trace.rows, frame.trace.cols), shareText(frame), sentenceOf(frame));
+        fmt::format("{} × {}", frame.trace.rows, frame.trace.cols), shareText(frame), sentenceOf(frame));
 }
 
 std::string mapOf(const diagnose::SpreadFrame& frame)

@@ -44,8 +44,9 @@ Result<void> allowSize(const tensorfile::Tensor& input, std::int64_t count)
     const auto bytes = static_cast<double>(count) * static_cast<double>(input.matrices().elements()) * copies;
     if (bytes > static_cast<double>(platform::physicalMemory())) {
         return failure(ErrorKind::refused,
-            fmt::format("{} matrices of {}x{} take about {:.0f} GiB here, more than this machine has; choose one with "
-                        "--batch",
+            fmt::format(
+                "{} matrices of {} × {} take about {:.0f} GiB here, more than this machine has; choose one with "
+                "--batch",
                 count, input.matrices().rows, input.matrices().cols, bytes / 0x1p30));
     }
     return {};

@@ -21,7 +21,7 @@ namespace nanscope {
 enum class Role {
     birth, ///< finite input, damaged output, nothing earlier explains it: first observed, not first ever
     upstream, ///< the input was already damaged and no earlier capture explains it
-    downstream, ///< contaminated by an earlier capture
+    downstream, ///< its input was bad after an earlier call went bad
     padding, ///< an all-zero element: harmless for the weights, and proof of a fault all the same
     healthy, ///< finite in and out: a control, or corruption that left no NaN
 };
@@ -105,7 +105,7 @@ std::string_view name(DamageShape shape);
 struct DamagePattern
 {
     DamageShape shape = DamageShape::none;
-    std::string text; ///< "rows 32-63 x columns 64-127 are NaN"
+    std::string text; ///< "rows 32–63 × columns 64–127 are NaN"
     int batch = 0;
     std::int64_t rowBegin = 0; ///< end is exclusive
     std::int64_t rowEnd = 0;

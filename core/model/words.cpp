@@ -241,20 +241,18 @@ std::string originsText(const CaptureVerdict& verdict)
     }
     const auto what = lead(verdict.facts.damage);
     const auto count = std::ssize(places);
-    const auto of = fmt::format("{} of {} places", count, verdict.originsTried);
+    const auto tried = fmt::format("{}: of {} simulated bad tiles ", what, verdict.originsTried);
     if (places.empty()) {
-        return fmt::format("{}: none of {} places ends like this with one bad tile; code after the iteration, or more "
-                           "than one fault",
-            what, verdict.originsTried);
+        return tried + "none ends like this: code after the iteration, or more than one fault";
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
-        return fmt::format("{}: a fault at {} of the {} places tried gives this; {}", what, count, verdict.originsTried,
+        return fmt::format("{}{} end like this; {}", tried, count,
             count < verdict.originsTried ? "only faults in the last steps can be ruled out" : "none can be ruled out");
     }
-    if (onlyLastWrite(places)) {
-        return fmt::format("{}: only the last write or code after the iteration, {}", what, of);
-    }
-    return fmt::format("{}: only {}; {}", what, placesText(places), of);
+    const auto where = onlyLastWrite(places)
+        ? fmt::format("{} in the last write (code after the iteration may, too)", count == 1 ? "that" : "those")
+        : placesText(places);
+    return fmt::format("{}{} end{} like this: {}", tried, count, count == 1 ? "s" : "", where);
 }
 
 } // namespace nanscope

@@ -118,7 +118,7 @@ std::string statement(std::string_view label, const std::string& text)
 std::string matrixWords(const Shape& shape)
 {
     const auto matrices = matrixShape(shape);
-    return fmt::format("{} {} of {}x{}", countText(matrices.batch), matrices.batch == 1 ? "matrix" : "matrices",
+    return fmt::format("{} {} of {} × {}", countText(matrices.batch), matrices.batch == 1 ? "matrix" : "matrices",
         matrices.rows, matrices.cols);
 }
 
@@ -258,7 +258,7 @@ std::string mapHeader(const Capture& capture, const TileMap& map, std::size_t ac
     const auto each = [](std::int64_t elements, std::size_t marks) {
         return (elements + static_cast<std::int64_t>(marks) - 1) / static_cast<std::int64_t>(marks);
     };
-    return fmt::format("{}1 mark = {}x{}: ╳ NaN ▲ +Inf ▼ -Inf · zero ░▒▓█ size", element, each(map.rows, down),
+    return fmt::format("{}1 mark = {} × {}: ╳ NaN ▲ +Inf ▼ -Inf · zero ░▒▓█ size", element, each(map.rows, down),
         each(map.cols, across));
 }
 

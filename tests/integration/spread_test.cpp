@@ -37,9 +37,9 @@ TEST_F(Spread, ShowsHowATileSpreads)
     const auto film = run(plant("q", "4", "8,0,8,8"));
     EXPECT_EQ(film.status, 0) << film.err;
     EXPECT_THAT(
-        film.out, StartsWith("a.pt, matrix 0: gns-gram in fp16, fused\nPlanted: nan in q of step 4, rows 8-15 x "));
-    EXPECT_THAT(film.out, HasSubstr("rectangle: rows 8-15 x columns 0-7 are NaN  (planted here)"));
-    EXPECT_THAT(film.out, HasSubstr("rows: the whole of rows 8-15 is NaN"));
+        film.out, StartsWith("a.pt, matrix 0: gns-gram in fp16, fused\nPlanted: nan in q of step 4, rows 8–15 × "));
+    EXPECT_THAT(film.out, HasSubstr("rectangle: rows 8–15 × columns 0–7 are NaN  (planted here)"));
+    EXPECT_THAT(film.out, HasSubstr("rows: the whole of rows 8–15 is NaN"));
     EXPECT_THAT(film.out, HasSubstr("╳"));
     EXPECT_THAT(film.out, HasSubstr("It does not end like the dump"));
 }
@@ -74,12 +74,14 @@ TEST_F(Spread, ListsThePlacesThatEndLikeTheDump)
     EXPECT_EQ(place["iteration"], 5);
     // The line it tells to run ends like the dump indeed.
     const auto text = run({"spread", m_capture, "--like-dump", "--variant", "gns-gram"});
-    EXPECT_THAT(text.out, HasSubstr("only the last write or code after the iteration, 1 of 17 places."));
+    EXPECT_THAT(text.out,
+        HasSubstr("of 17 simulated bad tiles 1 ends like this: that in the last write (code after the iteration may, "
+                  "too)."));
     const auto& tile = place["tile"];
     const auto film =
         run(plant("update", "5", tile[0].dump() + "," + tile[1].dump() + "," + tile[2].dump() + "," + tile[3].dump()));
     EXPECT_THAT(film.out, HasSubstr("It ends like the dump"));
-    EXPECT_THAT(run({"explain", m_capture}).out, HasSubstr("only the last write or code after the"));
+    EXPECT_THAT(run({"explain", m_capture}).out, HasSubstr("simulated bad tiles 30 end like"));
 }
 
 TEST_F(Spread, RefusesWhatIsNotThere)
@@ -90,7 +92,7 @@ TEST_F(Spread, RefusesWhatIsNotThere)
         const char* says;
     } cases[] = {{plant("q", "9", "0,0"), "has no q in step 9, it has 5 steps"},
         {plant("qq", "4", "0,0"), "no op 'qq'"}, {plant("norm", "0", "0,0"), "one number"},
-        {plant("q", "4", "0,24"), "24x24"}, {plant("q", "4", "0"), "ROW,COL"}, {plant("q", "4", "0,-1"), "'-1'"},
+        {plant("q", "4", "0,24"), "24 × 24"}, {plant("q", "4", "0"), "ROW,COL"}, {plant("q", "4", "0,-1"), "'-1'"},
         {with(plant("q", "4", "0,0"), {"--value", "nope"}), "stale:NUMBER"},
         {with(plant("q", "4", "0,0"), {"--batch", "3"}), "no matrix 3"}, {{"spread", m_capture}, "--variant"},
         {{"spread", m_capture, "--variant", "gns-gran", "--like-dump"}, "gns-gram"}};

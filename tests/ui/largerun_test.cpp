@@ -169,7 +169,7 @@ TEST_F(LargeRun, MatrixLargerThanTheMemoryIsShownAndNotReplayed)
     const CaptureVerdict* verdict = window->workspace().verdict();
     ASSERT_NE(verdict, nullptr);
     EXPECT_NE(verdict->summary.find("could not be judged"), std::string::npos);
-    EXPECT_NE(verdict->summary.find("30000 x 30000"), std::string::npos) << verdict->summary;
+    EXPECT_NE(verdict->summary.find("30000 × 30000"), std::string::npos) << verdict->summary;
     EXPECT_EQ(verdict->facts.damage.rowBegin, 1);
     // Another run is open at once, whatever was still being read.
     ASSERT_TRUE(open(copySample()));

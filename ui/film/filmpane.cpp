@@ -307,16 +307,18 @@ void FilmPane::updateNote()
         return;
     }
     const auto& plant = film->request.plant;
-    const QString label = cellLabel(film->cell, film->request.cell);
-    QString note = plant ? tr("%1 · %2").arg(plantText(*plant), label) : label;
+    QString note = cellLabel(film->cell, film->request.cell);
     if (film->mode != FilmMode::values) {
         note += differenceNote(*film);
     } else if (film->birth >= 0) {
-        note += tr(" · birth: %1").arg(frameLabel(film->frames[static_cast<std::size_t>(film->birth)]));
+        note = tr("birth: %1 · %2").arg(frameLabel(film->frames[static_cast<std::size_t>(film->birth)]), note);
     } else if (film->firstNonFinite >= 0) {
-        note += tr(" · the input was not finite");
+        note = tr("the input was not finite · %1").arg(note);
     } else {
-        note += tr(" · finite throughout");
+        note = tr("finite throughout · %1").arg(note);
+    }
+    if (plant) {
+        note = tr("%1 · %2").arg(plantText(*plant), note);
     }
     if (m_plausible.size() > 1 && std::ranges::count(m_plausible, film->cell.variant) > 0) {
         note += tr(" · one of %1 variants that may have run").arg(m_plausible.size());

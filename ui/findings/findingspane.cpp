@@ -342,13 +342,15 @@ QString FindingsPane::emptyText() const
     if (clear + notCheckable + found == 0) {
         return tr("What the logs tell besides the captures stands here once they are judged.");
     }
+    const QString unfinished =
+        m_complete ? QString() : tr(" Judging is not finished, and most patterns are looked for at its end.");
     if (found > 0) {
-        return tr("Select a finding to read about it. The buttons above choose what is listed.");
+        return tr("Select a finding to read about it. The buttons above choose what is listed.") + unfinished;
     }
     const QString counts =
         tr("%1 are ruled out, %2 could not be checked. The buttons above list them.").arg(clear).arg(notCheckable);
-    return m_complete ? tr("No known pattern was found: %1").arg(counts)
-                      : tr("No known pattern was found so far, and the run is not judged to the end: %1").arg(counts);
+    return (m_complete ? tr("No known pattern was found: %1") : tr("No known pattern was found so far: %1")).arg(counts)
+        + unfinished;
 }
 
 void FindingsPane::changeEvent(QEvent* event)

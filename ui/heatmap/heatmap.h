@@ -45,6 +45,7 @@ public:
     void setDamage(const std::optional<DamagePattern>& damage, bool echo);
     /// Shown while there is no picture.
     void setMessage(const QString& message);
+    const QString& message() const { return m_message; }
 
     /// A quiet line over the lower edge of the picture.
     void setHint(const QString& hint);

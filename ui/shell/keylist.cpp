@@ -21,6 +21,7 @@
 
 #include "ui/shared/copying.h"
 #include "ui/shared/keys.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -80,7 +81,8 @@ void addWidgets(std::vector<KeyRow>& rows, const QMainWindow& window)
         }
         if (const auto* user = dynamic_cast<const KeyUser*>(widget)) {
             for (const KeyHint& hint : user->keyHints()) {
-                rows.push_back({user->keysTitle(), hint.mouse.isEmpty() ? shown(hint.keys) : hint.mouse, hint.what});
+                rows.push_back(
+                    {user->keysTitle(), hint.mouse.isEmpty() ? shown(hint.keys) : hint.mouse, sentenceCase(hint.what)});
             }
         }
     }
@@ -116,6 +118,10 @@ QTableView* makeView(QWidget* parent, QAbstractItemModel* model)
     view->horizontalHeader()->setStretchLastSection(true);
     view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view->resizeColumnsToContents();
+    // One command with many keys would take the room of what all of them do.
+    for (const int column : {0, 1}) {
+        view->setColumnWidth(column, std::min(view->columnWidth(column), grid(45)));
+    }
     makeCopyable(*view, Words::tr("Commands and keys"));
     return view;
 }

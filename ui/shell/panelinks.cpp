@@ -101,15 +101,6 @@ bool logsNonFinite(const RunData& run)
     }) || std::ranges::any_of(run.events, [](const Event& event) { return event.kind == EventKind::nanLoss; });
 }
 
-/// Where the replay says that the damage can have begun.
-QString originsNote(const CaptureVerdict& verdict)
-{
-    if (verdict.originsTried == 0) {
-        return {};
-    }
-    return PaneLinks::tr("%1 (simulated)").arg(qstr(originsText(verdict)));
-}
-
 } // namespace
 
 PaneLinks::PaneLinks(const Panes& panes, Workspace& workspace, QObject* parent)
@@ -147,7 +138,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::observedChanged, &m_workspace, &Workspace::setObserved);
     connect(m_panes.verdict, &VerdictPane::ranChanged, &m_workspace, &Workspace::setRan);
     connect(m_panes.verdict, &VerdictPane::causeRequested, this, &PaneLinks::selectCause);
-    connect(m_panes.verdict, &VerdictPane::judgingRequested, &m_workspace, &Workspace::judgeAgain);
+    connect(m_panes.verdict, &VerdictPane::judgingRequested, &m_workspace, &Workspace::judgeRest);
     connect(m_panes.verdict, &VerdictPane::filterUnwanted, m_panes.captures,
         [this] { m_panes.captures->setFilterText({}); });
     connect(m_panes.captures, &CapturesPane::listChanged, this, &PaneLinks::showHidden);
@@ -381,18 +372,20 @@ void PaneLinks::fillVerdict()
         showLogVerdict();
     } else if (!verdict || m_workspace.lacksVerdict()) {
         const QString text =
-            tr("Every plausible variant is replayed several times, each time rounding as another kernel may: "
-               "seconds for a small matrix, minutes for a large one.");
-        const bool judging = m_workspace.judging();
-        const QString seen = verdict ? qstr(judging ? verdict->facts.damage.text : verdict->summary) : QString();
-        m_panes.verdict->showMessage(judging ? tr("Judging…") : tr("Not judged"),
+            tr("Each plausible variant is replayed with the roundings of several kernels: seconds for a small matrix, "
+               "minutes for a large one.");
+        const QString stopped = verdict ? qstr(m_workspace.loaded().known()->stopped) : QString();
+        const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
+        m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…")
+                : stopped.isEmpty()                        ? tr("Not judged")
+                                                           : tr("Not judged (%1)").arg(stopped),
             seen.isEmpty() ? text : QStringLiteral("%1: %2. %3").arg(placeSentence(*capture, *verdict), seen, text));
     } else {
         m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
     m_panes.verdict->offerJudging(m_workspace.owesVerdict());
-    m_panes.film->strip()->setCapturedNote(verdict ? originsNote(*verdict) : QString());
+    m_panes.film->strip()->setCapturedNote(verdict ? qstr(originsText(*verdict)) : QString());
     fillPlausible();
     m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
     fillDamage();

@@ -47,7 +47,7 @@ QString detailText(const Cell& cell)
     lines << slackLine(cell) << distanceLine(cell.gauges);
     lines << CellGridModel::tr("%1, %2, epsilon %3")
                  .arg(cell.native ? CellGridModel::tr("native") : CellGridModel::tr("emulated"),
-                     qstr(name(cell.lowering)), exactNumber(cell.epsilon))
+                     qstr(name(cell.lowering)), roundNumber(cell.epsilon, 6))
             + (cell.steps > 0 ? CellGridModel::tr(", %1 steps").arg(cell.steps) : QString());
     lines << CellGridModel::tr("%1 on %2, %3 s")
                  .arg(qstr(cell.environment.engine), qstr(cell.device), roundNumber(cell.seconds, 2));

@@ -338,7 +338,8 @@ void SweepPane::showDetail(const QModelIndex& index)
     const Cell* cell = m_model->cellAt(index);
     m_detail->setFullText(cell
             ? m_model->data(index, Qt::ToolTipRole).toString().replace(QLatin1Char('\n'), QStringLiteral(" · "))
-            : tr("Bold variants may have run. Select a cell for its numbers and its film; an empty one is replayed."));
+            : tr("Bold variants may have run in the training. Select a cell for its numbers and its film; an empty one "
+                 "is replayed."));
 }
 
 } // namespace nanscope

@@ -137,7 +137,8 @@ QString TensorsPane::factsOf(const Side& side, const MatrixPicture& picture) con
     if (!output) {
         return parts.join(QChar::LineSeparator);
     }
-    const QString facts = parts.join(QStringLiteral(" · "));
+    // A line that is too long breaks behind a comma.
+    const QString facts = parts.join(QStringLiteral(", "));
     return m_damage ? damagePlace() + QChar::LineSeparator + facts : facts;
 }
 
@@ -151,7 +152,8 @@ void TensorsPane::updateFacts()
 {
     for (Side* side : {&m_output, &m_input}) {
         const MatrixPicture* picture = side->map->picture();
-        side->facts = picture ? factsOf(*side, *picture) : side->name;
+        // While it is read, a caption alone would say nothing.
+        side->facts = picture ? factsOf(*side, *picture) : side->map->message().isEmpty() ? QString() : side->name;
     }
     updateReadout();
 }

@@ -136,7 +136,7 @@ TimelinePane::TimelinePane(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_scroll);
-    m_empty = new QLabel(tr("No log of this run holds values over steps"), this);
+    m_empty = new QLabel(this);
     m_empty->setObjectName(QStringLiteral("muted"));
     m_empty->setAlignment(Qt::AlignCenter);
     m_empty->setWordWrap(true);
@@ -352,6 +352,9 @@ void TimelinePane::refill()
     arrange();
     m_scroll->setVisible(!names.empty());
     m_empty->setVisible(names.empty());
+    m_empty->setText(m_run && m_run->series.empty() && m_run->events.empty()
+            ? tr("No log of this run was found")
+            : tr("No log of this run holds values over steps"));
     setVisible(m_run != nullptr);
     m_feed->setCharts(visibleCharts());
 }

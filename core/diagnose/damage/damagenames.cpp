@@ -160,7 +160,7 @@ std::string range(std::string_view what, const Extent& extent)
     if (extent.length() == 1) {
         return fmt::format("{} {}", what, extent.begin);
     }
-    return fmt::format("{}s {}-{}", what, extent.begin, extent.end - 1);
+    return fmt::format("{}s {}–{}", what, extent.begin, extent.end - 1);
 }
 
 /// "row 3", "rows 0-95", "every second row 0:96:2", "12 rows within 0-95".
@@ -171,7 +171,7 @@ std::string lines(std::string_view what, const Extent& extent)
         return range(what, extent);
     }
     if (extent.stride < 2) {
-        return fmt::format("{} {}s within {}-{}", extent.hit, what, extent.begin, extent.end - 1);
+        return fmt::format("{} {}s within {}–{}", extent.hit, what, extent.begin, extent.end - 1);
     }
     const auto place = static_cast<std::size_t>(extent.stride - 2);
     const auto which = place < ordinals.size() ? std::string(ordinals[place]) : fmt::format("{}th", extent.stride);
@@ -273,7 +273,7 @@ std::string linesText(std::string_view noun, const Extent& extent, const std::st
     if (extent.stride > 1) {
         return fmt::format("the whole of {} is {}", lines(noun, extent), what);
     }
-    return fmt::format("{} whole {}s within {}-{} are {}", extent.hit, noun, extent.begin, extent.end - 1, what);
+    return fmt::format("{} whole {}s within {}–{} are {}", extent.hit, noun, extent.begin, extent.end - 1, what);
 }
 
 std::string patternText(const DamagePattern& p, const DamageTally& t, const Extents& e)
@@ -287,7 +287,7 @@ std::string patternText(const DamagePattern& p, const DamageTally& t, const Exte
     }
     if (p.shape == DamageShape::rectangle || p.shape == DamageShape::stridedRectangle
         || p.shape == DamageShape::blocks) {
-        return fmt::format("{} x {} are {}", lines("row", e.rows), lines("column", e.cols), what);
+        return fmt::format("{} × {} are {}", lines("row", e.rows), lines("column", e.cols), what);
     }
     if (p.shape == DamageShape::rows || p.shape == DamageShape::columns) {
         return p.shape == DamageShape::rows ? linesText("row", e.rows, what) : linesText("column", e.cols, what);
@@ -295,12 +295,12 @@ std::string patternText(const DamagePattern& p, const DamageTally& t, const Exte
     if (p.shape == DamageShape::mirroredPair) {
         const auto [row, col, rows, cols] = *mirroredRectangle(t);
         return fmt::format(
-            "rows {}-{} x columns {}-{} and their mirror image are {}", row, row + rows - 1, col, col + cols - 1, what);
+            "rows {}–{} × columns {}–{} and their mirror image are {}", row, row + rows - 1, col, col + cols - 1, what);
     }
     if (p.shape != DamageShape::scattered) {
         return fmt::format("the {} is {}", name(p.shape), what);
     }
-    return fmt::format("{} values within {} x {} are {}", p.count, range("row", e.rows), range("column", e.cols), what);
+    return fmt::format("{} values within {} × {} are {}", p.count, range("row", e.rows), range("column", e.cols), what);
 }
 
 /// "the upper half", "the left half": what is computed in two parts breaks in one.
@@ -342,7 +342,7 @@ std::string tilesText(DamageShape shape, const Extents& e)
     const auto rows = shape == DamageShape::columns ? 0 : tileOf(e.rows);
     const auto cols = shape == DamageShape::rows ? 0 : tileOf(e.cols);
     if (shape == DamageShape::rectangle) {
-        return rows > 0 && cols > 0 ? fmt::format(", aligned to {}x{} tiles", rows, cols) : "";
+        return rows > 0 && cols > 0 ? fmt::format(", aligned to {} × {} tiles", rows, cols) : "";
     }
     return rows + cols > 0 ? fmt::format(", aligned to tiles of {} {}", rows + cols, rows > 0 ? "rows" : "columns")
                            : "";

@@ -37,7 +37,7 @@ Result<void> checkJudgingCost(const MatrixShape& shape, const replay::Catalogue&
     constexpr double gibibyte = 1U << 30;
     return failure(ErrorKind::refused,
         fmt::format(
-            "the replays that judge a {} x {} matrix take up to {:.0f} GiB of memory and {:.1e} operations, more "
+            "the replays that judge a {} × {} matrix take up to {:.0f} GiB of memory and {:.1e} operations, more "
             "than is begun here ({:.0f} GiB, {:.0e}); sweep the variant that ran with nanscope-worker on a GPU",
             shape.rows, shape.cols, static_cast<double>(cost.bytes) / gibibyte, cost.operations,
             static_cast<double>(memory) / gibibyte, mostJudgingOperations));

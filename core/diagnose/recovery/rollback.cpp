@@ -153,8 +153,8 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
     }
     if (!rollback.recommended) {
         return rollback.checkpoints.empty()
-            ? fmt::format("{}; resume from a checkpoint written before update {} (no such checkpoint is known here)",
-                setting, life.first())
+            ? fmt::format("{}; resume from a checkpoint written before update {} (none was found in this run)", setting,
+                life.first())
             : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     const auto* chosen = recommendedOf(rollback);

@@ -332,7 +332,7 @@ void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& ups
     v.rule = RuleId::contaminated;
     v.blame = Blame::downstream;
     v.causedBy = (cause != nullptr ? cause : earlierUpstream)->verdict.capture;
-    v.summary = "the input was already non-finite: contaminated by an earlier capture";
+    v.summary = "the input was already non-finite, after an earlier call went bad";
 }
 
 /// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which

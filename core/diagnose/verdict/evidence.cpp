@@ -279,10 +279,10 @@ std::string forecastText(const std::vector<MemberResult>& members)
             slack = std::min(slack, member.slackPercent.value_or(slack));
         }
     }
-    return fmt::format("{} {} {} not replayed: by {} own schedule, or in a Gram form by the same steps, {} at least "
-                       "{:.2g} % of slack in {} format, and the replays of {} bore that out",
-        count, memberNoun(members, count), count == 1 ? "was" : "were", count == 1 ? "its" : "their",
-        count == 1 ? "it has" : "they have", slack, count == 1 ? "its" : "their", fmt::join(checks, ", "));
+    return fmt::format("{} {} {} not replayed: computed from {} steps, the spectral norm of the input would have to be "
+                       "at least {:.2g} % larger before {} {}, and the replays of {} agree with such estimates",
+        count, memberNoun(members, count), count == 1 ? "was" : "were", count == 1 ? "its" : "their", slack,
+        count == 1 ? "it" : "they", count == 1 ? "diverges" : "diverge", fmt::join(checks, ", "));
 }
 
 /// "12 variants replayed under 1 to 8 roundings each", "1 variant replayed under 8 roundings"
@@ -459,9 +459,10 @@ void addDamage(CaptureVerdict& v)
     if (d.shape == DamageShape::rectangle) {
         const bool tile = tileSide(d.rowBegin, d.rowEnd, v.facts.rows) && tileSide(d.colBegin, d.colEnd, v.facts.cols);
         const bool atEdge = d.rowEnd == v.facts.rows || d.colEnd == v.facts.cols;
-        const auto what = !tile ? std::string("a rectangle")
-                                : fmt::format("one aligned tile of {}x{}{}", d.rowEnd - d.rowBegin,
-                                    d.colEnd - d.colBegin, atEdge ? " or more, cut by the edge" : "");
+        const auto what = !tile
+            ? std::string("a rectangle")
+            : fmt::format("one aligned tile of {} × {}{}", d.rowEnd - d.rowBegin, d.colEnd - d.colBegin,
+                atEdge ? " at the edge of the matrix, which may have cut a larger one" : "");
         v.speaksFor.push_back({fmt::format("the damage is {}: the last write, or code after it; a fault inside the "
                                            "iteration would have spread",
                                    what),
@@ -509,10 +510,10 @@ void addInput(CaptureVerdict& v, RuleId first)
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
     auto& lines = accuses(v) ? v.speaksFor : v.notTestable;
-    lines.push_back({fmt::format("the input is finite: absmax {:.4g}, nothing upstream had gone bad in what was dumped "
-                                 "of it",
-                         v.facts.inputAbsmax),
-        "input"});
+    lines.push_back(
+        {fmt::format("the dumped input is finite (absmax {:.4g}): nothing before this call had gone bad in it",
+             v.facts.inputAbsmax),
+            "input"});
 }
 
 void addUntestable(CaptureVerdict& v)

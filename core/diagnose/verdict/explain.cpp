@@ -358,12 +358,12 @@ std::string unjudgedText(const UnjudgedTiles& tiles)
     }
     if (tiles.count == tiles.of) {
         return fmt::format(
-            "; but the typical tile of 16 x 16 is {:.0f} % off, as far as roundings take this input, so a "
+            "; but the typical tile of 16 × 16 is {:.0f} % off, as far as roundings take this input, so a "
             "wrong tile would not show",
             100 * tiles.error);
     }
     return fmt::format(
-        "; but {} of {} tiles of 16 x 16 are off by up to {:.0f} %, around [{}, {}], where roundings of it "
+        "; but {} of {} tiles of 16 × 16 are off by up to {:.0f} %, around [{}, {}], where roundings of it "
         "end {:.0f} % apart: whether they are wrong does not show",
         tiles.count, tiles.of, 100 * tiles.error, tiles.row, tiles.col, 100 * tiles.spread);
 }

@@ -119,6 +119,19 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
     return totals;
 }
 
+namespace {
+
+std::string slackText(double percent)
+{
+    constexpr double most = 1000; // of an input that its epsilon outweighs
+    if (percent > most) {
+        return "over 1000 % short of divergence";
+    }
+    return fmt::format("{:.1f} % {} divergence", std::abs(percent), percent < 0 ? "past" : "short of");
+}
+
+} // namespace
+
 std::string totalsText(const EnvelopeTotals& t)
 {
     auto text = fmt::format("{} of {} replays finite", t.finite, t.replays);
@@ -126,14 +139,13 @@ std::string totalsText(const EnvelopeTotals& t)
         text += fmt::format(", {} {} by forecast", t.forecast, t.forecastNoun);
     }
     if (t.slackPercent) {
-        constexpr double most = 1000; // of an input that its epsilon outweighs
-        text += *t.slackPercent > most ? ", slack over 1000 %" : fmt::format(", slack {:.1f} %", *t.slackPercent);
+        text += ", " + slackText(*t.slackPercent);
     }
     // Where nothing stayed finite, the largest finite Q and the room above it say nothing.
     if (t.absmaxQ && (t.finite > 0 || t.replays == 0)) {
-        text += fmt::format(", max|Q| {:.3g}", *t.absmaxQ);
+        text += fmt::format(", largest |Q| {:.3g}", *t.absmaxQ);
     }
-    return t.finite < t.replays ? text : text + fmt::format(", headroom {:.0f} binades", std::floor(t.headroomBinades));
+    return t.finite < t.replays ? text : text + fmt::format(", 2^{:.0f} below overflow", std::floor(t.headroomBinades));
 }
 
 } // namespace nanscope::diagnose::verdict

@@ -175,8 +175,8 @@ Result<std::size_t> plantingPoint(const Program& program, const PlantedFault& fa
     const auto& region = fault.region;
     if (!fits(region.row, region.rows, rows) || !fits(region.col, region.cols, cols)) {
         return failure(ErrorKind::usage,
-            fmt::format("the tile of {}x{} at [{}, {}] does not lie within the {}x{} of {}", region.rows, region.cols,
-                region.row, region.col, rows, cols, name(fault.op)));
+            fmt::format("the tile of {} × {} at [{}, {}] does not lie within the {} × {} of {}", region.rows,
+                region.cols, region.row, region.col, rows, cols, name(fault.op)));
     }
     return static_cast<std::size_t>(found - program.code.begin());
 }

@@ -525,7 +525,7 @@ Result<void> check(const Variant& variant, const MatrixShape& shape, const Compi
 {
     if (shape.batch < 1 || shape.rows < 1 || shape.cols < 1) {
         return failure(ErrorKind::usage,
-            fmt::format("a {}x{}x{} tensor holds no matrix to replay", shape.batch, shape.rows, shape.cols));
+            fmt::format("a {} × {} × {} tensor holds no matrix to replay", shape.batch, shape.rows, shape.cols));
     }
     if (auto steps = checkSteps(variant, options.steps); !steps) {
         return steps;

@@ -52,7 +52,8 @@ std::string expectation(const CaptureVerdict& verdict)
         return {};
     }
     if (failing.empty()) {
-        return fmt::format("# expected: finite in {} (the numbers are innocent)", fmt::join(formats, " and "));
+        return fmt::format(
+            "# expected: finite in {}: arithmetic alone does not explain the fault", fmt::join(formats, " and "));
     }
     const auto more = failing.size() > most ? fmt::format(" and {} more", failing.size() - most) : std::string();
     failing.resize(std::min(most, failing.size()));
@@ -88,7 +89,7 @@ std::string redactionText(const ReportOptions& options, const RedactionCounts& c
     if (!options.redact) {
         return "none (--no-redact)" + (text.empty() ? "" : "; " + text);
     }
-    return text.empty() ? "nothing had to be hidden" : text;
+    return text.empty() ? "Nothing had to be hidden" : text;
 }
 
 const TriedExperiment* triedOf(const ReportFacts& facts, const Experiment& experiment)

@@ -102,7 +102,8 @@ std::string replaysText(const Replays& replays)
         return fmt::format("; {} stay finite", count);
     }
     const auto end = replays.formats.size() == 1 ? "; " + endText(*replays.formats.begin()) : std::string();
-    return fmt::format(", where {} are finite, at most {} on the way{}", count, magnitudeText(replays.largest), end);
+    return fmt::format(
+        ", where {} are finite, with no intermediate value above {}{}", count, magnitudeText(replays.largest), end);
 }
 
 std::string damageText(const CaptureVerdict& verdict)

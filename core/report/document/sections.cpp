@@ -85,7 +85,8 @@ std::string nanBits(const DamagePattern& damage, DType dtype)
 Phrase damageFacts(const ReportFacts& facts)
 {
     const auto& damage = facts.verdict->facts.damage;
-    auto text = own("damage: ") + own(std::string(name(damage.shape)));
+    const bool everything = damage.shape == DamageShape::wholeElement;
+    auto text = own("damage: ") + own(everything ? std::string("the whole matrix") : std::string(name(damage.shape)));
     if (!damage.text.empty()) {
         text = text + own(" (") + foreign(damage.text) + own(")");
     }

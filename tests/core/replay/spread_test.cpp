@@ -241,12 +241,12 @@ TEST_F(PlantedReplay, RefusesWhatIsNotThere)
     EXPECT_THAT(refused(OpName::r, 5, {0, 0, 1, 1}), HasSubstr("has no r in step 5, which has z, q, update, output"));
     EXPECT_THAT(refused(OpName::q, 6, {0, 0, 1, 1}), HasSubstr("it has 5 steps"));
     EXPECT_THAT(refused(OpName::norm, 0, {0, 0, 1, 1}), HasSubstr("one number"));
-    EXPECT_THAT(refused(OpName::q, 3, {11, 0, 2, 1}), HasSubstr("12x12"));
-    EXPECT_THAT(refused(OpName::q, 3, {0, 12, 1, 1}), HasSubstr("12x12"));
-    EXPECT_THAT(refused(OpName::q, 3, {0, 0, 0, 1}), HasSubstr("12x12"));
-    EXPECT_THAT(refused(OpName::q, 3, {-1, 0, 2, 1}), HasSubstr("12x12"));
+    EXPECT_THAT(refused(OpName::q, 3, {11, 0, 2, 1}), HasSubstr("12 × 12"));
+    EXPECT_THAT(refused(OpName::q, 3, {0, 12, 1, 1}), HasSubstr("12 × 12"));
+    EXPECT_THAT(refused(OpName::q, 3, {0, 0, 0, 1}), HasSubstr("12 × 12"));
+    EXPECT_THAT(refused(OpName::q, 3, {-1, 0, 2, 1}), HasSubstr("12 × 12"));
     EXPECT_EQ(refused(OpName::update, 5, {11, 19, 1, 1}), "");
-    EXPECT_THAT(refused(OpName::update, 5, {12, 19, 1, 1}), HasSubstr("12x20"));
+    EXPECT_THAT(refused(OpName::update, 5, {12, 19, 1, 1}), HasSubstr("12 × 20"));
 }
 
 TEST_F(PlantedReplay, AFilmOfItShowsTheFaultAndKeepsTheRest)

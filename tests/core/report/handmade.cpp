@@ -55,7 +55,7 @@ CaptureVerdict birthVerdict()
         {"dion-ns5", "fp16", 8, 2, 1, std::nullopt, std::nullopt, std::numeric_limits<double>::infinity(),
             "step 3 gram"}};
     verdict.facts.damage = {
-        DamageShape::rectangle, "rows 32-63 x columns 64-95 are NaN", 0, 32, 64, 64, 96, 1024, 1024, {{0x7fc0, 1024}}};
+        DamageShape::rectangle, "rows 32–63 × columns 64–95 are NaN", 0, 32, 64, 64, 96, 1024, 1024, {{0x7fc0, 1024}}};
     verdict.speaksFor = {{"8 of 8 roundings finite", "replay"}, {"grad_norm flat up to the birth", "console.log:21"}};
     verdict.speaksAgainst = {{"not reproduced here", "replay"}};
     verdict.notTestable = {{"a race that the capture's own synchronisation hides", "output"}};

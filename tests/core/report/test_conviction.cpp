@@ -43,9 +43,8 @@ TEST(Conviction, ATileStandsBesideWhatReplaysGiveThere)
 {
     // 65504 / 2^11 is the largest magnitude that the headroom leaves room for.
     EXPECT_EQ(convictingText(handmade::birthCapture(), calmVerdict(), {}),
-        "1,024 NaN in rows 32–63 × columns 64–95, where 16 of 16 replays of this input are finite, at most 31.98 on "
-        "the "
-        "way; fp16 holds at most 65,504.");
+        "1,024 NaN in rows 32–63 × columns 64–95, where 16 of 16 replays of this input are finite, with no "
+        "intermediate value above 31.98; fp16 holds at most 65,504.");
 }
 
 TEST(Conviction, OfReplaysThatFailNoLargestMagnitudeIsSaid)

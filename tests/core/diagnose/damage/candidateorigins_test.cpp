@@ -149,9 +149,12 @@ TEST_F(EndsLikeDump, ARectangleIsTheLastWriteAlone)
     const auto verdict = fill({"gns-gram"});
     ASSERT_EQ(verdict.origins.size(), 1);
     EXPECT_EQ(verdict.origins[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
-    EXPECT_EQ(originsText(verdict), "Rectangle: only the last write or code after the iteration, 1 of 17 places");
+    EXPECT_EQ(originsText(verdict),
+        "Rectangle: of 17 simulated bad tiles 1 ends like this: that in the last write (code after the iteration may, "
+        "too)");
     EXPECT_EQ(originsText(fill({"gns-gram", "gns-standard"})),
-        "Rectangle: only the last write or code after the iteration, 2 of 32 places");
+        "Rectangle: of 32 simulated bad tiles 2 end like this: those in the last write (code after the iteration may, "
+        "too)");
 }
 
 TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
@@ -159,26 +162,30 @@ TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
     spoil({0, 0, rows, cols});
     // Everything but the last Z, Q and write: Q is multiplied from the left here.
     EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
-        "All NaN: a fault at 14 of the 17 places tried gives this; only faults in the last steps can be ruled out");
+        "All NaN: of 17 simulated bad tiles 14 end like this; only faults in the last steps can be ruled out");
     EXPECT_EQ(originsText(fill({"keller-jordan"})),
-        "All NaN: a fault at 13 of the 15 places tried gives this; only faults in the last steps can be ruled out");
+        "All NaN: of 15 simulated bad tiles 13 end like this; only faults in the last steps can be ruled out");
     spoil({0, 0, 1, 1}, INFINITY);
-    EXPECT_THAT(originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: a fault at 13 of the 15"));
+    EXPECT_THAT(
+        originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: of 15 simulated bad tiles 13 end like this"));
 }
 
 TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)
 {
     spoil({128, 0, 64, cols});
-    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: only q of steps 3-5; 3 of 17 places");
-    EXPECT_EQ(originsText(fill({"deepspeed-gram"})), "Rows: only z of step 5, q of step 5; 2 of 17 places");
-    EXPECT_EQ(originsText(fill({"keller-jordan"})), "Rows: only polynomial of step 5; 1 of 15 places");
+    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: of 17 simulated bad tiles 3 end like this: q of steps 3-5");
+    EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
+        "Rows: of 17 simulated bad tiles 2 end like this: z of step 5, q of step 5");
+    EXPECT_EQ(
+        originsText(fill({"keller-jordan"})), "Rows: of 15 simulated bad tiles 1 ends like this: polynomial of step 5");
 }
 
 TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
 {
     spoil({192, 0, rows - 192, cols});
     const auto verdict = fill({"gns-gram"});
-    EXPECT_EQ(originsText(verdict), "Rows: only z of step 5 (mirrored), q of steps 3-5; 4 of 17 places");
+    EXPECT_EQ(originsText(verdict),
+        "Rows: of 17 simulated bad tiles 4 end like this: z of step 5 (mirrored), q of steps 3-5");
     for (const auto& place : verdict.origins) {
         EXPECT_EQ(place.mirrored, place.op == OpName::z);
     }
@@ -189,18 +196,20 @@ TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
     spoil({128, 0, 64, cols});
     const auto verdict = fill({"gns-gram"}, true);
     EXPECT_EQ(verdict.facts.damage.shape, DamageShape::columns);
-    EXPECT_EQ(originsText(verdict), "Columns: only q of steps 3-5; 3 of 17 places");
+    EXPECT_EQ(originsText(verdict), "Columns: of 17 simulated bad tiles 3 end like this: q of steps 3-5");
     // Whole rows of a tall matrix are no end of one tile.
     output.assign(output.size(), 0.5);
     spoil({0, 64, rows, 64});
-    EXPECT_THAT(originsText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: none of 17 places"));
+    EXPECT_THAT(
+        originsText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: of 17 simulated bad tiles none ends like this"));
 }
 
 TEST_F(EndsLikeDump, PatternsAreComparedExactly)
 {
     spoil({128, 0, 64, cols});
     output[static_cast<std::size_t>(150 * cols + 3)] = 0.5;
-    EXPECT_THAT(originsText(fill({"deepspeed-gram"})), StartsWith("Scattered: none of 17 places"));
+    EXPECT_THAT(
+        originsText(fill({"deepspeed-gram"})), StartsWith("Scattered: of 17 simulated bad tiles none ends like this"));
 }
 
 TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
@@ -211,7 +220,7 @@ TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
     const auto verdict = fill({"gns-gram"});
     EXPECT_TRUE(verdict.origins.empty());
     EXPECT_EQ(verdict.originsTried, 17);
-    EXPECT_THAT(originsText(verdict), StartsWith("Strided rectangle: none of 17 places"));
+    EXPECT_THAT(originsText(verdict), StartsWith("Strided rectangle: of 17 simulated bad tiles none ends like this"));
 }
 
 TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
@@ -262,10 +271,10 @@ TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
     verdict.facts.damage.shape = DamageShape::rectangle;
     verdict.origins = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
     verdict.originsTried = 41;
-    EXPECT_THAT(
-        originsText(verdict), StartsWith("Rectangle: only the last write or code after the iteration, 2 of 41"));
+    EXPECT_THAT(originsText(verdict),
+        StartsWith("Rectangle: of 41 simulated bad tiles 2 end like this: those in the last write"));
     verdict.origins.push_back({"b", 7, OpName::update, false});
-    EXPECT_EQ(originsText(verdict), "Rectangle: only update of steps 5 and 7-8; 3 of 41 places");
+    EXPECT_EQ(originsText(verdict), "Rectangle: of 41 simulated bad tiles 3 end like this: update of steps 5 and 7-8");
 }
 
 TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)

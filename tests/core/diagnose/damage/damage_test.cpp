@@ -40,7 +40,7 @@ TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
     m.fill(2, 4, 4, 8, NAN);
     const auto pattern = m.describe();
     EXPECT_EQ(pattern.shape, DamageShape::rectangle);
-    EXPECT_EQ(pattern.text, "rows 2-3 x columns 4-7 are NaN");
+    EXPECT_EQ(pattern.text, "rows 2–3 × columns 4–7 are NaN");
     EXPECT_EQ(pattern.count, 8);
 }
 
@@ -57,13 +57,13 @@ TEST(DamagePattern, WholeRowsAndColumnsHaveTheirNames)
     Matrix m;
     m.fill(3, 5, 0, cols, INFINITY);
     EXPECT_EQ(m.describe().shape, DamageShape::rows);
-    EXPECT_EQ(m.describe().text, "the whole of rows 3-4 is +Inf");
+    EXPECT_EQ(m.describe().text, "the whole of rows 3–4 is +Inf");
 
     Matrix n;
     n.fill(0, rows, 1, 2, NAN);
     n.fill(0, rows, 6, 7, NAN);
     EXPECT_EQ(n.describe().shape, DamageShape::columns);
-    EXPECT_EQ(n.describe().text, "2 whole columns within 1-6 are NaN");
+    EXPECT_EQ(n.describe().text, "2 whole columns within 1–6 are NaN");
 }
 
 TEST(DamagePattern, KindsAreToldApart)

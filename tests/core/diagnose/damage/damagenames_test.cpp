@@ -56,12 +56,12 @@ TEST(DamageNames, EverySecondRowOfSomeColumns)
     Matrix m(96, 160);
     m.spoil([](auto r, auto c) { return r % 2 == 0 && within(c, 40, 48); }, INFINITY);
     EXPECT_EQ(m.name(), "strided rectangle");
-    EXPECT_EQ(m.text(), "every second row 0:96:2 x columns 40-47 are +Inf");
+    EXPECT_EQ(m.text(), "every second row 0:96:2 × columns 40–47 are +Inf");
     EXPECT_EQ(m.pattern().count, 384);
     // One row too many is no stride any more.
     m.spoil([](auto r, auto c) { return r == 1 && within(c, 40, 48); }, INFINITY);
     EXPECT_EQ(m.name(), "blocks");
-    EXPECT_EQ(m.text(), "49 rows within 0-94 x columns 40-47 are +Inf");
+    EXPECT_EQ(m.text(), "49 rows within 0–94 × columns 40–47 are +Inf");
 }
 
 TEST(DamageNames, StridesOfWholeRowsAndColumns)
@@ -74,7 +74,7 @@ TEST(DamageNames, StridesOfWholeRowsAndColumns)
     cols.spoil([](auto, auto c) { return c % 7 == 1 && c < 20; });
     EXPECT_EQ(cols.text(), "the whole of every 7th column 1:22:7 is NaN");
     cols.spoil([](auto, auto c) { return c == 2; });
-    EXPECT_EQ(cols.text(), "4 whole columns within 1-15 are NaN");
+    EXPECT_EQ(cols.text(), "4 whole columns within 1–15 are NaN");
 }
 
 TEST(DamageNames, TwoTilesBelowEachOtherAreBlocks)
@@ -105,7 +105,7 @@ TEST(DamageNames, AMirroredPairIsOnlyThatOfASquareMatrix)
     Matrix m(32, 32);
     m.spoil(pair);
     EXPECT_EQ(m.name(), "mirrored pair");
-    EXPECT_EQ(m.text(), "rows 8-15 x columns 0-3 and their mirror image are NaN");
+    EXPECT_EQ(m.text(), "rows 8–15 × columns 0–3 and their mirror image are NaN");
     EXPECT_EQ(Matrix(32, 33).spoil(pair).name(), "scattered");
     m.at(0, 8) = 1;
     EXPECT_EQ(m.name(), "scattered");
@@ -144,21 +144,21 @@ TEST(DamageNames, TilesAreNamedWhereTheEdgesLieOnTheirGrid)
             .spoil([=](auto r, auto c) { return within(r, row, row + rows) && within(c, col, col + cols); })
             .text();
     };
-    EXPECT_THAT(rectangle(128, 128, 64, 64), EndsWith("are NaN, aligned to 128x64 tiles"));
-    EXPECT_THAT(rectangle(0, 256, 256, 256), EndsWith("are NaN, aligned to 256x256 tiles"));
+    EXPECT_THAT(rectangle(128, 128, 64, 64), EndsWith("are NaN, aligned to 128 × 64 tiles"));
+    EXPECT_THAT(rectangle(0, 256, 256, 256), EndsWith("are NaN, aligned to 256 × 256 tiles"));
     // The last tile of a row is cut by the edge.
-    EXPECT_THAT(rectangle(64, 64, 512, 88), EndsWith("are NaN, aligned to 64x256 tiles"));
+    EXPECT_THAT(rectangle(64, 64, 512, 88), EndsWith("are NaN, aligned to 64 × 256 tiles"));
     EXPECT_THAT(rectangle(64, 64, 500, 88), Not(HasSubstr("grid")));
     EXPECT_THAT(rectangle(3, 64, 5, 64), Not(HasSubstr("grid")));
     Matrix rows(512, 16);
     rows.spoil([](auto r, auto) { return within(r, 192, 256); });
-    EXPECT_EQ(rows.text(), "the whole of rows 192-255 is NaN, aligned to tiles of 64 rows");
+    EXPECT_EQ(rows.text(), "the whole of rows 192–255 is NaN, aligned to tiles of 64 rows");
 }
 
 TEST(DamageNames, HalvesOfRowsAndColumns)
 {
     EXPECT_EQ(
-        Matrix(10, 6).spoil([](auto r, auto) { return r < 5; }).text(), "the whole of rows 0-4 is NaN, the upper half");
+        Matrix(10, 6).spoil([](auto r, auto) { return r < 5; }).text(), "the whole of rows 0–4 is NaN, the upper half");
     EXPECT_THAT(Matrix(10, 6).spoil([](auto r, auto) { return r >= 5; }).text(), EndsWith("the lower half"));
     EXPECT_THAT(Matrix(10, 6).spoil([](auto, auto c) { return c < 3; }).text(), EndsWith("the left half"));
     EXPECT_THAT(Matrix(10, 6).spoil([](auto, auto c) { return c >= 3; }).text(), EndsWith("the right half"));
@@ -171,9 +171,9 @@ TEST(DamageNames, NanAndInfAreWeighedAgainstEachOther)
     Matrix m(8, 8);
     m.spoil([](auto r, auto c) { return r < 4 && c < 4; });
     m.spoil([](auto r, auto c) { return r < 4 && c == 0; }, -INFINITY);
-    EXPECT_EQ(m.text(), "rows 0-3 x columns 0-3 are NaN or -Inf; 3 NaN to 1 Inf");
+    EXPECT_EQ(m.text(), "rows 0–3 × columns 0–3 are NaN or -Inf; 3 NaN to 1 Inf");
     m.at(0, 1) = INFINITY;
-    EXPECT_EQ(m.text(), "rows 0-3 x columns 0-3 are NaN or +Inf or -Inf; 11 NaN to 5 Inf");
+    EXPECT_EQ(m.text(), "rows 0–3 × columns 0–3 are NaN or +Inf or -Inf; 11 NaN to 5 Inf");
     EXPECT_THAT(Matrix(8, 8).spoil([](auto r, auto) { return r == 1; }).text(), Not(HasSubstr(" to ")));
 }
 

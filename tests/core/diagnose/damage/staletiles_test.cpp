@@ -176,7 +176,7 @@ TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.summary, plain.summary) << "the verdict stands without it";
     EXPECT_THAT(v.speaksFor,
-        says("beside the damage 1 finite tile of 16 x 16 is not what any replay gives either: around [32, 64], up to"));
+        says("beside the damage 1 finite tile of 16 × 16 is not what any replay gives either: around [32, 64], up to"));
     EXPECT_THAT(v.speaksFor, Contains(Field(&EvidenceLine::text, testing::ContainsRegex("up to [0-9]+ % off$"))));
     EXPECT_THAT(v.speaksFor, says("stand at the same place in the output of " + name));
 }

@@ -32,7 +32,7 @@ TEST(JudgingCost, RefusalNamesTheCostAndTheLimit)
     const auto memory = diagnose::checkJudgingCost({1, 4096, 4096}, {}, gibibyte / 2);
     ASSERT_FALSE(memory);
     EXPECT_EQ(memory.error().kind, ErrorKind::refused);
-    EXPECT_THAT(memory.error().what, testing::HasSubstr("4096 x 4096"));
+    EXPECT_THAT(memory.error().what, testing::HasSubstr("4096 × 4096"));
     EXPECT_THAT(memory.error().what, testing::HasSubstr("GiB"));
     EXPECT_FALSE(diagnose::checkJudgingCost({1, 30000, 30000}, {}, 10000 * gibibyte)) << "days, whatever the memory";
 }

@@ -107,7 +107,7 @@ TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, slack 5.1 %"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, 5.1 % short of divergence"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
     t.facts.members[0].absmaxQ = 8500;
     t.facts.damage.shape = DamageShape::wholeElement;
@@ -129,9 +129,10 @@ TEST(Evidence, ReplaysThatReproduceTheDumpSpeakForTheNumbers)
 TEST(Evidence, AlignedTilesAreToldFromOtherRectangles)
 {
     Trial t;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16x32 or more, cut by the edge"));
+    EXPECT_THAT(joined(t.judged().speaksFor),
+        HasSubstr("one aligned tile of 16 × 32 at the edge of the matrix, which may have cut a larger one"));
     t.rectangle(16, 32, 32, 64);
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16x32: the last write"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16 × 32: the last write"));
     // Starts off its own grid.
     t.rectangle(8, 24, 32, 64);
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the damage is a rectangle"));
@@ -146,7 +147,8 @@ TEST(Evidence, ATileCutByTheEdgeIsStillOne)
     t.facts.rows = 40;
     t.facts.cols = 90;
     t.rectangle(32, 40, 64, 90);
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 8x26 or more, cut by the edge"));
+    EXPECT_THAT(joined(t.judged().speaksFor),
+        HasSubstr("one aligned tile of 8 × 26 at the edge of the matrix, which may have cut a larger one"));
     // 48 is a multiple of 16 only, so nothing that begins there can be 42 wide.
     t.rectangle(32, 40, 48, 90);
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the damage is a rectangle"));
@@ -250,14 +252,14 @@ TEST(Evidence, CalmGradientsSayNothingAgainstAnInputThatOverflows)
 TEST(Evidence, AFiniteInputExcludesUpstreamButAccusesNobody)
 {
     Trial t;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the input is finite: absmax 0.25"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the dumped input is finite (absmax 0.25)"));
     for (const auto blame : {Blame::undecided, Blame::numerics}) {
         t.explainByNumbers();
         t.facts.damageOnZeros = blame == Blame::undecided;
         t.facts.members[0].reproducing = blame == Blame::undecided ? 0 : 6;
         ASSERT_EQ(t.judged().blame, blame);
         EXPECT_THAT(joined(t.judged().speaksFor), Not(HasSubstr("the input is finite")));
-        EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("the input is finite: absmax 0.25"));
+        EXPECT_THAT(joined(t.judged().notTestable), HasSubstr("the dumped input is finite (absmax 0.25)"));
     }
 }
 

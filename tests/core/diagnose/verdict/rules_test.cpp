@@ -208,9 +208,9 @@ TEST(Rules, WhatWasNotJudgedIsNotCalledHealthy)
     b.facts.matricesJudged = 64;
     b.facts.fit.unjudged = {2, 60, 1.2, 0.8, 16, 32};
     EXPECT_EQ(b.judged().rule, RuleId::fitsInPart);
-    EXPECT_THAT(b.judged().summary, HasSubstr("2 of 60 tiles of 16 x 16 are off by up to 120 %, around [16, 32]"));
+    EXPECT_THAT(b.judged().summary, HasSubstr("2 of 60 tiles of 16 × 16 are off by up to 120 %, around [16, 32]"));
     b.facts.fit.unjudged.count = 60;
-    EXPECT_THAT(b.judged().summary, HasSubstr("the typical tile of 16 x 16 is 120 % off"));
+    EXPECT_THAT(b.judged().summary, HasSubstr("the typical tile of 16 × 16 is 120 % off"));
     b.facts.fit.unjudged.spread = 0.1;
     EXPECT_THAT(b.judged().summary, HasSubstr("but its roundings account for 10 % only"));
     b.facts.fit.compared = false;
