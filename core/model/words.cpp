@@ -241,18 +241,19 @@ std::string originsText(const CaptureVerdict& verdict)
     }
     const auto what = lead(verdict.facts.damage);
     const auto count = std::ssize(places);
-    const auto tried = fmt::format("{}: of {} simulated bad tiles ", what, verdict.originsTried);
+    const auto tried =
+        fmt::format("{} of {} simulated", places.empty() ? "none" : std::to_string(count), verdict.originsTried);
     if (places.empty()) {
-        return tried + "none ends like this: code after the iteration, or more than one fault";
+        return fmt::format(
+            "{}: {} bad tiles ends like this: code after the iteration, or more than one fault", what, tried);
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
-        return fmt::format("{}{} end like this; {}", tried, count,
+        return fmt::format("{}: {} bad tiles end like this; {}", what, tried,
             count < verdict.originsTried ? "only faults in the last steps can be ruled out" : "none can be ruled out");
     }
-    const auto where = onlyLastWrite(places)
-        ? fmt::format("{} in the last write (code after the iteration may, too)", count == 1 ? "that" : "those")
-        : placesText(places);
-    return fmt::format("{}{} end{} like this: {}", tried, count, count == 1 ? "s" : "", where);
+    const bool last = onlyLastWrite(places);
+    return fmt::format("{}: a bad tile in {} ends like this{} ({})", what, last ? "the last write" : placesText(places),
+        last ? ", or code after the iteration" : "", tried);
 }
 
 } // namespace nanscope

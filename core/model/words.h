@@ -49,8 +49,8 @@ std::optional<double> slackPercent(const Cell& cell);
 /// "q of steps 3-5, z of step 5 (mirrored)", whatever the variant; "mirrored" where only symmetric kernels can.
 std::string placesText(std::span<const SpreadPlace> places);
 
-/// Which places of the iteration the picture leaves open, as one clause: "Rows: of 17 simulated bad tiles 3 end
-/// like this: q of steps 3-5". Empty where none were tried.
+/// Which places of the iteration the picture leaves open, as one clause: "Rows: a bad tile in q of
+/// steps 3-5 ends like this (3 of 17 simulated)". Empty where none were tried.
 std::string originsText(const CaptureVerdict& verdict);
 
 } // namespace nanscope

@@ -57,8 +57,8 @@ std::pair<int, int> placesOf(const std::vector<std::string>& arguments)
     EXPECT_EQ(done.status, 0) << done.err;
     auto text = std::regex_replace(done.out, std::regex("\\s+"), " ");
     std::smatch found;
-    return std::regex_search(text, found, std::regex("of\\s+(\\d+)\\s+simulated\\s+bad\\s+tiles\\s+(\\d+)"))
-        ? std::pair(std::stoi(found[2]), std::stoi(found[1]))
+    return std::regex_search(text, found, std::regex("(\\d+)\\s+of\\s+(\\d+)\\s+simulated"))
+        ? std::pair(std::stoi(found[1]), std::stoi(found[2]))
         : std::pair(0, 0);
 }
 

@@ -156,7 +156,7 @@ TEST(Explain, SaysWhichPlacesThePictureLeavesOpen)
     verdict.origins = {{"gns-gram", 5, OpName::update, false}};
     verdict.originsTried = 17;
     const auto text = report::explainText(handmade::birthCapture(), verdict, nullptr);
-    EXPECT_THAT(text, HasSubstr("spread   Rectangle: of 17 simulated bad tiles 1 ends like this: that in the last"));
+    EXPECT_THAT(text, HasSubstr("spread   Rectangle: a bad tile in the last write ends like this, or code after"));
 }
 
 TEST(Explain, ReadsEachKindOfCaptureDifferently)

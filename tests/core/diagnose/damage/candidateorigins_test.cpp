@@ -150,11 +150,9 @@ TEST_F(EndsLikeDump, ARectangleIsTheLastWriteAlone)
     ASSERT_EQ(verdict.origins.size(), 1);
     EXPECT_EQ(verdict.origins[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
     EXPECT_EQ(originsText(verdict),
-        "Rectangle: of 17 simulated bad tiles 1 ends like this: that in the last write (code after the iteration may, "
-        "too)");
+        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (1 of 17 simulated)");
     EXPECT_EQ(originsText(fill({"gns-gram", "gns-standard"})),
-        "Rectangle: of 32 simulated bad tiles 2 end like this: those in the last write (code after the iteration may, "
-        "too)");
+        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (2 of 32 simulated)");
 }
 
 TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
@@ -162,22 +160,22 @@ TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
     spoil({0, 0, rows, cols});
     // Everything but the last Z, Q and write: Q is multiplied from the left here.
     EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
-        "All NaN: of 17 simulated bad tiles 14 end like this; only faults in the last steps can be ruled out");
+        "All NaN: 14 of 17 simulated bad tiles end like this; only faults in the last steps can be ruled out");
     EXPECT_EQ(originsText(fill({"keller-jordan"})),
-        "All NaN: of 15 simulated bad tiles 13 end like this; only faults in the last steps can be ruled out");
+        "All NaN: 13 of 15 simulated bad tiles end like this; only faults in the last steps can be ruled out");
     spoil({0, 0, 1, 1}, INFINITY);
     EXPECT_THAT(
-        originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: of 15 simulated bad tiles 13 end like this"));
+        originsText(fill({"keller-jordan"})), StartsWith("Nothing finite: 13 of 15 simulated bad tiles end like this"));
 }
 
 TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)
 {
     spoil({128, 0, 64, cols});
-    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: of 17 simulated bad tiles 3 end like this: q of steps 3-5");
+    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated)");
     EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
-        "Rows: of 17 simulated bad tiles 2 end like this: z of step 5, q of step 5");
-    EXPECT_EQ(
-        originsText(fill({"keller-jordan"})), "Rows: of 15 simulated bad tiles 1 ends like this: polynomial of step 5");
+        "Rows: a bad tile in z of step 5, q of step 5 ends like this (2 of 17 simulated)");
+    EXPECT_EQ(originsText(fill({"keller-jordan"})),
+        "Rows: a bad tile in polynomial of step 5 ends like this (1 of 15 simulated)");
 }
 
 TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
@@ -185,7 +183,7 @@ TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
     spoil({192, 0, rows - 192, cols});
     const auto verdict = fill({"gns-gram"});
     EXPECT_EQ(originsText(verdict),
-        "Rows: of 17 simulated bad tiles 4 end like this: z of step 5 (mirrored), q of steps 3-5");
+        "Rows: a bad tile in z of step 5 (mirrored), q of steps 3-5 ends like this (4 of 17 simulated)");
     for (const auto& place : verdict.origins) {
         EXPECT_EQ(place.mirrored, place.op == OpName::z);
     }
@@ -196,12 +194,12 @@ TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
     spoil({128, 0, 64, cols});
     const auto verdict = fill({"gns-gram"}, true);
     EXPECT_EQ(verdict.facts.damage.shape, DamageShape::columns);
-    EXPECT_EQ(originsText(verdict), "Columns: of 17 simulated bad tiles 3 end like this: q of steps 3-5");
+    EXPECT_EQ(originsText(verdict), "Columns: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated)");
     // Whole rows of a tall matrix are no end of one tile.
     output.assign(output.size(), 0.5);
     spoil({0, 64, rows, 64});
     EXPECT_THAT(
-        originsText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: of 17 simulated bad tiles none ends like this"));
+        originsText(fill({"deepspeed-gram"}, true)), StartsWith("Rows: none of 17 simulated bad tiles ends like this"));
 }
 
 TEST_F(EndsLikeDump, PatternsAreComparedExactly)
@@ -209,7 +207,7 @@ TEST_F(EndsLikeDump, PatternsAreComparedExactly)
     spoil({128, 0, 64, cols});
     output[static_cast<std::size_t>(150 * cols + 3)] = 0.5;
     EXPECT_THAT(
-        originsText(fill({"deepspeed-gram"})), StartsWith("Scattered: of 17 simulated bad tiles none ends like this"));
+        originsText(fill({"deepspeed-gram"})), StartsWith("Scattered: none of 17 simulated bad tiles ends like this"));
 }
 
 TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
@@ -220,7 +218,7 @@ TEST_F(EndsLikeDump, FinerDamageThanATileHasNoPlace)
     const auto verdict = fill({"gns-gram"});
     EXPECT_TRUE(verdict.origins.empty());
     EXPECT_EQ(verdict.originsTried, 17);
-    EXPECT_THAT(originsText(verdict), StartsWith("Strided rectangle: of 17 simulated bad tiles none ends like this"));
+    EXPECT_THAT(originsText(verdict), StartsWith("Strided rectangle: none of 17 simulated bad tiles ends like this"));
 }
 
 TEST_F(EndsLikeDump, OnlyDamageOfABirthIsAskedAbout)
@@ -271,10 +269,10 @@ TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
     verdict.facts.damage.shape = DamageShape::rectangle;
     verdict.origins = {{"a", 5, OpName::update, false}, {"b", 8, OpName::update, false}};
     verdict.originsTried = 41;
-    EXPECT_THAT(originsText(verdict),
-        StartsWith("Rectangle: of 41 simulated bad tiles 2 end like this: those in the last write"));
+    EXPECT_THAT(originsText(verdict), StartsWith("Rectangle: a bad tile in the last write ends like this"));
     verdict.origins.push_back({"b", 7, OpName::update, false});
-    EXPECT_EQ(originsText(verdict), "Rectangle: of 41 simulated bad tiles 3 end like this: update of steps 5 and 7-8");
+    EXPECT_EQ(
+        originsText(verdict), "Rectangle: a bad tile in update of steps 5 and 7-8 ends like this (3 of 41 simulated)");
 }
 
 TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
