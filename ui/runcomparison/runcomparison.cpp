@@ -116,7 +116,8 @@ QString badWord(const std::vector<Point>& points)
 
 QStringList comparedRow(const diagnose::SeriesComparison& one)
 {
-    QStringList row {seriesName(one), QString::number(one.common), QString::number(one.differing)};
+    QStringList row {
+        seriesName(one), RunComparisonWindow::tr("%1 of %2").arg(countLabel(one.differing), countLabel(one.common))};
     row << (one.first ? QString::number(one.first->first.step) : QString())
         << (one.first ? valueWord(one.first->first) : QString())
         << (one.first ? valueWord(one.first->second) : QString())
@@ -138,7 +139,7 @@ QStringList loneRow(const diagnose::LoneSeries& one, bool ofA)
                                   : RunComparisonWindow::tr("finite");
     const QString place = one.bad ? QStringLiteral("%1:%2").arg(qstr(one.source)).arg(one.bad->line) : QString();
     QStringList row {seriesName(one)};
-    row << QString() << QString() << QString() << QString() << QString() << QString() << (ofA ? value : missing)
+    row << QString() << QString() << QString() << QString() << QString() << (ofA ? value : missing)
         << (ofA ? missing : value) << (ofA ? place : QString()) << (ofA ? QString() : place);
     return row;
 }
@@ -149,9 +150,9 @@ TextTable seriesTable(const ComparedRuns& runs)
     const QString a = qstr(runs.nameA);
     const QString b = qstr(runs.nameB);
     TextTable table;
-    table.columns = {W::tr("Series"), W::tr("Common steps"), W::tr("Differ"), W::tr("First at step"), a, b,
-        W::tr("Largest difference"), W::tr("NaN, Inf in %1").arg(a), W::tr("NaN, Inf in %1").arg(b),
-        W::tr("Line of %1").arg(a), W::tr("Line of %1").arg(b)};
+    table.columns = {W::tr("Series"), W::tr("Steps that differ"), W::tr("First"), a, b, W::tr("Largest difference"),
+        W::tr("NaN, Inf in %1").arg(a), W::tr("NaN, Inf in %1").arg(b), W::tr("Line of %1").arg(a),
+        W::tr("Line of %1").arg(b)};
     for (const diagnose::SeriesComparison& one : runs.comparison.series) {
         table.rows.push_back(comparedRow(one));
     }
@@ -225,7 +226,7 @@ RunComparisonWindow::RunComparisonWindow(QWidget* parent)
     });
     connect(m_shift, &QSpinBox::valueChanged, this, [this](int steps) { m_comparer.shift(steps); });
     // All that tells the runs apart without scrolling.
-    resize(std::min(grid(300), screen()->availableGeometry().width() - grid(10)), grid(170));
+    resize(std::min(grid(335), screen()->availableGeometry().width() - grid(10)), grid(170));
 }
 
 QWidget* RunComparisonWindow::buildHeader()

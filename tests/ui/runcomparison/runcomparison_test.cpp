@@ -69,10 +69,10 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     EXPECT_EQ(comparedRuns(itself, namesake, 0)->nameB, "others/a");
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(cell(*window.series(), 0, 0), QStringLiteral("Loss"));
-    EXPECT_EQ(cell(*window.series(), 0, 1), QStringLiteral("3"));
-    EXPECT_EQ(cell(*window.series(), 0, 10), QStringLiteral("b.log:10"));
-    EXPECT_EQ(cell(*window.series(), 0, 7), QString());
-    EXPECT_EQ(cell(*window.series(), 0, 8), QStringLiteral("NaN at step 3"));
+    EXPECT_EQ(cell(*window.series(), 0, 1), QStringLiteral("1 of 3"));
+    EXPECT_EQ(cell(*window.series(), 0, 9), QStringLiteral("b.log:10"));
+    EXPECT_EQ(cell(*window.series(), 0, 6), QString());
+    EXPECT_EQ(cell(*window.series(), 0, 7), QStringLiteral("NaN at step 3"));
     EXPECT_EQ(cell(*window.settings(), 0, 2), QStringLiteral("6e-4"));
     EXPECT_EQ(window.timeline()->view()->cursor(), 3.0);
 }
@@ -91,9 +91,9 @@ TEST(RunComparison, ARankThatOnlyOneRunHasIsSeenWhereItGoesBad)
         QStringLiteral("No value differs at the steps that both logs have; "
                        "only two becomes non-finite: Loss of rank 1 is NaN at step 2"));
     EXPECT_EQ(cell(*window.series(), 1, 0), QStringLiteral("Loss of rank 1"));
-    EXPECT_EQ(cell(*window.series(), 1, 7), QStringLiteral("not logged"));
-    EXPECT_EQ(cell(*window.series(), 1, 8), QStringLiteral("NaN at step 2"));
-    EXPECT_EQ(cell(*window.series(), 1, 10), QStringLiteral("two.log:10"));
+    EXPECT_EQ(cell(*window.series(), 1, 6), QStringLiteral("not logged"));
+    EXPECT_EQ(cell(*window.series(), 1, 7), QStringLiteral("NaN at step 2"));
+    EXPECT_EQ(cell(*window.series(), 1, 9), QStringLiteral("two.log:10"));
     const auto& lines = window.timeline()->chart("loss")->lines();
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[2].label, QStringLiteral("two, rank 1"));
@@ -104,8 +104,8 @@ TEST(RunComparison, ColumnsBearTheNamesOfTheRuns)
     RunComparisonWindow window;
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2}), runOf("b", 1, {3, 2}), 0));
     const QAbstractItemModel* series = window.series()->model();
-    EXPECT_EQ(series->headerData(4, Qt::Horizontal).toString(), QStringLiteral("a"));
-    EXPECT_EQ(series->headerData(10, Qt::Horizontal).toString(), QStringLiteral("Line of b"));
+    EXPECT_EQ(series->headerData(3, Qt::Horizontal).toString(), QStringLiteral("a"));
+    EXPECT_EQ(series->headerData(9, Qt::Horizontal).toString(), QStringLiteral("Line of b"));
     EXPECT_EQ(window.settings()->model()->headerData(2, Qt::Horizontal).toString(), QStringLiteral("b"));
 }
 
