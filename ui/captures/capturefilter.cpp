@@ -60,6 +60,7 @@ std::optional<CaptureFilter::Range> rangeOf(const QString& given)
     const QString text = QString(given).replace(shown, QStringLiteral("\\1..\\2"));
     const qsizetype dots = text.indexOf(QStringLiteral(".."));
     CaptureFilter::Range range {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+    range.whole = text != given;
     if (text.isEmpty() || !readBound(dots < 0 ? text : text.left(dots), range.low)) {
         return std::nullopt;
     }
@@ -115,13 +116,14 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
         }
     }
     if (isEnclosed(word, QLatin1Char('/'))) {
-        term.expression.emplace(word.mid(1, word.size() - 2), QRegularExpression::CaseInsensitiveOption);
+        term.expression.emplace(word.mid(1, word.size() - 2),
+            QRegularExpression::CaseInsensitiveOption | QRegularExpression::MultilineOption);
     }
     if (term.expression && term.expression->isValid()) {
         return term;
     }
     if (term.expression) {
-        m_problem = tr("%1 is searched for as it stands: as a regular expression, %2")
+        m_problem = tr("%1 is searched for as it stands, since it is no regular expression: %2")
                         .arg(word, term.expression->errorString());
     } else if (term.column < 0) {
         sayUnknownColumn(word);
@@ -168,7 +170,8 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     if (!term.ranges.empty()) {
         const auto extent = extentOf(model, row, term.column);
         const bool inside = extent && std::ranges::any_of(term.ranges, [&](const Range& range) {
-            return extent->first <= range.high && extent->second >= range.low;
+            return range.whole ? range.low <= extent->first && extent->second <= range.high
+                               : extent->first <= range.high && extent->second >= range.low;
         });
         if (inside || term.words.isEmpty()) {
             return inside;
@@ -178,7 +181,7 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     if (term.expression) {
         return term.expression->match(text).hasMatch();
     }
-    const QString searched = plain(text);
+    const QString searched = plain(text).replace(QLatin1Char('\n'), QLatin1Char(' '));
     return std::ranges::any_of(term.words, [&](const QString& word) { return searched.contains(word); });
 }
 

@@ -33,6 +33,7 @@ public:
     {
         std::int64_t low = 0;
         std::int64_t high = 0;
+        bool whole = false; ///< "6-7" as the list shows it: not of what lies in it in part
     };
 
 protected:

@@ -257,7 +257,7 @@ QString CaptureModel::filterText(const Row& row) const
     for (int column = 0; column < NUM_COLUMNS; ++column) {
         parts << text(row, column);
     }
-    return parts.join(QLatin1Char(' '));
+    return parts.join(QLatin1Char('\n'));
 }
 
 const QString& CaptureModel::searchText(int row) const

@@ -579,11 +579,15 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
         return;
     }
     const bool elsewhere = run.opened != m_loaded.opened;
-    if (elsewhere && hasRun() && run.holdsNothing()) {
+    std::error_code ignored;
+    // A folder may be followed until something comes.
+    const bool refused = hasRun() || !std::filesystem::is_directory(run.opened, ignored);
+    if (elsewhere && run.holdsNothing() && refused) {
         follow();
         dropEmptySession(run);
-        Q_EMIT problem(tr("There is no capture (.pt, .safetensors, .npy), log or checkpoint in %1, so %2 stays open.")
-                           .arg(qstr(run.opened.filename().string()), qstr(m_loaded.run->name)),
+        const QString nothing = tr("There is no capture (.pt, .safetensors, .npy), log or checkpoint in %1")
+                                    .arg(qstr(run.opened.filename().string()));
+        Q_EMIT problem(hasRun() ? tr("%1, so %2 stays open.").arg(nothing, qstr(m_loaded.run->name)) : nothing + u'.',
             problemsOf(*run.run));
         return;
     }
@@ -730,6 +734,8 @@ void Workspace::showDefaultCell()
     } else {
         m_film.clear(followsFromAnother(judged)
                 ? tr("This capture follows from another one: the film of the birth shows where it began")
+                : judging() && lacksVerdict()
+                ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
                 : tr("Sweep this capture to see every step of its replay"));
     }
 }

@@ -111,8 +111,9 @@ void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool jud
         m_view->selectRow(m_model->recommendedRow());
     } else if (judged) {
         m_tonight->setText(goOn.isEmpty() ? tr("Nothing to go back from") : sentenceCase(goOn));
-        m_reason->setText(goOn.isEmpty() ? tr("No log and no capture of this run tells of values that stayed bad.")
-                                         : tr("Nothing to go back from: no log tells of values that stayed bad."));
+        m_reason->setText(goOn.isEmpty()
+                ? tr("No log and no capture of this run tells of values that stayed bad.")
+                : tr("No log shows values that stayed bad, so no checkpoint can be called safe or bad."));
     } else {
         m_tonight->setText(tr("Not judged yet"));
         m_reason->setText(tr("Checkpoints that lie in the folder or that a log names are weighed here."));

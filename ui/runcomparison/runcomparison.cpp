@@ -11,6 +11,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QProgressBar>
+#include <QPushButton>
 #include <QScreen>
 #include <QSpinBox>
 #include <QSplitter>
@@ -86,9 +87,12 @@ QString differenceWords(const ComparedRuns& runs)
     }
     const diagnose::SeriesComparison* first = runs.comparison.first();
     if (first) {
+        const std::int64_t step = first->first->first.step;
+        const QString shifted = runs.shift == 0
+            ? QString()
+            : RunComparisonWindow::tr(" (step %1 of %2)").arg(step + runs.shift).arg(qstr(runs.nameB));
         return RunComparisonWindow::tr("%1 first differs at step %2: %3 in %4, %5 in %6")
-                   .arg(seriesName(*first))
-                   .arg(first->first->first.step)
+                   .arg(seriesName(*first), QString::number(step) + shifted)
                    .arg(valueWord(first->first->first), qstr(runs.nameA), valueWord(first->first->second),
                        qstr(runs.nameB))
             + roundedWords(*first);
@@ -214,6 +218,8 @@ RunComparisonWindow::RunComparisonWindow(QWidget* parent)
     splitter->setStretchFactor(0, 3);
     splitter->setStretchFactor(1, 2);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    // Return in the shift's box means the shift.
+    buttons->button(QDialogButtonBox::Close)->setAutoDefault(false);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(buildHeader());
     layout->addWidget(splitter, 1);
@@ -247,7 +253,7 @@ QWidget* RunComparisonWindow::buildHeader()
     m_shift->setKeyboardTracking(false);
     m_shift->setEnabled(false);
     m_shift->setToolTip(tr("How many steps the other run is ahead: 1 where it counts from 1 and this one from 0"));
-    auto* label = new QLabel(tr("&Shift the other run by (steps)"), header);
+    auto* label = new QLabel(tr("Steps that the other run is &ahead"), header);
     label->setBuddy(m_shift);
     layout->addWidget(m_headline, 1);
     layout->addWidget(m_progress);

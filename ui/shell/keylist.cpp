@@ -165,6 +165,7 @@ QDialog* showKeyList(QMainWindow& window)
     box->setClearButtonEnabled(true);
     QTableView* view = makeView(dialog, found);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
+    buttons->button(QDialogButtonBox::Close)->setAutoDefault(false);
     auto* layout = new QVBoxLayout(dialog);
     layout->addWidget(box);
     layout->addWidget(view, 1);

@@ -53,6 +53,7 @@
 #include "ui/shell/whatsthis.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
+#include "ui/verdict/verdictpane.h"
 #include "ui/whatif/whatifpane.h"
 
 namespace nanscope {
@@ -437,6 +438,9 @@ void MainWindow::onRunChanged()
     const bool other = std::exchange(m_shownRun, keyOf(loaded)) != keyOf(loaded);
     // Before a tab that is put away makes another one the open one.
     const QString front = other ? m_settings.front(m_shownRun) : QString();
+    if (other && panes().verdict->openList() != VerdictPane::List::none) {
+        panes().verdict->setOpenList(VerdictPane::List::none);
+    }
     if (other) {
         m_area->forgetAnswers();
     }
@@ -515,7 +519,7 @@ void MainWindow::onStateChanged()
     if (m_known) {
         m_known->setJudging(m_workspace.judging());
     }
-    m_actions.copyIssueText->setEnabled(run && m_workspace.capture());
+    m_actions.copyIssueText->setEnabled(run);
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
     const Workspace::Task task = m_workspace.foremost();
     m_actions.cancel->setEnabled(task != Workspace::Task::none);

@@ -69,7 +69,7 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
         const bool shown = each.captureId == verdict.captureId && each.capture == verdict.capture;
         if (!shown && each.step && each.step == verdict.step) {
             ++result.together;
-            others << rankText(each);
+            others << PaneLinks::tr("one of %1").arg(rankText(each));
         }
     }
     others.removeDuplicates();

@@ -93,7 +93,7 @@ void CallsRow::fillSettings()
 
 void CallsRow::build()
 {
-    m_calls->setSpecialValueText(tr("not said"));
+    m_calls->setSpecialValueText(tr("unknown"));
     m_remove->setObjectName(QStringLiteral("quiet"));
     m_remove->setText(QStringLiteral("✕"));
     m_remove->setToolTip(tr("Take this count back"));
@@ -103,7 +103,7 @@ void CallsRow::build()
     auto* line = new QWidget(this);
     auto* flow = new VerdictFlow(line);
     flow->setSpacing(grid(2));
-    for (QWidget* part : std::initializer_list<QWidget*> {new QLabel(tr("Called again:"), line), m_failed,
+    for (QWidget* part : std::initializer_list<QWidget*> {new QLabel(tr("Repeated calls:"), line), m_failed,
              new QLabel(tr("of"), line), m_calls, new QLabel(tr("failed"), line), m_setting, m_remove}) {
         flow->addWidget(part);
     }
@@ -187,9 +187,9 @@ void CallsRow::showHint()
     if (m_failed->value() > m_calls->value()) {
         text = tr("says nothing yet: more failures than calls");
     } else if (m_calls->value() < 1) {
-        text = tr("says nothing until you say how often it was called");
+        text = tr("enter how often you repeated it");
     } else if (!setting().experiment.empty() && !m_comparable) {
-        text = tr("says nothing until you say how often it failed as it ran, on the same GPU");
+        text = tr("enter how often it failed as it ran, on the same GPU, too");
     }
     m_hint->setText(text);
     m_hint->setVisible(!text.isEmpty());

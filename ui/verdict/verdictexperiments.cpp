@@ -220,7 +220,7 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
 void VerdictExperiments::buildRate()
 {
     m_failures->setRange(0, 100000);
-    m_failures->setSpecialValueText(tr("not said"));
+    m_failures->setSpecialValueText(tr("unknown"));
     m_failures->setAccessibleName(tr("Failures"));
     m_failures->setToolTip(tr("How often the run failed like this"));
     m_hours->setRange(0.1, 100000);
@@ -229,7 +229,7 @@ void VerdictExperiments::buildRate()
     m_hours->setSuffix(tr(" h"));
     m_hours->setAccessibleName(tr("Hours of the failures"));
     m_hours->setToolTip(tr("How long it ran in all for that"));
-    m_rate = {new QLabel(tr("Failures seen"), this), m_failures, new QLabel(tr("in"), this), m_hours};
+    m_rate = {new QLabel(tr("It failed"), this), m_failures, new QLabel(tr("times in"), this), m_hours};
     connect(m_failures, &QSpinBox::valueChanged, this, &VerdictExperiments::say);
     connect(m_hours, &QDoubleSpinBox::valueChanged, this, &VerdictExperiments::say);
 }
@@ -240,7 +240,7 @@ QWidget* VerdictExperiments::buildHead()
     auto* flow = new VerdictFlow(head);
     flow->setSpacing(grid(2));
     m_addCalls->setObjectName(QStringLiteral("quiet"));
-    m_addCalls->setText(tr("Called again…"));
+    m_addCalls->setText(tr("I repeated the call…"));
     m_addCalls->setToolTip(tr("Say how often the captured call failed when it was made again with the captured input"));
     buildRate();
     for (QWidget* part : m_rate) {

@@ -296,7 +296,7 @@ QString VerdictPane::placeText(const CaptureVerdict& verdict) const
     const Consequences& follow = m_consequences;
     QString named = what.isEmpty() ? place : tr("%1: %2").arg(follow.first ? tr("First %1").arg(what) : what, place);
     if (follow.together > 1) {
-        named = tr("%1; %2 captures went bad in this update: this one, %3")
+        named = tr("%1; %2 captures went bad in this update: this one and %3")
                     .arg(named)
                     .arg(follow.together)
                     .arg(follow.others);

@@ -48,7 +48,7 @@ QString answerText(const diagnose::Answer& answer)
     case diagnose::Answer::Kind::normalizesFirst:
         return VerdictQuestion::tr("It normalises in fp32 first");
     case diagnose::Answer::Kind::nothingElse:
-        return VerdictQuestion::tr("Nothing else ran");
+        return VerdictQuestion::tr("No other code ran");
     case diagnose::Answer::Kind::inputAlone:
         return VerdictQuestion::tr("It takes nothing else");
     case diagnose::Answer::Kind::oneOf:

@@ -62,6 +62,10 @@ QString memberText(const MemberResult& member)
 QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
 {
     QStringList lines;
+    if (tick.fit) {
+        lines << VerdictTicks::tr("The finite part of the captured output is %1 % off what it gives on this input")
+                     .arg(roundNumber(100 * *tick.fit, 2));
+    }
     for (const std::size_t member : tick.members) {
         lines << memberText(judged.facts.members[member]);
     }
@@ -200,11 +204,12 @@ void VerdictTicks::askAlone(const CaptureVerdict& judged)
     const bool suspect = judged.role == Role::birth || judged.role == Role::padding;
     m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
     m_alone->setEnabled(!judged.facts.nothingElse);
-    m_alone->setText(taken ? tr("takes nothing else") : tr("nothing else ran"));
+    m_alone->setText(taken ? tr("takes nothing else") : tr("no other code ran"));
     m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or the command line says so")
             : taken
-            ? tr("No weights, no moments, no coefficient that changes; untick it to take that back")
-            : tr("What was dumped is what the function was given and what it returned; untick it to take that back"));
+            ? tr("Tick it if the function takes no weights, no moments and no coefficient that changes")
+            : tr("Tick it if what was dumped is what the function was given and what it returned: no cast, no mask and "
+                 "no weights between"));
 }
 
 void VerdictTicks::setVariants(const QStringList& variants, const QStringList& ran)

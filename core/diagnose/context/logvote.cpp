@@ -92,7 +92,7 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
         vote.line = {fmt::format("{} climbs {:.3g}-fold {}, to {:.4g}", seriesName, ratio, span, last.value), source};
     } else if (calm(points)) {
         vote.kind = LogVote::Kind::calm;
-        vote.line = {fmt::format("{} is calm {} ({:.4g} at the last)", seriesName, span, last.value), source};
+        vote.line = {fmt::format("{} is steady {} ({:.4g} at the last)", seriesName, span, last.value), source};
     }
     return vote;
 }

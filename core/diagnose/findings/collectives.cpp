@@ -104,9 +104,8 @@ std::vector<Card> collectiveCards()
              "to begin with"},
             dumpsElsewhere},
         {"hang", "Ranks out of step in a collective operation", "error",
-            "the first watchdog's line of each rank: other SeqNum or OpType; or an exception of a rank that no "
-            "watchdog "
-            "speaks for, not behind them (PyTorch, ProcessGroupNCCL)",
+            "the first watchdog line of each rank names another SeqNum or OpType; or a rank without one threw an "
+            "exception before them (PyTorch, ProcessGroupNCCL)",
             {"the exception is the cause, watchdogs follow: look at the log of the rank that left",
                 "a rank that skips a step by itself parts from the others: decide over all ranks, with a MAX of one "
                 "byte, "

@@ -141,10 +141,10 @@ CardOutcome scanGaps(const RunSummary& summary)
 std::vector<Card> limitCards()
 {
     return {
-        {"log-interval", "Steps that are not logged", "info", "the most common distance of two lines is over 1 step",
+        {"log-interval", "Steps that are not logged", "info", "most lines are more than 1 step apart",
             {"a NaN, a spike or a skipped step between two lines leaves no trace: log every step while hunting one"},
             loggedInterval},
-        {"log-overflow-rank", "Overflow lines without a rank", "info",
+        {"log-overflow-rank", "Overflow lines that name the rank which prints", "info",
             "\"OVERFLOW! Rank 0\" (DeepSpeed prints it on rank 0, after a reduction over all)",
             {"which rank overflowed is in no such line: check each rank's gradients before they are reduced"},
             overflowRank},
@@ -154,7 +154,7 @@ std::vector<Card> limitCards()
         {"log-warning-once", "Python warnings that are printed once per process", "info",
             "a skipped step or NaN told by Python's warnings, which print the same text once per process",
             {"PYTHONWARNINGS=always shows every one of them; better, count them in the trainer"}, warningOnce},
-        {"log-scan-gaps", "Products that a scanner did not look at", "info",
+        {"log-scan-gaps", "Matrix products that a scanner did not look at", "info",
             "hipBLASLt's HIPBLASLT_CHECK_NUMERICS says which matmul calls it did not scan",
             {"the first NaN it names may not be the first there was: HIPBLASLT_CHECK_NUMERICS_SCAN_FROM and "
              "_SCAN_UNTIL "

@@ -275,9 +275,9 @@ std::vector<Card> lossScaleCards()
 {
     return {
         {"P5", "fp16 without a working loss scale", "warning",
-            "more steps left out at the start than halvings of the scale plus 2 of hysteresis (DeepSpeed's defaults); "
-            "or "
-            "over 50 % of a captured input zero or subnormal in fp16 without a loss scale (our proposal)",
+            "more skipped steps at the start than lowering the scale explains, one for each halving and 2 more "
+            "(DeepSpeed's defaults); or over 50 % of a captured input zero or subnormal in fp16 without a loss scale "
+            "(Nanscope's own threshold)",
             {"fp16 needs a GradScaler: without one, small gradients become zero and the model learns little",
                 "steps left out at the very start are the search for a scale, and normal; bf16 needs none"},
             scalerMissing},
@@ -285,7 +285,7 @@ std::vector<Card> lossScaleCards()
             {"bf16 has the range of fp32: the GradScaler costs time and does nothing; leave it out"}, scalerWithBf16},
         {"P7", "Gradient norm that follows the loss scale", "warning",
             "slope of log2(grad_norm) on log2(loss_scale) from 0.8 to 1.2, r at least 0.9, over at least 3 changes of "
-            "the scale, or as many halvings by DeepSpeed's lines of overflows (our proposal)",
+            "the scale, or as many halvings by DeepSpeed's lines of overflows (Nanscope's own threshold)",
             {"what is logged is the norm of scaled gradients; if it is also what is clipped, the limit has no effect",
                 "scaler.unscale_(optimizer) once, then clip, then scaler.step(optimizer)"},
             clipBeforeUnscale},

@@ -343,7 +343,8 @@ std::vector<Card> nonFiniteCards()
 {
     auto cards = birthCards();
     cards.push_back({"P10", "fp16 overflow with a collapsing loss scale", "error",
-        "at least 5 steps left out in a row after the search for a scale (our proposal), a scale down to 1, or "
+        "at least 5 steps left out in a row after the search for a scale (Nanscope's own threshold), a scale down to "
+        "1, or "
         "\"already at minimum\" (DeepSpeed)",
         {"bf16 instead of fp16, where the GPU has it: its range is that of fp32",
             "else compute attention scores, final logits and loss in fp32: torch.autocast(\"cuda\", enabled=False)",

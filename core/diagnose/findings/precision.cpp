@@ -69,7 +69,7 @@ CardOutcome precisionChoice(const RunSummary& summary)
             return rangeOutcome(summary, verdict, *half, *wider);
         }
     }
-    return births == 0 ? notCheckable("no birth was replayed")
+    return births == 0 ? notCheckable("no capture of a first NaN was replayed")
                        : clear(fmt::format("of {}, none ends like its dump in fp16 and stays finite in a wider format",
                            howMany(births, "replayed birth")));
 }
@@ -183,7 +183,7 @@ std::vector<Card> precisionCards()
                 "convolutions have a switch of their own: torch.backends.cudnn.allow_tf32"},
             tf32Off},
         {"P3", "GPU without hardware for the number format", "warning",
-            "bf16 below compute capability 8.0 (NVIDIA's list); fp8 below 8.9 (our proposal)",
+            "bf16 below compute capability 8.0 (NVIDIA's list); fp8 below 8.9 (Nanscope's own threshold)",
             {"torch.cuda.is_bf16_supported() is true where bf16 is only emulated: judge by the compute capability",
                 "on V100, T4 and RTX 20xx use fp16 with a GradScaler"},
             cardCapability},

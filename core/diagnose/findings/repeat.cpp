@@ -158,7 +158,7 @@ std::vector<Card> repeatCards()
     return {
         {"P19", "Repeatability of this run", "info",
             "settings as logged; the first step at which two attempts that began alike print different losses, by at "
-            "most 1 % (our proposal): a fact, no verdict",
+            "most 1 % (Nanscope's own threshold): a fact, no verdict",
             {"for a run that must repeat: seeds of torch, numpy and random, torch.use_deterministic_algorithms(True), "
              "cudnn.benchmark off, CUBLAS_WORKSPACE_CONFIG=:4096:8",
                 "equal printed values are not equal bits, and a difference alone is no fault"},

@@ -196,8 +196,8 @@ std::vector<Card> replicaCards()
 {
     return {
         {"replica-drift", "Different bits of one matrix on several ranks", "error",
-            "inputs of one shape and update on two ranks, of a matrix that every rank computes itself (dion hands it "
-            "over as it is, not as a stack), in which bits differ",
+            "two ranks captured a matrix of one shape in the same update, each computes it itself (dion: not a stack), "
+            "and the inputs differ in bits",
             {"a collective, a launch order or a machine: nanscope diff A.pt B.pt shows where and by how many ulps",
                 "weights that were loaded or initialised differently on two ranks drift from the first step on"},
             replicaDrift},

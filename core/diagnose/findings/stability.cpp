@@ -259,23 +259,23 @@ std::vector<Card> stabilityCards()
         {"P15", "Output logits that keep growing", "warning",
             "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
             "fifth of "
-            "the growth (our proposal); over 65,504 in fp16",
+            "the growth (Nanscope's own threshold); over 65,504 in fp16",
             {"a z-loss pins them: 1e-4 times the square of log Z (PaLM, ST-MoE)"}, outputLogits},
         {"P16", "Attention logits that keep growing", "warning",
             "medians of the quarters of the run rise, the last at least twice the first, and the last quarter has a "
             "fifth of "
-            "the growth (our proposal)",
+            "the growth (Nanscope's own threshold)",
             {"a norm on query and key per head (arXiv 2309.14322), or a cap on the logits such as Kimi K2's QK-Clip"},
             attentionLogits},
         {"P17", "Learning rates that all go bad early", "warning",
-            "first bad step before 500 in at least two runs with different learning rates (our proposal)",
+            "first bad step before 500 in at least two runs with different learning rates (Nanscope's own threshold)",
             {"scale the initialisation of residual branches by 1 / sqrt(2 layers); embeddings at about 0.02",
                 "take initialisation and place of the norms from a configuration that is known to train"},
             initialisation},
         {"P18", "Exploding or vanishing gradient", "warning",
             "over 50 times the mean of up to 100 steps before it (SPAM's factor); or below 1e-7 of its start for 100 "
             "steps "
-            "(our proposal)",
+            "(Nanscope's own threshold)",
             {"explosion: clip (P13), lower the learning rate, lengthen the warmup (P12), bf16 instead of fp16 (P10)",
                 "vanishing: residual connections, norms, another initialisation (P17); is the learning rate too low?",
                 "log the norm per layer for a while: it tells which one begins"},

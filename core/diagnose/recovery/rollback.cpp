@@ -153,8 +153,8 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
     }
     if (!rollback.recommended) {
         return rollback.checkpoints.empty()
-            ? fmt::format("{}; resume from a checkpoint written before update {} (none was found in this run)", setting,
-                life.first())
+            ? fmt::format("{}; resume from a checkpoint of step {} or earlier (none was found in this run)", setting,
+                life.first() - 1)
             : fmt::format("{}; start anew, no clean checkpoint is left", setting);
     }
     const auto* chosen = recommendedOf(rollback);
@@ -278,7 +278,8 @@ void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life)
     if (life.countsRows) {
         set(advice, CheckpointStatus::unverified, "the log counts rows and names no steps", {});
     } else if (reaches(life.poisonedFrom, step)) {
-        set(advice, CheckpointStatus::poisoned, "it holds weights of which NaN came", {life.poisonedFrom->line});
+        set(advice, CheckpointStatus::poisoned, "its weights gave values that are not finite",
+            {life.poisonedFrom->line});
     } else if (reaches(life.tornFrom, step)) {
         set(advice, CheckpointStatus::suspect,
             "half-stepped: the step was broken off after some of its updates were done", {life.tornFrom->line});

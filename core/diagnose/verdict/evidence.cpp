@@ -462,9 +462,9 @@ void addDamage(CaptureVerdict& v)
         const auto what = !tile
             ? std::string("a rectangle")
             : fmt::format("one aligned tile of {} × {}{}", d.rowEnd - d.rowBegin, d.colEnd - d.colBegin,
-                atEdge ? " at the edge of the matrix, which may have cut a larger one" : "");
-        v.speaksFor.push_back({fmt::format("the damage is {}: the last write, or code after it; a fault inside the "
-                                           "iteration would have spread",
+                atEdge ? " at the edge (perhaps of a larger tile, cut there)" : "");
+        v.speaksFor.push_back({fmt::format("the damage is {}: a fault inside the iteration would have spread, so "
+                                           "the last write or code after it made it",
                                    what),
             "output"});
     } else if (d.shape == DamageShape::wholeElement) {

@@ -125,9 +125,10 @@ std::string slackText(double percent)
 {
     constexpr double most = 1000; // of an input that its epsilon outweighs
     if (percent > most) {
-        return "over 1000 % short of divergence";
+        return "the input may grow more than tenfold before it diverges";
     }
-    return fmt::format("{:.1f} % {} divergence", std::abs(percent), percent < 0 ? "past" : "short of");
+    return percent < 0 ? fmt::format("the input is {:.1f} % past divergence", -percent)
+                       : fmt::format("the input may grow {:.1f} % before it diverges", percent);
 }
 
 } // namespace
@@ -136,7 +137,7 @@ std::string totalsText(const EnvelopeTotals& t)
 {
     auto text = fmt::format("{} of {} replays finite", t.finite, t.replays);
     if (t.forecast > 0) {
-        text += fmt::format(", {} {} by forecast", t.forecast, t.forecastNoun);
+        text += fmt::format(", {} {} only estimated", t.forecast, t.forecastNoun);
     }
     if (t.slackPercent) {
         text += ", " + slackText(*t.slackPercent);
@@ -145,7 +146,9 @@ std::string totalsText(const EnvelopeTotals& t)
     if (t.absmaxQ && (t.finite > 0 || t.replays == 0)) {
         text += fmt::format(", largest |Q| {:.3g}", *t.absmaxQ);
     }
-    return t.finite < t.replays ? text : text + fmt::format(", 2^{:.0f} below overflow", std::floor(t.headroomBinades));
+    return t.finite < t.replays
+        ? text
+        : text + fmt::format(", all values 2^{:.0f} or more below overflow", std::floor(t.headroomBinades));
 }
 
 } // namespace nanscope::diagnose::verdict

@@ -220,8 +220,8 @@ std::optional<EvidenceLine> tooLate(
         return std::nullopt;
     }
     return EvidenceLine {
-        fmt::format("a Newton-Schulz output was not finite {}, before a loss could show it: a detector of losses comes "
-                    "too late to keep the weights, a guard behind the iteration does not",
+        fmt::format("a Newton-Schulz output was not finite {}, before a loss could show it: a detector of losses is "
+                    "too late to save the weights, a guard on the Newton-Schulz output is in time",
             stepText(early->step)),
         early->capture};
 }

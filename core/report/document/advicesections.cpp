@@ -155,7 +155,7 @@ std::string rateText(const Observations& observed)
         observed.rate->failures, observed.rate->failures == 1 ? "" : "s", hoursText(observed.rate->hours));
 }
 
-constexpr auto statuses = "0 where it is reproduced, 1 where it is not, 2 where it cannot run";
+constexpr auto statuses = "0 if the fault is reproduced, 1 if not, 2 if it cannot run";
 
 Blocks byReproducer(const Reproducer& beside)
 {

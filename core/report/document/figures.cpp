@@ -48,11 +48,13 @@ Blocks tiles(const ReportFacts& facts)
     }
     const auto cell = tilePictureCell(*map);
     const bool framed = damage.batch == batch && damage.rowEnd > damage.rowBegin;
-    const auto caption = fmt::format("The output, {} × {}{}; a cell is {} × {} elements and shows "
-                                     "the worst of them, else the largest magnitude.{}",
-        map->rows, map->cols,
-        matrixShape(facts.capture->input.shape).batch > 1 ? fmt::format(", batch element {}", batch) : "", cell.rows,
-        cell.cols, framed ? " The damage is framed." : "");
+    const auto shows = cell.rows * cell.cols == 1
+        ? std::string("one cell for each element")
+        : fmt::format(
+            "a cell is {} × {} elements and shows the worst of them, else the largest magnitude", cell.rows, cell.cols);
+    const auto caption = fmt::format("The output, {} × {}{}; {}.{}", map->rows, map->cols,
+        matrixShape(facts.capture->input.shape).batch > 1 ? fmt::format(", batch element {}", batch) : "", shows,
+        framed ? " The damage is framed." : "");
     return figure("output", "magnitudes of the output, with what is not finite marked", own(caption), std::move(svg));
 }
 

@@ -190,7 +190,7 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
     for (const auto* name : {"report.md", "report.html"}) {
         const auto& text = files.at(name);
         EXPECT_THAT(
-            text, HasSubstr("exit status is 0 where it is reproduced, 1 where it is not, 2 where it cannot run"))
+            text, HasSubstr("exit status is 0 if the fault is reproduced, 1 if not, 2 if it cannot run"))
             << name;
         EXPECT_THAT(text, HasSubstr("Expected is 0. A variant ends like the dump.")) << name;
         EXPECT_THAT(text, HasSubstr("With torch alone")) << name;

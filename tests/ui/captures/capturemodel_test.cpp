@@ -106,7 +106,9 @@ TEST_F(CaptureModelTest, FilterKnowsColumnsExclusionAndExpressions)
     EXPECT_EQ(filtered("/(/").size(), 0) << "a broken expression is searched for as it stands";
     EXPECT_TRUE(filter.problem().startsWith(QStringLiteral("/(/ is searched for as it stands")))
         << filter.problem().toStdString();
-    EXPECT_EQ(filtered("step:5-6"), filtered("step:5..6"));
+    EXPECT_EQ(filtered("step:5-6"), QStringList({"0"})) << "as the list shows it: that update alone";
+    EXPECT_EQ(filtered("step:5..6"), QStringList({"0", "10"})) << "step 6 lies in the next update, too";
+    EXPECT_EQ(filtered("/^birth$/"), QStringList({"0"})) << "of a cell";
     EXPECT_EQ(filtered("5-6"), QStringList({"0"})) << "as the list shows it, on a keyboard";
     EXPECT_EQ(filtered("ronk:1").size(), 0);
     EXPECT_TRUE(filter.problem().startsWith(QStringLiteral("ronk: is no column"))) << filter.problem().toStdString();

@@ -6,6 +6,7 @@
 
 #include <QSpinBox>
 #include <QTableView>
+#include <QTest>
 
 #include "tests/ui/openwindow.h"
 #include "ui/runcomparison/runcomparison.h"
@@ -97,6 +98,19 @@ TEST(RunComparison, ARankThatOnlyOneRunHasIsSeenWhereItGoesBad)
     const auto& lines = window.timeline()->chart("loss")->lines();
     ASSERT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[2].label, QStringLiteral("two, rank 1"));
+}
+
+TEST(RunComparison, ReturnInTheShiftShiftsAndClosesNothing)
+{
+    RunComparisonWindow window;
+    window.show();
+    auto* shift = window.findChild<QSpinBox*>();
+    shift->setEnabled(true);
+    shift->setFocus();
+    QTest::keyClick(shift, Qt::Key_Return);
+    EXPECT_TRUE(window.isVisible());
+    window.setRuns(comparedRuns(runOf("a", 0, {3, 2}), runOf("b", 1, {3, 4}), 1));
+    EXPECT_EQ(window.headline(), QStringLiteral("Loss first differs at step 1 (step 2 of b): 2 in a, 4 in b"));
 }
 
 TEST(RunComparison, ColumnsBearTheNamesOfTheRuns)

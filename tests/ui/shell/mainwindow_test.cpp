@@ -225,7 +225,7 @@ TEST_F(SampleWindow, SelectsTheBirthAndSaysTheVerdict)
     EXPECT_TRUE(window.panes().verdict->place().startsWith(QStringLiteral("NaN: rank 0")))
         << "another birth of the same update may have been before it";
     EXPECT_TRUE(window.panes().verdict->place().contains(
-        QStringLiteral("2 captures went bad in this update: this one, rank 1")));
+        QStringLiteral("2 captures went bad in this update: this one and one of rank 1")));
     EXPECT_TRUE(window.panes().verdict->place().endsWith(QStringLiteral("4 of the 10 captures follow from it.")));
     const QTableView& view = *window.panes().captures->view();
     const QString step = QStringLiteral("%1–%2").arg(birth["step"][0].get<int>()).arg(birth["step"][1].get<int>());
@@ -365,6 +365,19 @@ TEST_F(SampleWindow, CancelledJudgementIsNotShownAsOneGoingOn)
     window.actions().cancel->trigger();
     EXPECT_FALSE(window.workspace().busy());
     EXPECT_EQ(window.workspace().verdict()->summary, before);
+}
+
+TEST_F(WindowTest, AFileThatIsNoRunLeavesTheStartPage)
+{
+    const QString path = folder.filePath(QStringLiteral("notes.xyz"));
+    std::ofstream(path.toStdString()) << "nothing of a run";
+    QSignalSpy problem(&window.workspace(), &Workspace::problem);
+    ASSERT_TRUE(open(path));
+    EXPECT_FALSE(window.workspace().hasRun());
+    ASSERT_EQ(problem.size(), 1);
+    EXPECT_EQ(problem[0][0].toString(),
+        QStringLiteral("There is no capture (.pt, .safetensors, .npy), log or checkpoint in notes.xyz."));
+    EXPECT_FALSE(window.actions().exportReport->isEnabled());
 }
 
 TEST_F(WindowTest, WhatIsKnownIsShownWhereTheJudgingIsStopped)

@@ -238,8 +238,8 @@ TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
     answer("It normalises in fp32 first")->click();
     EXPECT_EQ(m_pane.verdict()->rule, RuleId::codeBesides) << "whether anything else ran is another question";
     QApplication::processEvents();
-    ASSERT_NE(answer("Nothing else ran"), nullptr);
-    answer("Nothing else ran")->click();
+    ASSERT_NE(answer("No other code ran"), nullptr);
+    answer("No other code ran")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
 }
 
@@ -247,16 +247,17 @@ TEST_F(Ticks, WhatAnAnswerLeavesComesFirstAndIsTakenBackBesideIt)
 {
     answer("My code casts to fp16 first")->click();
     QApplication::processEvents();
-    EXPECT_LT(box("deepspeed-gram")->y() * 1000 + box("deepspeed-gram")->x(),
-        box("gns-gram")->y() * 1000 + box("gns-gram")->x());
+    // Row by row.
+    const auto place = [](const QWidget& part) { return part.y() * 1000 + part.x(); };
+    EXPECT_LT(place(*box("deepspeed-gram")), place(*box("gns-gram")));
     const auto buttons = m_pane.ticks()->findChildren<QToolButton*>();
     const auto found = std::ranges::find(buttons, QStringLiteral("Take back"), &QToolButton::text);
     ASSERT_NE(found, buttons.end());
     QToolButton* back = *found;
     ASSERT_TRUE(back->isVisibleTo(&m_pane));
-    EXPECT_LT(back->x(), box("deepspeed-gram")->x()) << "in sight, however many there are";
+    EXPECT_TRUE(m_pane.ticks()->rect().contains(back->geometry())) << "in sight, however many there are";
     box("gns-gram")->click();
-    EXPECT_LT(box("deepspeed-gram")->x(), box("gns-gram")->x()) << "a click moves no box";
+    EXPECT_LT(place(*box("deepspeed-gram")), place(*box("gns-gram"))) << "a click moves no box";
     back->click();
     EXPECT_EQ(m_pane.ticked().size(), 3);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
@@ -268,21 +269,21 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     facts.dumpedByWrapper = false;
     const auto verdict = verdictOf(facts);
     ASSERT_EQ(verdict.rule, RuleId::codeBesides);
-    EXPECT_TRUE(box("nothing else")->isVisibleTo(&m_pane)) << "whatever is asked";
+    EXPECT_TRUE(box("no other code")->isVisibleTo(&m_pane)) << "whatever is asked";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Nothing else ran")});
+    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("No other code ran")});
     QApplication::processEvents();
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
-    ASSERT_NE(answer("Nothing else ran"), nullptr);
-    answer("Nothing else ran")->click();
+    ASSERT_NE(answer("No other code ran"), nullptr);
+    answer("No other code ran")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation);
     ASSERT_EQ(changed.size(), 1);
     const QStringList ticked = changed.first().first().toStringList();
     EXPECT_TRUE(ticked.contains(qstr(diagnose::nothingElse)));
     m_pane.showVerdict(test::makeRun()->captures[2], verdict, ticked);
     EXPECT_EQ(m_pane.verdict()->blame, Blame::implementation) << "it is remembered";
-    EXPECT_TRUE(box("nothing else")->isChecked());
-    box("nothing else")->click();
+    EXPECT_TRUE(box("no other code")->isChecked());
+    box("no other code")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
 }
@@ -292,13 +293,13 @@ TEST_F(Ticks, WhatASidecarSaysCannotBeTakenBack)
     auto facts = calmFacts();
     facts.nothingElse = true;
     m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
-    EXPECT_TRUE(box("nothing else")->isChecked());
-    EXPECT_FALSE(box("nothing else")->isEnabled());
+    EXPECT_TRUE(box("no other code")->isChecked());
+    EXPECT_FALSE(box("no other code")->isEnabled());
     EXPECT_FALSE(m_pane.ticked().contains(qstr(diagnose::nothingElse))) << "it is not the user's word";
     facts = calmFacts();
     m_pane.showVerdict(test::makeRun()->captures[2], verdictOf(facts));
-    EXPECT_FALSE(box("nothing else")->isChecked());
-    EXPECT_TRUE(box("nothing else")->isEnabled());
+    EXPECT_FALSE(box("no other code")->isChecked());
+    EXPECT_TRUE(box("no other code")->isEnabled());
 }
 
 TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)
@@ -309,7 +310,7 @@ TEST_F(Ticks, ThatItTakesNothingElseIsSaidAndTakenBack)
     const auto verdict = verdictOf(facts);
     ASSERT_EQ(verdict.rule, RuleId::duplicateMayHaveOtherState);
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    EXPECT_EQ(box("nothing else ran"), nullptr) << "another question";
+    EXPECT_EQ(box("no other code ran"), nullptr) << "another question";
     QApplication::processEvents();
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
     ASSERT_NE(answer("It takes nothing else"), nullptr);
@@ -429,7 +430,7 @@ TEST_F(Ticks, CallsMadeAgainAreCountedJudgedAndTakenBack)
     ASSERT_EQ(experiments->calls()->rows().size(), 1U);
     EXPECT_EQ(said.size(), 0) << "it says nothing yet";
     CallsRow* row = experiments->calls()->rows()[0];
-    EXPECT_TRUE(row->hint().contains(QStringLiteral("how often it was called")));
+    EXPECT_TRUE(row->hint().contains(QStringLiteral("how often you repeated it")));
     row->failedBox()->setValue(3);
     EXPECT_TRUE(row->hint().contains(QStringLiteral("more failures than calls")));
     EXPECT_TRUE(experiments->observed().called.empty());

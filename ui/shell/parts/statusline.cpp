@@ -20,7 +20,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr int mostMessage = grid(60);
+constexpr int mostMessage = grid(120);
 
 /// Qt's progress bars count in int, bytes do not fit.
 int barValue(std::int64_t count, std::int64_t total)

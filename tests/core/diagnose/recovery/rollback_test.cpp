@@ -550,7 +550,7 @@ TEST(Rollback, NothingLeftIsSaid)
     auto rollback = *diagnose::adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended);
     EXPECT_THAT(rollback.reason, HasSubstr("no checkpoint was found"));
-    EXPECT_THAT(rollback.tonight, HasSubstr("written before update 1000 (none was found in this run)"));
+    EXPECT_THAT(rollback.tonight, HasSubstr("of step 999 or earlier (none was found in this run)"));
     run.checkpoints = {saved(1003)};
     rollback = *diagnose::adviseRollback(run, {});
     EXPECT_FALSE(rollback.recommended) << "a poisoned one is never recommended";

@@ -107,7 +107,8 @@ TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, 5.1 % short of divergence"));
+    EXPECT_THAT(
+        joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, the input may grow 5.1 % before it diverges"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
     t.facts.members[0].absmaxQ = 8500;
     t.facts.damage.shape = DamageShape::wholeElement;
@@ -130,9 +131,9 @@ TEST(Evidence, AlignedTilesAreToldFromOtherRectangles)
 {
     Trial t;
     EXPECT_THAT(joined(t.judged().speaksFor),
-        HasSubstr("one aligned tile of 16 × 32 at the edge of the matrix, which may have cut a larger one"));
+        HasSubstr("one aligned tile of 16 × 32 at the edge (perhaps of a larger tile, cut there)"));
     t.rectangle(16, 32, 32, 64);
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16 × 32: the last write"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16 × 32: a fault inside the iteration"));
     // Starts off its own grid.
     t.rectangle(8, 24, 32, 64);
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the damage is a rectangle"));
@@ -148,7 +149,7 @@ TEST(Evidence, ATileCutByTheEdgeIsStillOne)
     t.facts.cols = 90;
     t.rectangle(32, 40, 64, 90);
     EXPECT_THAT(joined(t.judged().speaksFor),
-        HasSubstr("one aligned tile of 8 × 26 at the edge of the matrix, which may have cut a larger one"));
+        HasSubstr("one aligned tile of 8 × 26 at the edge (perhaps of a larger tile, cut there)"));
     // 48 is a multiple of 16 only, so nothing that begins there can be 42 wide.
     t.rectangle(32, 40, 48, 90);
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the damage is a rectangle"));
@@ -228,10 +229,10 @@ TEST(Evidence, LogsVoteOnTheSideTheyBelongTo)
 
     run.series = {norms({1, 1, 1, 1, 1}), norms({65536, 65536, 65536, 65536}, "loss_scale")};
     t.facts.logs = diagnose::logLinesOf(run, {});
-    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("grad_norm is calm"));
-    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("loss_scale is calm"));
+    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("grad_norm is steady"));
+    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("loss_scale is steady"));
     t.facts.members[0].reproducing = 0;
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("grad_norm is calm"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("grad_norm is steady"));
 }
 
 TEST(Evidence, CalmGradientsSayNothingAgainstAnInputThatOverflows)

@@ -418,7 +418,7 @@ TEST(DetectorReplay, CapturesShowWhereALossComesTooLate)
     summary.step(5).dump({.file = "birth.pt"});
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     summary.loss(0, 6, nan).loss(1, 6, nan);
-    EXPECT_THAT(only(summary.run(), 1).notes, says("a detector of losses comes too late to keep the weights"));
+    EXPECT_THAT(only(summary.run(), 1).notes, says("a detector of losses is too late to save the weights"));
     auto elsewhere = summary.run();
     elsewhere.events[0].source = "another.log";
     EXPECT_THAT(only(elsewhere, 1).notes, Not(says("comes too late"))) << "another run in the folder";
