@@ -3,6 +3,7 @@
 #include "gpu/torchdevice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -27,6 +28,7 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/mv.h>
 #include <ATen/ops/rsqrt.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
@@ -150,7 +152,8 @@ std::int64_t TorchDevice::batchLimit(const replay::Program& program) const
     auto budget = cpuBatchBytes;
     if (onGpu()) {
         const c10::DeviceGuard current(m_device);
-        budget = freeCudaBytes().value_or(cpuBatchBytes) / 2;
+        const auto memory = cudaMemory();
+        budget = memory ? memory->free / 2 : budget;
     }
     return std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, workspaceBytes(program)));
 }
@@ -584,11 +587,17 @@ Result<std::vector<Scan>> TorchDevice::scans()
     });
 }
 
+/// In the capture's own orientation.
+at::Tensor TorchDevice::matrix(replay::BufferId id, std::int64_t element)
+{
+    const auto held = buffer(id).select(0, element);
+    return plan(id).transposed ? held.mT() : held;
+}
+
 Result<Values> TorchDevice::download(replay::BufferId id, std::int64_t element)
 {
     return compute([&]() -> Result<Values> {
-        const auto matrix = buffer(id).select(0, element);
-        const auto view = plan(id).transposed ? matrix.mT() : matrix;
+        const auto view = matrix(id, element);
         return view.scalar_type() == at::kDouble ? valuesOf<double>(view) : valuesOf<float>(view);
     });
 }
@@ -648,6 +657,72 @@ Result<std::optional<double>> TorchDevice::largestEigenvalue(replay::BufferId id
         };
         return std::optional(replay::largestEigenvalue(multiply, size));
     });
+}
+
+namespace {
+
+/// A few rows at a time: a copy of them in fp64 is small beside the matrix.
+template <class Work>
+void byRows(const at::Tensor& matrix, const Work& work)
+{
+    constexpr std::int64_t elements = std::int64_t {1} << 22;
+    const auto most = std::max<std::int64_t>(1, elements / matrix.size(1));
+    for (std::int64_t first = 0; first < matrix.size(0); first += most) {
+        work(first, std::min(most, matrix.size(0) - first));
+    }
+}
+
+} // namespace
+
+std::optional<std::vector<double>> TorchDevice::gainsAlong(
+    replay::BufferId id, std::int64_t element, std::span<const double> directions)
+{
+    const auto gains = compute([&]() -> Result<std::vector<double>> {
+        const auto x = matrix(id, element);
+        const auto count = static_cast<std::int64_t>(directions.size()) / x.size(0);
+        const auto u = viewOf(directions, {count, x.size(0)}).to(m_device);
+        auto images = at::zeros({count, x.size(1)}, u.options());
+        byRows(x, [&](std::int64_t first, std::int64_t rows) {
+            images.addmm_(u.narrow(1, first, rows), x.narrow(0, first, rows).to(at::kDouble));
+        });
+        return valuesOf<double>(at::linalg_vector_norm(images, 2, at::IntArrayRef {1})).doubles();
+    });
+    return gains ? std::optional(*gains) : std::nullopt;
+}
+
+std::optional<replay::KeptMatrix> TorchDevice::keep(replay::BufferId id, std::int64_t element)
+{
+    const auto kept = compute([&]() -> Result<at::Tensor> {
+        const auto x = matrix(id, element);
+        // What is kept on a GPU leaves a quarter of it to replays.
+        const auto memory = onGpu() ? cudaMemory() : std::nullopt;
+        if (memory && memory->free - static_cast<std::int64_t>(x.nbytes()) < memory->total / 4) {
+            return failure(ErrorKind::refused, "the memory is for replays");
+        }
+        return x.clone();
+    });
+    if (!kept) {
+        return std::nullopt;
+    }
+    return replay::KeptMatrix {
+        [this, from = *kept](replay::BufferId buffer, std::int64_t i) { return distance(from, buffer, i); },
+        [this, from = *kept] { return compute([&]() -> Result<Values> { return valuesOf<double>(from); }); }};
+}
+
+std::optional<double> TorchDevice::distance(const at::Tensor& from, replay::BufferId buffer, std::int64_t element)
+{
+    const auto distance = compute([&]() -> Result<double> {
+        const auto x = matrix(buffer, element);
+        auto sums = at::zeros({2}, from.options().dtype(at::kDouble));
+        byRows(x, [&](std::int64_t first, std::int64_t rows) {
+            const auto reference = from.narrow(0, first, rows).to(at::kDouble);
+            const auto difference = x.narrow(0, first, rows).to(at::kDouble).sub(reference);
+            sums.add_(at::stack({difference.square().sum(), reference.square().sum()}));
+        });
+        const auto squares = valuesOf<double>(sums);
+        return squares[0] == 0 ? 0.0 : std::sqrt(squares[0] / squares[1]);
+    });
+    return distance ? std::optional(*distance) : std::nullopt;
 }
 
 std::optional<replay::Eigenbasis> TorchDevice::eigenbasisOfGram(

@@ -34,6 +34,9 @@ public:
     Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
     Result<std::optional<double>> largestEigenvalue(replay::BufferId buffer, std::int64_t element) override;
+    std::optional<std::vector<double>> gainsAlong(
+        replay::BufferId buffer, std::int64_t element, std::span<const double> directions) override;
+    std::optional<replay::KeptMatrix> keep(replay::BufferId buffer, std::int64_t element) override;
     std::optional<replay::Eigenbasis> eigenbasisOfGram(
         ValueView matrix, const MatrixShape& shape, std::span<const double> columns) override;
 
@@ -53,6 +56,8 @@ private:
 
     Buffer& held(replay::BufferId id) { return m_buffers[static_cast<std::size_t>(id)]; }
     at::Tensor& buffer(replay::BufferId id) { return held(id).view; }
+    at::Tensor matrix(replay::BufferId id, std::int64_t element);
+    std::optional<double> distance(const at::Tensor& from, replay::BufferId buffer, std::int64_t element);
     void setLayout(replay::BufferId id, bool columnMajor);
     replay::BufferPlan memoryPlan(replay::BufferId id) const;
     const replay::BufferPlan& plan(replay::BufferId id) const { return m_plans[static_cast<std::size_t>(id)]; }

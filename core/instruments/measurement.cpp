@@ -133,8 +133,8 @@ void Measurement::judge(Judged& judged, const Matrices& input) const
     for (std::size_t i = 0; i < given.size(); ++i) {
         const auto& along = !m_facts.turnsDirections && i < m_directions.size() ? m_directions[i] : none;
         const auto values = matrixOf(std::span<const double>(judged.values), shape, i);
-        judged.outcomes.push_back(
-            replay::judgeOutcome(given[i], judged.scans[i], values, shape.cols, along, m_facts.outputRange));
+        judged.outcomes.push_back(replay::judgeOutcome(
+            given[i], judged.scans[i], replay::gainsAlong(along, values, shape.cols), m_facts.outputRange));
     }
     judged.worst = *std::ranges::max_element(judged.outcomes);
 }

@@ -73,14 +73,14 @@ CudaState queryCuda()
     return state;
 }
 
-std::optional<std::int64_t> freeCudaBytes()
+std::optional<CudaMemory> cudaMemory()
 {
     std::size_t available = 0;
     std::size_t total = 0;
     if (cudaMemGetInfo(&available, &total) != cudaSuccess) {
         return std::nullopt;
     }
-    return static_cast<std::int64_t>(available);
+    return CudaMemory {static_cast<std::int64_t>(available), static_cast<std::int64_t>(total)};
 }
 
 #else
@@ -92,7 +92,7 @@ CudaState queryCuda()
     return state;
 }
 
-std::optional<std::int64_t> freeCudaBytes()
+std::optional<CudaMemory> cudaMemory()
 {
     return std::nullopt;
 }

@@ -29,7 +29,13 @@ struct CudaState
 
 CudaState queryCuda();
 
-/// Free memory of the device that is current; creates its context.
-std::optional<std::int64_t> freeCudaBytes();
+struct CudaMemory
+{
+    std::int64_t free = 0; ///< bytes
+    std::int64_t total = 0;
+};
+
+/// Of the device that is current; creates its context.
+std::optional<CudaMemory> cudaMemory();
 
 } // namespace nanscope

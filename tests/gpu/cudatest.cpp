@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/replay/engine/outcome.h"
 #include "core/replay/variants/variant.h"
 #include "gpu/gpu.h"
 #include "gpu/kernels/tiles.cuh"
@@ -108,6 +109,37 @@ TEST_F(Cuda, sumsInFp16WhereAskedAndPutsTheSwitchBack)
     EXPECT_GT(test::distance(inHalf, exact), 1.5 * test::distance(before, exact));
     EXPECT_EQ(test::distance(outputIn(Precision::fp16), before), 0) << "the switch is put back";
     EXPECT_NE(m_device->environment().flags.find("fp16_accumulation=off"), std::string::npos);
+}
+
+TEST_F(Cuda, measuresOutputsAsTheHostDoes)
+{
+    for (const MatrixShape shape : {MatrixShape {2, 96, 160}, MatrixShape {1, 2300, 2100}}) {
+        const auto input = test::normalInput(shape, 4);
+        const auto directions = replay::signalDirections(shape, input);
+        replay::ReplayOptions options;
+        options.keepOutput = true;
+        options.directions = &directions;
+        options.precision = Precision::fp64;
+        options.keepReferences = true;
+        const auto& variant = test::variantNamed("dion-ns5");
+        auto exact = replay::replay(variant, shape, input, *m_device, options);
+        ASSERT_TRUE(exact) << exact.error().what;
+        options.precision = Precision::fp32;
+        options.keepReferences = false;
+        options.references = &exact->references;
+        const auto replayed = replay::replay(variant, shape, input, *m_device, options);
+        ASSERT_TRUE(replayed) << replayed.error().what;
+        for (std::size_t i = 0; i < replayed->outputs.size(); ++i) {
+            EXPECT_TRUE(exact->references[i].there) << "kept on the GPU";
+            const double distance = replay::relativeDistance(replayed->outputs[i], exact->outputs[i]);
+            EXPECT_NEAR(replayed->distances[i], distance, 1e-11 * distance);
+            const auto gains = replay::gainsAlong(directions[i], replayed->outputs[i], shape.cols);
+            ASSERT_EQ(replayed->gains[i].size(), gains.size());
+            for (std::size_t k = 0; k < gains.size(); ++k) {
+                EXPECT_NEAR(replayed->gains[i][k], gains[k], 1e-12 * gains[k]);
+            }
+        }
+    }
 }
 
 TEST_F(Cuda, findsTheSameFirstNonFiniteAsTheCpu)

@@ -6,8 +6,12 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/analysis/singularsystem.h"
+#include "core/replay/engine/capturecells.h"
+#include "core/replay/engine/outcome.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "gpu/gpu.h"
+#include "tests/core/replay/devicearound.h"
+#include "tests/core/session/temporaryfolder.h"
 #include "tests/gpu/samples.h"
 
 namespace nanscope {
@@ -96,6 +100,144 @@ TEST(TorchDevice, decomposesASampleAsTheHostDoes)
         };
         EXPECT_LT(test::distance(amplified(*there), amplified(*here)), 1e-12) << shape.rows;
         EXPECT_TRUE(std::ranges::is_sorted(there->values())) << "torch's own order: it was asked";
+    }
+}
+
+/// Holds these matrices in its buffer 0.
+std::unique_ptr<replay::Device> holding(const MatrixShape& shape, ValueView values)
+{
+    auto device = makeTorchDevice("cpu").value();
+    replay::CompileOptions options;
+    options.precision = Precision::fp64;
+    const auto program = replay::compileProgram(test::variantNamed("dion-ns5"), shape, options).value();
+    EXPECT_TRUE(device->prepare(program, shape.batch) && device->upload(values));
+    return device;
+}
+
+// Wide, tall (held as its transpose), and of more elements than are taken at a time.
+const std::vector<MatrixShape> measuredShapes {{2, 40, 70}, {2, 70, 40}, {1, 2100, 2300}, {1, 2300, 2100}};
+
+TEST(TorchDevice, measuresGainsAsTheHostDoes)
+{
+    for (const auto& shape : measuredShapes) {
+        const auto input = test::normalInput(shape, 3);
+        const auto device = holding(shape, input);
+        const auto size = static_cast<std::size_t>(shape.elements());
+        for (std::int64_t i = 0; i < shape.batch; ++i) {
+            const auto matrix = std::span<const double>(input).subspan(static_cast<std::size_t>(i) * size, size);
+            const auto directions = test::normalInput({1, 3, shape.rows}, 12);
+            const auto there = device->gainsAlong(0, i, directions);
+            ASSERT_TRUE(there && there->size() == 3) << shape.rows;
+            for (std::size_t k = 0; k < 3; ++k) {
+                const auto rows = static_cast<std::size_t>(shape.rows);
+                const double here =
+                    replay::gainAlong(std::span(directions).subspan(k * rows, rows), matrix, shape.cols);
+                EXPECT_NEAR((*there)[k], here, 1e-12 * here) << shape.rows;
+            }
+        }
+    }
+}
+
+TEST(TorchDevice, measuresDistancesFromWhatItKeptAsTheHostDoes)
+{
+    for (const auto& shape : measuredShapes) {
+        const auto first = test::normalInput(shape, 3);
+        auto second = first;
+        second[7] += 1e-3;
+        second.back() -= 2e-3;
+        const auto device = holding(shape, first);
+        const auto size = static_cast<std::size_t>(shape.elements());
+        const auto last = shape.batch - 1;
+        const auto kept = device->keep(0, last);
+        ASSERT_TRUE(kept);
+        EXPECT_EQ(kept->distanceOf(0, last), 0.0);
+        ASSERT_TRUE(device->upload(second));
+        const auto from = static_cast<std::size_t>(last) * size;
+        const auto was = std::span<const double>(first).subspan(from);
+        const double here = replay::relativeDistance(std::span<const double>(second).subspan(from), was);
+        const auto there = kept->distanceOf(0, last);
+        ASSERT_TRUE(there);
+        EXPECT_NEAR(*there, here, 1e-12 * here) << shape.rows;
+        EXPECT_EQ(kept->download().value(), Values(std::vector<double>(was.begin(), was.end())));
+    }
+}
+
+TEST(TorchDevice, measuresTheEdgesOfADistanceAsTheHostDoes)
+{
+    const MatrixShape shape {1, 2, 3};
+    const std::vector<double> zero(6, 0);
+    const auto device = holding(shape, zero);
+    const auto kept = device->keep(0, 0).value();
+    EXPECT_EQ(kept.distanceOf(0, 0), 0.0);
+    ASSERT_TRUE(device->upload(std::vector<double>(6, 1)));
+    EXPECT_EQ(kept.distanceOf(0, 0), HUGE_VAL);
+    const auto ones = device->keep(0, 0).value();
+    ASSERT_TRUE(device->upload(std::vector<double> {0, 0, 0, 0, 0, NAN}));
+    EXPECT_TRUE(std::isnan(ones.distanceOf(0, 0).value()));
+}
+
+/// Counts the matrices that are fetched.
+class FetchingDevice : public test::DeviceAround
+{
+public:
+    explicit FetchingDevice(bool measures)
+        : DeviceAround(makeTorchDevice("cpu").value())
+        , m_measures(measures)
+    { }
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    {
+        ++fetched;
+        return DeviceAround::download(buffer, element);
+    }
+    std::optional<std::vector<double>> gainsAlong(
+        replay::BufferId buffer, std::int64_t element, std::span<const double> directions) override
+    {
+        return m_measures ? inner().gainsAlong(buffer, element, directions) : std::nullopt;
+    }
+    std::optional<replay::KeptMatrix> keep(replay::BufferId buffer, std::int64_t element) override
+    {
+        return m_measures ? inner().keep(buffer, element) : std::nullopt;
+    }
+    int fetched = 0;
+
+private:
+    bool m_measures;
+};
+
+std::string writeInput(const TemporaryFolder& folder, const MatrixShape& shape, const std::vector<double>& values)
+{
+    tensorfile::TensorToWrite tensor {"input", DType::float64, {shape.batch, shape.rows, shape.cols},
+        std::vector<std::byte>(values.size() * sizeof(double))};
+    std::ranges::copy(std::as_bytes(std::span(values)), tensor.bytes.begin());
+    const auto path = folder / "x.pt";
+    EXPECT_TRUE(tensorfile::writePt(path, {{"input", tensor}, {"epsilon", 1e-7}}));
+    return path.string();
+}
+
+TEST(TorchDevice, givesTheCellsThatTheHostGivesAndFetchesNothing)
+{
+    const TemporaryFolder folder;
+    for (const MatrixShape shape : {MatrixShape {2, 48, 80}, MatrixShape {2, 80, 48}}) {
+        const auto file = tensorfile::openCapture(writeInput(folder, shape, test::normalInput(shape, 5))).value();
+        auto cellsHere = replay::CaptureCells::of(file, {}).value();
+        auto cellsThere = replay::CaptureCells::of(file, {}).value();
+        FetchingDevice fetching(false);
+        FetchingDevice measuring(true);
+        for (const auto& variant : replay::variants()) {
+            for (const auto precision : allPrecisions()) {
+                const replay::CellRequest request {variant.name, precision, variant.lowering, {}, {}};
+                const auto here = cellsHere.cell(request, fetching, {});
+                const auto there = cellsThere.cell(request, measuring, {});
+                ASSERT_TRUE(here && there) << variant.name;
+                const auto& distance = here->gauges.back().distanceToFp64;
+                EXPECT_EQ(there->outcome, here->outcome) << variant.name << " " << name(precision);
+                ASSERT_EQ(there->gauges.back().distanceToFp64.has_value(), distance.has_value());
+                EXPECT_NEAR(there->gauges.back().distanceToFp64.value_or(0), distance.value_or(0),
+                    1e-12 * distance.value_or(0));
+            }
+        }
+        EXPECT_GT(fetching.fetched, 0);
+        EXPECT_EQ(measuring.fetched, 0);
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/replay/engine/capturecells.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/session/sessiontypes.h"
@@ -92,6 +93,26 @@ TEST(RemoteDevice, GivesTheSameBits)
                 }
             }
         }
+    }
+}
+
+TEST(RemoteDevice, GivesTheSameCells)
+{
+    const WorkFolder folder;
+    const auto file = tensorfile::openCapture(writeCapture(folder / "a.pt")).value();
+    const auto here = replay::makeEigenDevice();
+    const auto there = remote();
+    auto expected = replay::CaptureCells::of(file, {}).value();
+    auto found = replay::CaptureCells::of(file, {}).value();
+    for (const auto precision : {Precision::fp64, Precision::bf16}) {
+        const replay::CellRequest request {"torch-muon", precision, Lowering::eager, {}, {}};
+        const auto one = expected.cell(request, *here, {});
+        // The reference is on the one and the other on the other.
+        const auto other = found.cell(request, precision == Precision::fp64 ? *here : *there, {});
+        ASSERT_TRUE(one && other);
+        EXPECT_EQ(other->outcome, one->outcome);
+        EXPECT_EQ(other->gauges.back().distanceToFp64, one->gauges.back().distanceToFp64);
+        EXPECT_EQ(other->gauges.back().distanceToFp64.has_value(), precision != Precision::fp64);
     }
 }
 

@@ -27,7 +27,6 @@ replay::ReplayOptions optionsFor(const Member& member, const replay::Rounding& r
     options.precision = member.precision;
     options.rounding = rounding;
     options.epsilon = epsilon;
-    options.keepOutput = true;
     options.spectralNorms = true;
     return options;
 }
@@ -64,16 +63,12 @@ std::optional<double> slackOf(const std::vector<double>& norms, const std::vecto
     return smallest;
 }
 
-bool allZero(ValueView values)
-{
-    return std::ranges::all_of(values, [](double value) { return value == 0; });
-}
-
 /// Ends the replay as the dump ends: with its damage, or silently zero.
-bool endsAlike(ValueView replayed, const Element& element)
+bool endsAlike(const replay::Replay& replayed, const Element& element)
 {
-    return element.outputScan.finite() ? element.outputScan.allZero() && allZero(replayed)
-                                       : sameDamage(replayed, element.output);
+    const auto& output = replayed.ops.back().batches[0];
+    return element.outputScan.finite() ? element.outputScan.allZero() && output.allZero()
+                                       : !output.finite() && sameDamage(replayed.outputs[0], element.output);
 }
 
 std::optional<double> largestQ(const replay::Replay& replayed)
@@ -93,7 +88,7 @@ void gather(MemberResult& result, const replay::Replay& replayed, const std::vec
     ++result.roundings;
     const bool finite = finiteThroughout(replayed);
     result.finite += finite ? 1 : 0;
-    result.reproducing += endsAlike(replayed.outputs[0], element) ? 1 : 0;
+    result.reproducing += endsAlike(replayed, element) ? 1 : 0;
     if (!finite && result.firstBad.empty()) {
         const auto first = *replay::firstNonFinite(replayed, 0, false);
         result.firstBad = first.iteration == 0 ? std::string(name(first.op))
@@ -194,8 +189,9 @@ MemberResult resultFor(const Member& member, const Scan& input)
 Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon,
     replay::Device& device, const CancelToken& cancel)
 {
-    auto replayed = replay::replay(asRun(member), element.shape, element.input, device,
-        optionsFor(member, envelopeOf(member).front(), epsilon), cancel);
+    auto options = optionsFor(member, envelopeOf(member).front(), epsilon);
+    options.keepOutput = true;
+    auto replayed = replay::replay(asRun(member), element.shape, element.input, device, options, cancel);
     if (!replayed) {
         return tl::make_unexpected(replayed.error());
     }
@@ -213,8 +209,9 @@ Result<MemberResult> replayMember(const Member& member, const Element& element, 
     const auto limits = replay::divergenceLimits(variant.steps);
     const auto envelope = farthestFirst(envelopeOf(member));
     for (auto i = static_cast<std::size_t>(result.roundings); i < envelope.size() && !isEnough(result, enough); ++i) {
-        const auto replayed = replay::replay(
-            variant, element.shape, element.input, device, optionsFor(member, envelope[i], epsilon), cancel);
+        auto options = optionsFor(member, envelope[i], epsilon);
+        options.keepDamaged = !element.outputScan.finite();
+        const auto replayed = replay::replay(variant, element.shape, element.input, device, options, cancel);
         if (!replayed) {
             return tl::make_unexpected(replayed.error());
         }

@@ -51,7 +51,7 @@ ReplayOptions optionsFor(const Bench& bench, const Rounding& rounding)
     options.steps = cell.steps;
     options.scale = bench.request.scale;
     options.safety = bench.request.safety;
-    options.keepOutput = true;
+    options.directions = &bench.directions;
     options.spectralNorms = true;
     return options;
 }
@@ -79,7 +79,7 @@ Cell cellOf(const Bench& bench, const Replay& replayed)
     cell.steps = static_cast<int>(replayed.program.steps.size());
     cell.environment = bench.device.environment();
     cell.seconds = replayed.seconds;
-    cell.outcome = judgeOutcomes(replayed, bench.directions, bench.published).front();
+    cell.outcome = judgeOutcomes(replayed, bench.published).front();
     cell.firstNonFinite = firstOf(bench, replayed);
     if (cell.firstNonFinite && cell.firstNonFinite->op != OpName::input) {
         cell.birth = cell.firstNonFinite;

@@ -35,6 +35,15 @@ struct Eigenbasis
     std::vector<double> rotated; ///< a row for each value, row-major
 };
 
+/// A copy of a buffer's contents on the device that made it, which has to outlive it; freed with its last copy.
+struct KeptMatrix
+{
+    /// relativeDistance() (engine/outcome.h) of a buffer of that device to it; nothing where it failed there.
+    std::function<std::optional<double>(BufferId buffer, std::int64_t element)> distanceOf;
+    /// As Device::download().
+    std::function<Result<Values>()> download;
+};
+
 /// Something that executes programs. One thread at a time. Results of instructions stay on the device; scans are
 /// gathered there and fetched once per program, so that no instruction waits for the host.
 class Device
@@ -88,6 +97,17 @@ public:
     {
         return std::optional<double>();
     }
+
+    /// ||u^T X||_2 in fp64 of a buffer X, for each u of `directions`: a row for each, row-major, as long as X has rows
+    /// in the capture's own orientation. Nothing where the contents are as well downloaded, or where it failed here.
+    virtual std::optional<std::vector<double>> gainsAlong(
+        BufferId /*buffer*/, std::int64_t /*element*/, std::span<const double> /*directions*/)
+    {
+        return std::nullopt;
+    }
+
+    /// Keeps what a buffer holds now. Nothing where the contents are as well downloaded, or where memory is short.
+    virtual std::optional<KeptMatrix> keep(BufferId /*buffer*/, std::int64_t /*element*/) { return std::nullopt; }
 
     /// In fp64, of X X^T, or of X^T X where X has more rows than columns. `matrix` is X, row-major, finite, its squares
     /// within the range of double; `columns` has a row for each of the smaller side's, row-major. Nothing where the

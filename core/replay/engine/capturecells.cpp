@@ -34,15 +34,6 @@ void describeBatches(Cell& cell, const Replay& replay, const std::vector<Outcome
     cell.gauges = gauges(replay, worst);
 }
 
-double distanceToReference(const std::vector<Values>& outputs, const std::vector<Values>& exact)
-{
-    double worst = 0;
-    for (std::size_t i = 0; i < outputs.size() && i < exact.size(); ++i) {
-        worst = std::max(worst, relativeDistance(outputs[i], exact[i]));
-    }
-    return worst;
-}
-
 } // namespace
 
 Cell emptyCell(const Capture& capture, const CellRequest& request, const Variant& variant)
@@ -102,7 +93,13 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
     options.forceEpsilon = request.epsilon.has_value();
     options.steps = request.steps;
     options.tileMaps = request.tileMaps;
-    options.keepOutput = true;
+    options.directions = &m_directions;
+    const auto exact = m_exact.find(request.variant);
+    if (request.precision == Precision::fp64) {
+        options.keepReferences = true;
+    } else if (exact != m_exact.end()) {
+        options.references = &exact->second;
+    }
     const auto shape = m_file->input.matrices();
     auto replayed = replay(**variant, shape, m_input, device, options, cancel);
     if (!replayed) {
@@ -112,16 +109,15 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
     cell.native = device.native(request.precision);
     cell.environment = device.environment();
     cell.seconds = replayed->seconds;
-    const auto outcomes = judgeOutcomes(*replayed, m_directions);
+    const auto outcomes = judgeOutcomes(*replayed);
     describeBatches(cell, *replayed, outcomes, m_file->input.shape().size() > 2);
     cell.ops = std::move(replayed->ops);
-    if (request.precision == Precision::fp64) {
-        m_exact[request.variant] = std::move(replayed->outputs);
-    } else if (const auto exact = m_exact.find(request.variant); exact != m_exact.end()) {
-        const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
-        if (finite) {
-            cell.gauges.back().distanceToFp64 = distanceToReference(replayed->outputs, exact->second);
-        }
+    if (options.keepReferences) {
+        m_exact[request.variant] = std::move(replayed->references);
+    }
+    const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
+    if (finite && !replayed->distances.empty()) {
+        cell.gauges.back().distanceToFp64 = std::ranges::max(replayed->distances);
     }
     return cell;
 }

@@ -13,6 +13,7 @@
 #include "core/base/job.h"
 #include "core/model/model.h"
 #include "core/replay/device/device.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -39,7 +40,7 @@ Cell emptyCell(const Capture& capture, const CellRequest& request, const Variant
 CellRequest requestOf(const Cell& cell, std::optional<double> captured, const Catalogue& catalogue);
 
 /// Replays cells of one capture, whose input is read once. Distances are measured to the fp64 cell of the same variant,
-/// where that came before.
+/// where that came before. Devices that were given have to outlive it: they keep what is measured against.
 class CaptureCells
 {
 public:
@@ -58,7 +59,7 @@ private:
     Catalogue m_catalogue;
     Values m_input;
     std::vector<std::vector<SingularDirection>> m_directions;
-    std::map<std::string, std::vector<Values>> m_exact; ///< outputs in fp64, by variant
+    std::map<std::string, std::vector<Reference>> m_exact; ///< outputs in fp64, by variant
 };
 
 /// One cell alone.

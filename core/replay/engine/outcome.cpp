@@ -31,13 +31,10 @@ double rescaleFactor(const Replay& replay, std::size_t element)
     return before > 0 ? std::sqrt(found->batches[element].sumSquares / before) : 1;
 }
 
-bool degenerate(
-    const std::vector<SingularDirection>& directions, ValueView output, std::int64_t cols, const Range& range)
+bool degenerate(std::span<const double> gains, const Range& range)
 {
-    return std::any_of(directions.begin(), directions.end(), [&](const SingularDirection& direction) {
-        const double gain = gainAlong(direction.left, output, cols);
-        return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor;
-    });
+    return std::ranges::any_of(
+        gains, [&](double gain) { return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor; });
 }
 
 NonFinite describe(const OpTrace& op, std::size_t element, bool batched)
@@ -80,8 +77,7 @@ std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& 
     return all;
 }
 
-Outcome judgeOutcome(const Scan& input, const Scan& output, ValueView values, std::int64_t cols,
-    const std::vector<SingularDirection>& directions, const Range& range)
+Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> gains, const Range& range)
 {
     if (output.nan > 0) {
         return Outcome::nan;
@@ -92,7 +88,7 @@ Outcome judgeOutcome(const Scan& input, const Scan& output, ValueView values, st
     if (output.allZero()) {
         return input.allZero() ? Outcome::finite : Outcome::zero;
     }
-    return degenerate(directions, values, cols, range) ? Outcome::degenerate : Outcome::finite;
+    return degenerate(gains, range) ? Outcome::degenerate : Outcome::finite;
 }
 
 bool turnsDirections(const Program& program)
@@ -101,20 +97,17 @@ bool turnsDirections(const Program& program)
         [](const Instruction& in) { return in.label == OpName::equalize || in.label == OpName::aolScale; });
 }
 
-std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions)
+std::vector<Outcome> judgeOutcomes(const Replay& replay)
 {
-    return judgeOutcomes(replay, directions, outputRange(replay.program.steps));
+    return judgeOutcomes(replay, outputRange(replay.program.steps));
 }
 
-std::vector<Outcome> judgeOutcomes(
-    const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions, const Range& range)
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const Range& range)
 {
-    const bool turned = turnsDirections(replay.program);
     std::vector<Outcome> outcomes;
-    for (std::size_t i = 0; i < directions.size(); ++i) {
+    for (std::size_t i = 0; i < replay.gains.size(); ++i) {
         const double factor = rescaleFactor(replay, i);
-        outcomes.push_back(judgeOutcome(replay.ops.front().batches[i], replay.ops.back().batches[i], replay.outputs[i],
-            replay.program.shape.cols, turned ? std::vector<SingularDirection>() : directions[i],
+        outcomes.push_back(judgeOutcome(replay.ops.front().batches[i], replay.ops.back().batches[i], replay.gains[i],
             {range[0] * factor, range[1] * factor}));
     }
     return outcomes;

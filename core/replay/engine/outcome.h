@@ -16,19 +16,18 @@ namespace nanscope::replay {
 /// cell of a capture.
 std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input);
 
-/// Rows are scaled one by one before the first step, which turns the directions of the input: none is followed then.
+/// Rows are scaled one by one before the first step, which turns the directions of the input.
 bool turnsDirections(const Program& program);
 
-/// How each element of the batch ended; the replay kept its outputs.
-std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions);
+/// How each element of the batch ended; the replay measured its gains.
+std::vector<Outcome> judgeOutcomes(const Replay& replay);
 
 /// The same held against the output range of another schedule: the published one, where the replay changed it.
-std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::vector<std::vector<SingularDirection>>& directions,
-    const std::array<double, 2>& range);
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const std::array<double, 2>& range);
 
-/// How one matrix ended: `values` is what came out, with its scan, of an input with that scan.
-Outcome judgeOutcome(const Scan& input, const Scan& output, ValueView values, std::int64_t cols,
-    const std::vector<SingularDirection>& directions, const std::array<double, 2>& range);
+/// How one matrix ended, by its scans and by how far it stretches directions that carry signal.
+Outcome judgeOutcome(
+    const Scan& input, const Scan& output, std::span<const double> gains, const std::array<double, 2>& range);
 
 /// The first op whose result is non-finite, for one element. `batched`: the index leads with the batch element.
 std::optional<NonFinite> firstNonFinite(const Replay& replay, std::size_t element, bool batched);

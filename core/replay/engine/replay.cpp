@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/engine/outcome.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/formats.h"
 
@@ -121,17 +122,49 @@ Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
     return {};
 }
 
-Result<void> collectOutputs(Context& context, std::int64_t count)
+template <class T>
+Result<void> append(std::vector<T>& all, Result<T> next)
 {
-    if (!context.options.keepOutput) {
-        return {};
+    return std::move(next).map([&](T value) { all.push_back(std::move(value)); });
+}
+
+/// Row scaling turns the directions of the input: none is followed then.
+Result<void> measureGains(Context& context, HeldOutput& output, std::size_t element, const Scan& scan)
+{
+    const bool open = scan.finite() && !scan.allZero() && !turnsDirections(context.program);
+    return append(
+        context.result.gains, open ? output.gainsAlong((*context.options.directions)[element]) : std::vector<double>());
+}
+
+Result<void> collectOutput(Context& context, HeldOutput& output, std::size_t element)
+{
+    const auto& options = context.options;
+    auto& result = context.result;
+    const auto& scan = result.ops.back().batches[element];
+    Result<void> done;
+    if (options.directions != nullptr) {
+        done = measureGains(context, output, element, scan);
     }
+    if (done && options.references != nullptr && scan.finite()) {
+        done = append(result.distances, output.distanceTo((*options.references)[element]));
+    }
+    if (done && options.keepReferences) {
+        done = append(result.references, output.asReference());
+    }
+    if (done && (options.keepOutput || options.keepDamaged)) {
+        const bool wanted = options.keepOutput || !scan.finite();
+        done = append(result.outputs, wanted ? output.take() : Values());
+    }
+    return done;
+}
+
+Result<void> collectOutputs(Context& context, std::int64_t first, std::int64_t count)
+{
     for (std::int64_t i = 0; i < count; ++i) {
-        auto output = context.device.download(context.program.output, i);
-        if (!output) {
-            return tl::make_unexpected(output.error());
+        HeldOutput output(context.device, context.program, i);
+        if (auto done = collectOutput(context, output, static_cast<std::size_t>(first + i)); !done) {
+            return done;
         }
-        context.result.outputs.push_back(std::move(*output));
     }
     return {};
 }
@@ -178,7 +211,7 @@ Result<void> runChunk(Context& context, ValueView input, std::int64_t first, std
         const auto begin = scans->begin() + static_cast<std::ptrdiff_t>(slot) * count;
         result.ops[slot].batches.insert(result.ops[slot].batches.end(), begin, begin + count);
     }
-    return collectOutputs(context, count);
+    return collectOutputs(context, first, count);
 }
 
 } // namespace

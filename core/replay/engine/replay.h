@@ -12,6 +12,7 @@
 
 #include "core/model/model.h"
 #include "core/replay/device/device.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/replay/program/program.h"
 #include "core/replay/variants/variant.h"
 
@@ -28,6 +29,11 @@ struct ReplayOptions
     std::optional<double> safety;
     bool tileMaps = false;
     bool keepOutput = false;
+    bool keepDamaged = false; ///< outputs that are not finite alone; the others' places stay empty
+    bool keepReferences = false;
+    std::vector<Reference>* references = nullptr; ///< of each matrix: measure how far finite outputs are from them
+    /// Of each matrix, of a result that is finite and not zero: measure how far it stretches them.
+    const std::vector<std::vector<SingularDirection>>* directions = nullptr;
     bool spectralNorms = false; ///< measure ||X||_2 on entry of every step (Lanczos on the Gram), not only bound it
 };
 
@@ -37,6 +43,9 @@ struct Replay
     Program program;
     std::vector<OpTrace> ops;
     std::vector<Values> outputs; ///< per batch element, row-major; empty unless kept
+    std::vector<Reference> references; ///< the outputs, to measure those of other replays against; empty unless kept
+    std::vector<double> distances; ///< of finite outputs from the references
+    std::vector<std::vector<double>> gains; ///< [element][direction], empty unless measured
     std::vector<std::vector<double>> spectralNorms; ///< [element][step], empty unless measured
     double seconds = 0;
 };

@@ -375,4 +375,13 @@ double gainAlong(std::span<const double> left, ValueView matrix, std::int64_t co
     return matrix.visit([&](auto values) { return (asDoubles(values, rows, cols).transpose() * u).norm(); });
 }
 
+std::vector<double> gainsAlong(const std::vector<SingularDirection>& directions, ValueView matrix, std::int64_t cols)
+{
+    std::vector<double> gains;
+    for (const auto& direction : directions) {
+        gains.push_back(gainAlong(direction.left, matrix, cols));
+    }
+    return gains;
+}
+
 } // namespace nanscope::replay

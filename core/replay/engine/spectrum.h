@@ -75,4 +75,7 @@ std::vector<SingularDirection> leadingDirections(
 /// ||left^T matrix||_2: how far the matrix stretches this direction.
 double gainAlong(std::span<const double> left, ValueView matrix, std::int64_t cols);
 
+/// The same for each direction.
+std::vector<double> gainsAlong(const std::vector<SingularDirection>& directions, ValueView matrix, std::int64_t cols);
+
 } // namespace nanscope::replay

@@ -9,6 +9,7 @@
 #include "core/replay/analysis/sweep.h"
 #include "core/replay/engine/capturecells.h"
 #include "core/replay/engine/outcome.h"
+#include "devicearound.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -178,6 +179,124 @@ TEST_F(Cells, SweepTakesFp64FirstAndTellsEveryDistanceFromIt)
     EXPECT_GT(*cells[2].gauges.back().distanceToFp64, 100 * *cells[1].gauges.back().distanceToFp64);
     EXPECT_LT(*cells[1].gauges.back().distanceToFp64, 1e-4);
     EXPECT_FALSE(cells[1].gauges.front().distanceToFp64) << "of the output only";
+}
+
+/// Keeps `room` matrices and measures itself, as a GPU does; `fails` once it no longer can.
+class MeasuringDevice : public test::DeviceAround
+{
+public:
+    std::optional<std::vector<double>> gainsAlong(
+        replay::BufferId buffer, std::int64_t element, std::span<const double> directions) override
+    {
+        const auto count = static_cast<std::size_t>(m_program.shape.rows);
+        const auto values = *inner().download(buffer, element);
+        std::vector<double> gains;
+        for (std::size_t i = 0; i < directions.size(); i += count) {
+            gains.push_back(replay::gainAlong(directions.subspan(i, count), values, m_program.shape.cols));
+        }
+        return fails ? std::nullopt : std::optional(gains);
+    }
+    std::optional<replay::KeptMatrix> keep(replay::BufferId buffer, std::int64_t element) override
+    {
+        if (room == 0) {
+            return std::nullopt;
+        }
+        --room;
+        const auto kept = *inner().download(buffer, element);
+        return replay::KeptMatrix {[this, kept](replay::BufferId other, std::int64_t i) {
+                                       ++compared;
+                                       return fails
+                                           ? std::nullopt
+                                           : std::optional(replay::relativeDistance(*inner().download(other, i), kept));
+                                   },
+            [this, kept]() -> Result<Values> {
+                ++downloads;
+                return kept;
+            }};
+    }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        m_program = program;
+        return batch > batches ? failure(ErrorKind::refused, "not enough memory")
+                               : DeviceAround::prepare(program, batch);
+    }
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    {
+        ++downloads;
+        return DeviceAround::download(buffer, element);
+    }
+
+    int room = 1000;
+    std::int64_t batches = 1000;
+    bool fails = false;
+    int compared = 0;
+    int downloads = 0;
+
+private:
+    replay::Program m_program;
+};
+
+/// The cells of a batch of three under one variant, each on a device of its own.
+class CellsOnDevices : public Cells
+{
+protected:
+    std::vector<Cell> onDevices(const std::vector<replay::Device*>& devices)
+    {
+        const std::vector<Precision> precisions {Precision::fp64, Precision::fp32, Precision::bf16};
+        const auto file = tensorfile::openCapture(write("x.pt", {3, 8, 12}, waves(3 * 96)));
+        auto cells = replay::CaptureCells::of(*file, {});
+        std::vector<Cell> made;
+        for (std::size_t i = 0; i < devices.size(); ++i) {
+            const replay::CellRequest request {"dion-ns5", precisions[i], Lowering::eager, {}, {}};
+            auto cell = cells->cell(request, *devices[i], {});
+            EXPECT_TRUE(cell) << (cell ? "" : sentence(cell.error()));
+            made.push_back(cell.value_or(Cell {}));
+        }
+        return made;
+    }
+
+    static void expectSame(const std::vector<Cell>& found, const std::vector<Cell>& expected)
+    {
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            EXPECT_EQ(found[i].outcome, expected[i].outcome) << i;
+            EXPECT_EQ(found[i].gauges.back().distanceToFp64, expected[i].gauges.back().distanceToFp64) << i;
+        }
+    }
+
+    std::vector<Cell> m_expected = onDevices({m_device.get(), m_device.get(), m_device.get()});
+    MeasuringDevice m_measuring;
+};
+
+TEST_F(CellsOnDevices, FetchNothingWhereTheDeviceMeasures)
+{
+    ASSERT_TRUE(m_expected[1].gauges.back().distanceToFp64);
+    expectSame(onDevices({&m_measuring, &m_measuring, &m_measuring}), m_expected);
+    EXPECT_EQ(m_measuring.compared, 6);
+    EXPECT_EQ(m_measuring.downloads, 0);
+}
+
+TEST_F(CellsOnDevices, MeasureHereWhatTheDeviceCannotKeep)
+{
+    m_measuring.room = 1;
+    m_measuring.batches = 2;
+    expectSame(onDevices({&m_measuring, &m_measuring, &m_measuring}), m_expected);
+    EXPECT_EQ(m_measuring.compared, 2);
+    EXPECT_EQ(m_measuring.downloads, 6) << "two of each cell";
+}
+
+TEST_F(CellsOnDevices, FetchOnceWhatTheDeviceNoLongerMeasures)
+{
+    m_measuring.fails = true;
+    expectSame(onDevices({&m_measuring, &m_measuring, &m_measuring}), m_expected);
+    EXPECT_EQ(m_measuring.downloads, 3 * 3 + 3) << "outputs of three cells, and what was kept of the first";
+}
+
+TEST_F(CellsOnDevices, AreMeasuredAgainstWhatAnotherDeviceKept)
+{
+    MeasuringDevice other;
+    expectSame(onDevices({&m_measuring, &other, m_device.get()}), m_expected);
+    EXPECT_EQ(m_measuring.downloads, 3) << "once for both";
+    EXPECT_EQ(other.compared, 0);
 }
 
 TEST_F(Cells, SweepOverLoweringsReplaysBoth)

@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device that hands everything on to the CPU device; a test overrides what it wants to watch or to stop.
+// A device that hands everything on, to the CPU device where no other is given, but measures nothing itself; a test
+// overrides what it wants to watch or to stop.
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "core/replay/device/device.h"
 
@@ -13,6 +15,10 @@ namespace nanscope::test {
 class DeviceAround : public replay::Device
 {
 public:
+    explicit DeviceAround(std::unique_ptr<replay::Device> inner = replay::makeEigenDevice(1))
+        : m_inner(std::move(inner))
+    { }
+
     Environment environment() const override { return m_inner->environment(); }
     bool native(Precision precision) const override { return m_inner->native(precision); }
     std::int64_t batchLimit(const replay::Program& program) const override { return m_inner->batchLimit(program); }
@@ -38,8 +44,11 @@ public:
         return m_inner->tileMap(buffer, element);
     }
 
+protected:
+    replay::Device& inner() { return *m_inner; }
+
 private:
-    std::unique_ptr<replay::Device> m_inner = replay::makeEigenDevice(1);
+    std::unique_ptr<replay::Device> m_inner;
 };
 
 } // namespace nanscope::test

@@ -10,8 +10,8 @@
 namespace nanscope {
 namespace {
 
-/// A replay of one 2x3 matrix that ended with this output, written by hand.
-replay::Replay ended(std::vector<double> output, const std::vector<double>& input = {1, 0, 0, 0, 0, 0})
+/// A replay of one 2x3 matrix that ended with this output, written by hand. The first row carries all signal.
+replay::Replay ended(const std::vector<double>& output, const std::vector<double>& input = {1, 0, 0, 0, 0, 0})
 {
     const auto scanned = [](const std::vector<double>& values) {
         Scan scan;
@@ -28,16 +28,13 @@ replay::Replay ended(std::vector<double> output, const std::vector<double>& inpu
     replay.program.steps = replay::builtInVariant("dion-ns5")->steps;
     replay.program.shape = {1, 2, 3};
     replay.ops = {{0, OpName::input, 2, 3, {scanned(input)}, {}}, {5, OpName::output, 2, 3, {scanned(output)}, {}}};
-    replay.outputs = {std::move(output)};
+    replay.gains = {replay::gainsAlong({{1.0, {1, 0}}}, output, 3)};
     return replay;
 }
 
-/// The first row carries all signal.
-const std::vector<std::vector<replay::SingularDirection>> firstRow {{{1.0, {1, 0}}}};
-
 Outcome outcomeOf(const replay::Replay& replay)
 {
-    return replay::judgeOutcomes(replay, firstRow).at(0);
+    return replay::judgeOutcomes(replay).at(0);
 }
 
 TEST(Outcomes, NanOutweighsInfAndBothOutweighTheRest)
@@ -66,7 +63,9 @@ TEST(Outcomes, ASignalDirectionMayLeaveThePublishedRangeByAFactorOfTwo)
 TEST(Outcomes, WhatCarriesNoSignalCannotDegenerate)
 {
     EXPECT_EQ(outcomeOf(ended({1, 0, 0, 100, 0, 0})), Outcome::finite) << "only the first row is looked at";
-    EXPECT_EQ(replay::judgeOutcomes(ended({9, 0, 0, 0, 0, 0}), {{}}).at(0), Outcome::finite);
+    auto along = ended({9, 0, 0, 0, 0, 0});
+    along.gains = {{}};
+    EXPECT_EQ(outcomeOf(along), Outcome::finite);
 }
 
 TEST(FirstNonFinite, IsTheFirstOpInOrderWithItsPlaceAndCount)

@@ -50,6 +50,8 @@ replay::Replay run(
     options.rounding = rounding;
     options.epsilon = v.epsilon;
     options.keepOutput = true;
+    const auto directions = replay::signalDirections(v.shape, v.input);
+    options.directions = &directions;
     auto result = replay::replay(variant, v.shape, v.input, *device, options);
     EXPECT_TRUE(result) << (result ? "" : result.error().what);
     return *result;
@@ -257,9 +259,8 @@ TEST(Published, TheNormInFp64DoesNotUnderflowWhereFp32Does)
     for (auto& x : v.input) {
         x *= 1e-25;
     }
-    const auto directions = replay::signalDirections(v.shape, v.input);
     const auto outcome = [&](const char* variant) {
-        return replay::judgeOutcomes(run(v, named(variant), Precision::fp32, {}), directions).front();
+        return replay::judgeOutcomes(run(v, named(variant), Precision::fp32, {})).front();
     };
     EXPECT_EQ(outcome("emerging-double-norm"), Outcome::finite);
     EXPECT_NE(outcome("emerging-quintic"), Outcome::finite);
@@ -274,12 +275,11 @@ TEST(Published, ARescaledOutputIsJudgedByWhatItWasBefore)
     rescaled.rescaleOutput = true;
     const auto replayed = run(v, rescaled, Precision::fp32, {});
     EXPECT_NEAR(replayed.ops.back().batches[0].sumSquares, 12, 1e-4);
-    EXPECT_EQ(replay::judgeOutcomes(replayed, replay::signalDirections(v.shape, v.input)).front(), Outcome::finite);
+    EXPECT_EQ(replay::judgeOutcomes(replayed).front(), Outcome::finite);
     // The sum of its coefficients is 0: a direction that the schedule loses stays lost.
     rescaled.steps = {{0.01, 0, 0}};
     const auto lost = run(v, rescaled, Precision::fp32, {});
-    EXPECT_EQ(replay::judgeOutcomes(lost, replay::signalDirections(v.shape, v.input), {0.8, 1.2}).front(),
-        Outcome::degenerate);
+    EXPECT_EQ(replay::judgeOutcomes(lost, {0.8, 1.2}).front(), Outcome::degenerate);
 }
 
 TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
@@ -287,8 +287,7 @@ TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
     const auto v = load("wide_12x20_log3");
     for (const auto* name : {"nanochat", "turbo-muon"}) {
         const auto replayed = run(v, named(name), Precision::fp64, {});
-        EXPECT_EQ(replay::judgeOutcomes(replayed, replay::signalDirections(v.shape, v.input)).front(), Outcome::finite)
-            << name;
+        EXPECT_EQ(replay::judgeOutcomes(replayed).front(), Outcome::finite) << name;
     }
 }
 

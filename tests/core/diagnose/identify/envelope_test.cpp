@@ -7,6 +7,7 @@
 
 #include "core/diagnose/identify/envelope.h"
 #include "core/replay/variants/variant.h"
+#include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 namespace {
@@ -132,6 +133,35 @@ TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
     EXPECT_EQ(result.firstBad, "cast");
     EXPECT_EQ(result.headroomBinades, 0);
     EXPECT_EQ(result.reproducing, 8) << "inf / inf leaves no element that is not NaN";
+}
+
+class CountingDevice : public test::DeviceAround
+{
+public:
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    {
+        ++outputs;
+        return DeviceAround::download(buffer, element);
+    }
+    int outputs = 0;
+};
+
+TEST(Envelope, FetchesOutputsThatMayEndLikeTheDumpAlone)
+{
+    const auto fetched = [](std::string_view variant, const diagnose::Element& element) {
+        CountingDevice device;
+        const auto done = diagnose::replayMember(memberOf(variant), element, 1e-8, diagnose::Enough::whole, device, {});
+        EXPECT_TRUE(done);
+        // The Gram matrix of each step is fetched, too, for its norm.
+        return device.outputs - done->roundings * static_cast<int>(memberOf(variant).variant->steps.size());
+    };
+    auto overflowing = diagonal(8, 12, 70000);
+    overflowing.input.set(1, 0.5);
+    EXPECT_EQ(fetched("dion-ns5", diagonal(8, 12, 0.5)), 0) << "finite, and the dump is not";
+    EXPECT_EQ(fetched("deepspeed-gram", overflowing), 8);
+    overflowing.output = std::vector<double>(overflowing.output.size(), 0.5);
+    overflowing.outputScan.nan = 0;
+    EXPECT_EQ(fetched("deepspeed-gram", overflowing), 0);
 }
 
 TEST(Envelope, WhereTheFunctionIsAskedForAnywayOneReplayThatTellsIsEnough)

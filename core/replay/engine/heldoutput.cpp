@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/engine/heldoutput.h"
+
+#include <utility>
+
+#include "core/replay/engine/outcome.h"
+
+namespace nanscope::replay {
+
+namespace {
+
+Result<void> bringHere(Reference& reference)
+{
+    if (!reference.there) {
+        return {};
+    }
+    return reference.there->download().map([&](Values values) { reference = {nullptr, {}, std::move(values)}; });
+}
+
+} // namespace
+
+HeldOutput::HeldOutput(Device& device, const Program& program, std::int64_t element)
+    : m_device(device)
+    , m_buffer(program.output)
+    , m_element(element)
+    , m_cols(program.shape.cols)
+{ }
+
+Result<void> HeldOutput::fetch()
+{
+    if (m_values) {
+        return {};
+    }
+    return m_device.download(m_buffer, m_element).map([this](Values values) { m_values = std::move(values); });
+}
+
+Result<Values> HeldOutput::take()
+{
+    return fetch().map([this] { return *std::exchange(m_values, std::nullopt); });
+}
+
+Result<std::vector<double>> HeldOutput::gainsAlong(const std::vector<SingularDirection>& directions)
+{
+    if (directions.empty()) {
+        return std::vector<double>();
+    }
+    std::vector<double> rows;
+    for (const auto& direction : directions) {
+        rows.insert(rows.end(), direction.left.begin(), direction.left.end());
+    }
+    if (auto gains = m_device.gainsAlong(m_buffer, m_element, rows)) {
+        return std::move(*gains);
+    }
+    return fetch().map([&] { return replay::gainsAlong(directions, *m_values, m_cols); });
+}
+
+Result<Reference> HeldOutput::asReference()
+{
+    if (auto kept = m_device.keep(m_buffer, m_element)) {
+        return Reference {&m_device, std::move(kept)};
+    }
+    return take().map([](Values values) { return Reference {nullptr, {}, std::move(values)}; });
+}
+
+Result<double> HeldOutput::distanceTo(Reference& reference)
+{
+    if (reference.there && reference.device == &m_device) {
+        if (const auto distance = reference.there->distanceOf(m_buffer, m_element)) {
+            return *distance;
+        }
+    }
+    return bringHere(reference).and_then([this] { return fetch(); }).map([&] {
+        return relativeDistance(*m_values, reference.here);
+    });
+}
+
+} // namespace nanscope::replay
