@@ -3,6 +3,7 @@
 #include "core/replay/engine/capturecells.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -117,7 +118,11 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
     }
     const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
     if (finite && !replayed->distances.empty()) {
-        cell.gauges.back().distanceToFp64 = std::ranges::max(replayed->distances);
+        const double worst = std::ranges::max(replayed->distances);
+        // Of a reference that is not finite there is none.
+        if (std::isfinite(worst)) {
+            cell.gauges.back().distanceToFp64 = worst;
+        }
     }
     return cell;
 }
