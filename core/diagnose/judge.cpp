@@ -81,6 +81,17 @@ std::vector<HardwareError> hardwareErrors(const RunData& run)
     return errors;
 }
 
+std::vector<SanitizerReport> sanitizerReports(const RunData& run)
+{
+    std::vector<SanitizerReport> reports;
+    for (const auto& event : run.events) {
+        if (event.says(Phrase::newtonSchulzKernel)) {
+            reports.push_back({event.rank, {event.text, fmt::format("{}:{}", event.source, event.line)}});
+        }
+    }
+    return reports;
+}
+
 bool hasSeveralRanks(const RunData& run)
 {
     std::set<int> ranks;
@@ -97,7 +108,7 @@ bool hasSeveralRanks(const RunData& run)
 
 HardwareEvents wordsOf(const RunData& run)
 {
-    return {silentRanks(run), hardwareErrors(run), hasSeveralRanks(run)};
+    return {silentRanks(run), hardwareErrors(run), sanitizerReports(run), hasSeveralRanks(run)};
 }
 
 std::optional<EvidenceLine> hardwareErrorOf(
@@ -778,11 +789,25 @@ private:
                      rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),
                     line.source});
         }
+        if (const auto* report = sanitizerReportOf(verdict.rank)) {
+            facts.besides.push_back({fmt::format("whether this call met what was reported of a kernel with a name of "
+                                                 "Newton-Schulz: {}",
+                                         report->text),
+                report->source});
+        }
         if (!m_words.silentRanks.empty()) {
             facts.besides.push_back({m_words.silentRanks, "ranks"});
         }
         verdict.facts = std::move(facts);
         verdict::judgeAgain(verdict);
+    }
+
+    /// The first of this rank, or of a log that names none; null where there is none.
+    const EvidenceLine* sanitizerReportOf(const std::optional<int>& rank) const
+    {
+        const auto found = std::ranges::find_if(
+            m_words.sanitizer, [&](const SanitizerReport& one) { return !one.rank || one.rank == rank; });
+        return found == m_words.sanitizer.end() ? nullptr : &found->line;
     }
 
     const RunData& m_run;

@@ -28,10 +28,18 @@ struct HardwareError
     EvidenceLine line;
 };
 
+/// What compute-sanitizer reports of a kernel that bears a name of Newton-Schulz.
+struct SanitizerReport
+{
+    std::optional<int> rank;
+    EvidenceLine line;
+};
+
 struct HardwareEvents
 {
     std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
     std::vector<HardwareError> machine;
+    std::vector<SanitizerReport> sanitizer {};
     bool severalRanks = false;
 };
 

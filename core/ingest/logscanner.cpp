@@ -249,6 +249,7 @@ void LogScanner::finish()
     if (!m_leaveTail) {
         m_held.reset();
     }
+    m_events.finish(m_builder);
     m_builder.finish();
     m_finished = true;
 }

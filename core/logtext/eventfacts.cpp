@@ -67,8 +67,19 @@ constexpr std::array table {
         R"(|(?:Segmentation fault|Bus error|Aborted|Floating point exception|Illegal instruction)(?: +\(core dumped\)|$))"
         R"(|: line \d+: +\d+ (?:Killed|Segmentation fault|Aborted|Bus error)\b|^Killed$)"
         R"(|^srun: error: \S+ tasks? [\d,-]+: (?:Killed|Out Of Memory|Segmentation fault|Aborted|Bus error))"},
+    // As ingest writes what compute-sanitizer reports, a line each.
+    Words {"invalid_access", "^compute-sanitizer: Invalid "},
+    Words {"unwritten_read", "^compute-sanitizer: (?:Uninitialized |Host API .*, uninitialized access by)"},
+    Words {"shared_race", "^compute-sanitizer(?:, a warning)?: (?:Race reported|Potential )"},
+    Words {"barrier_misuse", "^compute-sanitizer: (?:Barrier|Warpgroup MMA sequence) error"},
+    Words {"sanitizer_warning", "^compute-sanitizer(?:, a warning:|: Potential invalid)"},
+    Words {"sanitizer_clean", "^compute-sanitizer: (?:ERROR SUMMARY: 0 errors$|RACECHECK SUMMARY: 0 hazards )"},
+    // dion, modded-nanogpt, flash-muon, gram-newton-schulz and what their relatives are called.
+    Words {"newton_schulz_kernel",
+        R"(^compute-sanitizer[^;]*: [^;]* in kernel [^;]*(?i:newton_?schulz|polar_?express|\bns_line_\d|\b(?:xxt|xtx|mmt)_kernel)"
+        R"(|ba_plus_caa|gemm_?symmetric|\bmuon))"},
 };
-static_assert(table.size() == static_cast<std::size_t>(Phrase::processKilled) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Phrase::newtonSchulzKernel) + 1);
 
 std::vector<Phrase> phrasesIn(re2::StringPiece line)
 {
@@ -145,14 +156,25 @@ std::string forwardFrameIn(std::string_view detail)
         : std::string(detail.substr(begin, detail.find('\n', begin) - begin));
 }
 
+bool isSanitizerReport(const EventFacts& facts)
+{
+    constexpr std::array kinds {
+        Phrase::invalidAccess, Phrase::unwrittenRead, Phrase::sharedRace, Phrase::barrierMisuse};
+    return std::ranges::any_of(kinds, [&](Phrase kind) { return facts.says(kind); });
+}
+
 std::string siteIn(const EventFacts& facts, re2::StringPiece line, std::string_view detail)
 {
     static const RE2 module(R"(^first bad value of the forward frames: (.+))", RE2::Latin1);
+    static const RE2 reported(R"(^compute-sanitizer[^;]*?: [^;]*? in kernel ([^;]+))", RE2::Latin1);
     if (facts.says(Phrase::gemmScan)) {
         return scannedIn(line);
     }
     if (facts.says(Phrase::instructionCheck)) {
         return instructionIn(line);
+    }
+    if (isSanitizerReport(facts)) {
+        return valueIn<std::string>(line, reported).value_or("");
     }
     return facts.says(Phrase::overflowTrace) ? valueIn<std::string>(line, module).value_or("")
         : facts.says(Phrase::nanInBackward)  ? forwardFrameIn(detail)

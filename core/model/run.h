@@ -110,6 +110,13 @@ enum class Phrase : std::uint8_t {
     overflowTrace, ///< Hugging Face's DebugUnderflowOverflow, which looks at what modules take and give
     updateLeftOut, ///< a guard, or a trainer, left an update out since a value was not finite
     processKilled, ///< a signal ended a process
+    invalidAccess, ///< compute-sanitizer's memcheck: outside of what was allocated, or misaligned
+    unwrittenRead, ///< its initcheck: memory was read that nobody had written
+    sharedRace, ///< its racecheck: two threads of a block, one of which writes, in no order
+    barrierMisuse, ///< its synccheck
+    sanitizerWarning, ///< it reports less than an error
+    sanitizerClean, ///< a run of it ended without a report
+    newtonSchulzKernel, ///< what it reports is in a kernel whose name, or whose file's, is one of Newton-Schulz
 };
 
 /// The collective operation that one rank is in, or did last. Ranks count those of a process group alike.

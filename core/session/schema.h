@@ -22,7 +22,8 @@ constexpr std::int64_t ownNamesVersion = 5;
 constexpr std::int64_t replacedLogsVersion = 6;
 
 /// The version since which all that is known of the lines of events is kept. With a new phrase or fact it is the next
-/// one, if need be by a migration of nothing: so the lines that older sessions hold are read again.
+/// one, if need be by a migration of nothing: so the lines that older sessions hold are read again. Not so where no
+/// older version kept a line that has it.
 constexpr std::int64_t eventFactsVersion = 13;
 
 /// The first version that keeps what found checkpoints hold.

@@ -83,6 +83,7 @@ std::vector<Card> replicaCards(); ///< reads captures
 std::vector<Card> honestyCards();
 std::vector<Card> layerCards();
 std::vector<Card> collectiveCards();
+std::vector<Card> sanitizerCards();
 
 /// The card's words and the outcome as a finding.
 Finding findingOf(const Card& card, const CardOutcome& outcome);

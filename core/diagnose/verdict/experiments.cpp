@@ -49,6 +49,42 @@ Experiment advice(std::string what, std::string meaning = {})
     return {{}, std::move(what), std::move(meaning), {}, {}};
 }
 
+struct SanitizerTool
+{
+    std::string_view name;
+    std::string_view meaning;
+};
+
+/// The tool of compute-sanitizer that sees what may have left this damage.
+SanitizerTool sanitizerToolFor(const CaptureVerdict& verdict)
+{
+    using enum DamageShape;
+    constexpr std::array tiles {
+        rows, columns, rectangle, stridedRectangle, blocks, lowerTriangle, upperTriangle, mirroredPair};
+    const auto& facts = verdict.facts;
+    const auto& fit = facts.fit;
+    if (verdict.blame == Blame::nondeterministic) {
+        return {
+            "racecheck", "names the kernel whose threads meet in shared memory in no order, and sees no other memory"};
+    }
+    const bool fromElsewhere = facts.misplaced || facts.outputOfElement || fit.leftover == Leftover::elsewhere;
+    const bool unwritten = fit.leftover != Leftover::none || !facts.outputOfEarlier.empty()
+        || std::ranges::find(tiles, facts.damage.shape) != tiles.end();
+    return unwritten && !fromElsewhere
+        ? SanitizerTool {"initcheck", "names the kernel, or the copy of the result, that reads what nobody wrote"}
+        : SanitizerTool {"memcheck", "names the kernel that reaches beyond what was allocated"};
+}
+
+/// One call with the captured input is enough: each kernel of it is watched.
+Experiment underSanitizer(const CaptureVerdict& verdict)
+{
+    const auto tool = sanitizerToolFor(verdict);
+    return advice(fmt::format("PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool {} python repro.py --impl "
+                              "MODULE:FUNCTION --n 1",
+                      tool.name),
+        fmt::format("{}; repro.py is in the bundle of `nanscope report RUN --bundle FOLDER`", tool.meaning));
+}
+
 } // namespace
 
 const Experiment* findExperiment(std::string_view id)
@@ -82,6 +118,9 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
         for (const auto* id : {"kernels-off", "launch-blocking", "fill-nan", "swap-gpus"}) {
             list.push_back(known(id));
         }
+    }
+    if (verdict.blame == Blame::implementation || verdict.blame == Blame::nondeterministic) {
+        list.insert(list.begin() + (list.empty() ? 0 : 1), underSanitizer(verdict));
     }
     if (verdict.blame == Blame::numerics) {
         list.push_back(known("fp32-norm"));

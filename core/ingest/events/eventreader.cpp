@@ -511,7 +511,8 @@ bool EventReader::parse(const LogLine& line, LogBuilder& builder)
     case Tracebacks::Part::exception:
         return parseException(line, builder);
     default:
-        return takeOverflow(line, builder) || m_settings.takeBlock(line, builder) || parseWords(line, builder);
+        return m_sanitizer.take(line, builder) || takeOverflow(line, builder) || m_settings.takeBlock(line, builder)
+            || parseWords(line, builder);
     }
 }
 

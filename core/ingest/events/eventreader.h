@@ -9,6 +9,7 @@
 
 #include "core/ingest/events/checkpointreader.h"
 #include "core/ingest/events/overflowtraces.h"
+#include "core/ingest/events/sanitizerreports.h"
 #include "core/ingest/log/logformat.h"
 #include "core/ingest/settings/settingreader.h"
 
@@ -66,6 +67,9 @@ public:
     /// A format took this line as metrics.
     void trainingWentOn(const LogLine& line, LogBuilder& builder) { m_checkpoints.trainingWentOn(line, builder); }
 
+    /// The end of the log.
+    void finish(LogBuilder& builder) { m_sanitizer.finish(builder); }
+
 private:
     bool parseException(const LogLine& line, LogBuilder& builder);
     bool parseWords(const LogLine& line, LogBuilder& builder, const std::string& detail = {});
@@ -76,6 +80,7 @@ private:
 
     Tracebacks m_tracebacks;
     OverflowTraces m_overflows;
+    SanitizerReports m_sanitizer;
     CheckpointReader m_checkpoints;
     SettingReader m_settings;
     std::optional<int> m_failedRank; ///< of the block torchrun prints for each failed process

@@ -20,9 +20,11 @@
 namespace nanscope {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr std::int64_t rows = 16;
 constexpr std::int64_t cols = 24;
@@ -98,6 +100,37 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(v.speaksFor.front().text, "NVRM: Xid 79");
     EXPECT_EQ(v.speaksFor.front().source, "kern.log:12");
     EXPECT_EQ(diagnosis.findings.front().id, "machine");
+}
+
+TEST_F(Judging, WhatComputeSanitizerReportsOfAKernelOfNewtonSchulzDecidesNothing)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].rank = 1;
+    const auto before = diagnosed().captures[0];
+    Event report;
+    report.kind = EventKind::other;
+    report.source = "initcheck.log";
+    report.line = 3;
+    say(report, "compute-sanitizer: Uninitialized __global__ memory read of size 2 bytes in kernel ns_line_1_kernel");
+    const auto isTold = Contains(AllOf(Field(&EvidenceLine::text, HasSubstr("in kernel ns_line_1_kernel")),
+        Field(&EvidenceLine::source, "initcheck.log:3")));
+    for (const auto rank : {std::optional<int>(), std::optional(1)}) {
+        report.rank = rank;
+        m_run.events = {report};
+        const auto v = diagnosed().captures[0];
+        EXPECT_EQ(v.rule, before.rule);
+        EXPECT_EQ(v.blame, before.blame);
+        EXPECT_EQ(v.summary, before.summary);
+        EXPECT_THAT(v.notTestable, isTold) << "it does not say that this call met it";
+    }
+    report.rank = 0;
+    m_run.events = {report};
+    EXPECT_THAT(diagnosed().captures[0].notTestable, Not(isTold)) << "of another rank";
+    report.rank = 1;
+    say(report, "compute-sanitizer: Uninitialized __global__ memory read of size 2 bytes in kernel gather_kernel");
+    m_run.events = {report};
+    EXPECT_THAT(diagnosed().captures[0].notTestable, Not(Contains(Field(&EvidenceLine::source, "initcheck.log:3"))))
+        << "of another kernel";
 }
 
 TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)

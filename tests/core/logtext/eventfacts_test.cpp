@@ -170,6 +170,22 @@ TEST(EventFacts, OfInstruments)
     EXPECT_EQ(factsIn("a line with instruction X in function f").site, "") << "of no instrument";
 }
 
+TEST(EventFacts, OfWhatComputeSanitizerReports)
+{
+    const auto invalid =
+        factsIn("compute-sanitizer: Invalid __global__ write of size 2 bytes in kernel f(int) (a.cu:4); x");
+    EXPECT_THAT(invalid.phrases, ElementsAre(Phrase::invalidAccess));
+    EXPECT_EQ(invalid.site, "f(int) (a.cu:4)");
+    EXPECT_THAT(phrasesIn("compute-sanitizer, a warning: Race reported between Read access in kernel XXT_kernel"),
+        ElementsAre(Phrase::sharedRace, Phrase::sanitizerWarning, Phrase::newtonSchulzKernel));
+    EXPECT_THAT(phrasesIn("compute-sanitizer: Potential invalid __shared__ read of size 4 bytes in kernel f"),
+        ElementsAre(Phrase::sharedRace, Phrase::sanitizerWarning));
+    EXPECT_THAT(phrasesIn("compute-sanitizer: Invalid __local__ read in kernel f (newton_schulz_triton.py:8)"),
+        ElementsAre(Phrase::invalidAccess, Phrase::newtonSchulzKernel));
+    EXPECT_THAT(phrasesIn("compute-sanitizer: ERROR SUMMARY: 0 errors"), ElementsAre(Phrase::sanitizerClean));
+    EXPECT_THAT(phrasesIn("a line that quotes: compute-sanitizer: Invalid __global__ write"), IsEmpty());
+}
+
 TEST(EventFacts, OfTheForwardCallInADetail)
 {
     const std::string line = "RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.";

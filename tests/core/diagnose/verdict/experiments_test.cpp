@@ -115,6 +115,53 @@ TEST(NextExperiments, FitTheVerdict)
     EXPECT_TRUE(lines(v).empty()) << "a victim needs no experiment of its own";
 }
 
+/// Which tool of compute-sanitizer is offered; empty where none is.
+std::string sanitizerOf(const CaptureVerdict& verdict)
+{
+    std::string tool;
+    for (const auto& experiment : diagnose::nextExperiments(verdict)) {
+        const auto at = experiment.what.find("--tool ");
+        if (at != std::string::npos) {
+            EXPECT_EQ(tool, "") << "one line is enough";
+            EXPECT_THAT(experiment.what, HasSubstr(" python repro.py --impl MODULE:FUNCTION --n 1"));
+            EXPECT_TRUE(experiment.outcomes.empty());
+            tool = experiment.what.substr(at + 7, experiment.what.find(' ', at + 7) - at - 7);
+        }
+    }
+    return tool;
+}
+
+TEST(NextExperiments, OfferTheSanitizersToolThatFitsTheDamage)
+{
+    CaptureVerdict v;
+    v.blame = Blame::implementation;
+    EXPECT_EQ(sanitizerOf(v), "memcheck");
+    v.facts.damage.shape = DamageShape::scattered;
+    EXPECT_EQ(sanitizerOf(v), "memcheck");
+    v.facts.damage.shape = DamageShape::rectangle;
+    EXPECT_EQ(sanitizerOf(v), "initcheck") << "a tile that was not written";
+    v.facts.misplaced = true;
+    EXPECT_EQ(sanitizerOf(v), "memcheck") << "what is there belongs to a neighbour";
+    v = {};
+    v.blame = Blame::implementation;
+    v.facts.fit.leftover = Leftover::zeros;
+    EXPECT_EQ(sanitizerOf(v), "initcheck");
+    v.facts.fit.leftover = Leftover::elsewhere;
+    EXPECT_EQ(sanitizerOf(v), "memcheck");
+    v = {};
+    v.blame = Blame::implementation;
+    v.facts.outputOfEarlier = "earlier.pt";
+    EXPECT_EQ(sanitizerOf(v), "initcheck");
+    v.facts.damage.shape = DamageShape::rectangle;
+    v.blame = Blame::nondeterministic;
+    EXPECT_EQ(sanitizerOf(v), "racecheck");
+    EXPECT_THAT(lines(v), testing::SizeIs(1));
+    for (const auto blame : {Blame::undecided, Blame::numerics, Blame::upstream, Blame::downstream, Blame::machine}) {
+        v.blame = blame;
+        EXPECT_EQ(sanitizerOf(v), "") << name(blame);
+    }
+}
+
 TEST(CleanHours, FollowTheRuleOfThree)
 {
     // e^(-T k/t) = 0.05, solved by hand for 3 failures in 4.2 h.
