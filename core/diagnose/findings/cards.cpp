@@ -30,8 +30,8 @@ void append(std::vector<Card>& all, std::vector<Card> some)
 std::vector<Card> collect()
 {
     std::vector<Card> all;
-    for (const auto group : {infrastructureCards, sanitizerCards, precisionCards, lossScaleCards, nonFiniteCards,
-             spikeCards, stabilityCards, layerCards, repeatCards, replicaCards, collectiveCards, honestyCards}) {
+    for (const auto group : {infrastructureCards, precisionCards, lossScaleCards, nonFiniteCards, spikeCards,
+             stabilityCards, layerCards, repeatCards, replicaCards, collectiveCards, sanitizerCards, honestyCards}) {
         append(all, group());
     }
     return all;

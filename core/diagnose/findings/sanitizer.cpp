@@ -88,8 +88,10 @@ CardOutcome sanitizer(const RunSummary& summary)
     if (!reports.empty()) {
         return reported(std::move(reports));
     }
-    return clean != nullptr ? clear("a run under compute-sanitizer ended without a report: its tool saw nothing there")
-                            : notCheckable("no line of compute-sanitizer is in the logs");
+    if (clean != nullptr) {
+        return clear("a run under compute-sanitizer ended without a report: its tool saw nothing there");
+    }
+    return notCheckable(hasConsole(summary.run) ? "no line of compute-sanitizer is in the logs" : "no console log");
 }
 
 } // namespace
