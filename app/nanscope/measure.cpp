@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +10,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/functionoptions.h"
+#include "app/nanscope/shared/measurejob.h"
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
@@ -148,7 +151,17 @@ public:
 private:
     Result<void> check();
     Result<int> show(Terminal& terminal) const;
-    Result<int> measured(instruments::MeasuredTarget& target, Terminal& terminal);
+
+    using Tell = std::function<Result<int>(const instruments::Measurement&, const instruments::MeasureAnswer&)>;
+    Result<int> measured(instruments::MeasuredTarget& target, Terminal& terminal, const Tell& tell);
+    Result<int> told(const instruments::MeasuredTarget& target, const instruments::Measurement& measurement,
+        const instruments::MeasureAnswer& answer, Terminal& terminal) const;
+
+    Result<MeasureTask> task() const;
+    Result<int> runJob(Terminal& terminal) const;
+    Result<int> runAsRank(Terminal& terminal);
+    Result<int> measuredBy(const MeasuringRank& rank, Terminal& terminal);
+
     Result<void> write(const instruments::MeasureAnswer& answer) const;
 
     std::string m_name;
@@ -157,6 +170,8 @@ private:
     std::string m_roundTo;
     std::string m_out;
     std::string m_session;
+    JobOptions m_job;
+    bool m_asRank = false;
 };
 
 Measure::Measure(CLI::App& root)
@@ -175,6 +190,8 @@ Measure::Measure(CLI::App& root)
     options().add("--round-to", m_roundTo,
         "scale: type the scaled input is rounded to; default: none for a replay, the capture's own for a function");
     options().add("-o,--output", m_out, "minimise: the capture that is written");
+    m_job.add(options());
+    options().addFlag("--as-rank", m_asRank, "Be one rank of a job, as torchrun or srun starts it");
 }
 
 Result<void> Measure::check()
@@ -205,6 +222,13 @@ Result<void> Measure::check()
             m_out.empty() ? "minimise writes a capture: name it with -o FILE"
                           : "-o is an option of `nanscope measure minimise`");
     }
+    const bool finds = m_request.instrument == instruments::Instrument::repeat
+        || m_request.instrument == instruments::Instrument::storm;
+    if ((m_job.wanted() || m_asRank) && !finds) {
+        return failure(ErrorKind::usage,
+            "a job is of repeat or of storm: the others ask about the numbers, which one "
+            "device tells");
+    }
     return {};
 }
 
@@ -224,7 +248,7 @@ Result<void> Measure::write(const instruments::MeasureAnswer& answer) const
     return smallest == nullptr ? Result<void>() : instruments::writeMinimised(*smallest, m_out, m_request.capture.path);
 }
 
-Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& terminal)
+Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& terminal, const Tell& tell)
 {
     const auto under = instruments::inputBatchFor(m_request, target);
     if (!under) {
@@ -239,19 +263,136 @@ Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& ter
         }
         return tl::make_unexpected(written.error());
     }
+    return tell(measurement, *answer);
+}
+
+Json answerJson(const instruments::MeasuredTarget& target, const instruments::Measurement& measurement,
+    const instruments::MeasureAnswer& answer, instruments::Instrument instrument)
+{
+    auto json = instruments::measureJson(instrument, measurement, answer);
+    json["command"] = target.own ? Json(instruments::harnessCommand(target.impl)) : Json(nullptr);
+    return json;
+}
+
+Result<int> Measure::told(const instruments::MeasuredTarget& target, const instruments::Measurement& measurement,
+    const instruments::MeasureAnswer& answer, Terminal& terminal) const
+{
     if (terminal.json()) {
-        auto json = instruments::measureJson(m_request.instrument, measurement, *answer);
-        json["command"] = target.own ? Json(instruments::harnessCommand(target.impl)) : Json(nullptr);
+        auto json = answerJson(target, measurement, answer, m_request.instrument);
         json["written"] = m_out.empty() ? Json(nullptr) : Json(m_out);
         terminal.printJson(json);
     } else {
-        terminal.print(instruments::measureText(m_request.instrument, measurement, *answer));
+        terminal.print(instruments::measureText(m_request.instrument, measurement, answer));
         if (!m_out.empty()) {
             terminal.print(fmt::format("written: {}\n", printable(m_out)));
         }
     }
     const auto& log = measurement.log();
     return log.failed == 0 ? exitDone : log.failed < log.calls ? exitRejected : exitNothing;
+}
+
+std::string absolutePath(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::absolute(path, ignored).string();
+}
+
+/// "python:mine.py:f" with the whole path: ranks start in other folders.
+std::string withWholePath(const std::string& impl)
+{
+    const auto target = instruments::functionTarget(impl);
+    const auto colon = target ? target->rfind(':') : std::string::npos;
+    const bool isFile = colon != std::string::npos && target->substr(0, colon).ends_with(".py");
+    return isFile ? "python:" + absolutePath(target->substr(0, colon)) + target->substr(colon) : impl;
+}
+
+/// What each rank is told, and what tells this job from others.
+Result<MeasureTask> Measure::task() const
+{
+    const auto device = jobDevice({m_target.device});
+    if (!device) {
+        return tl::make_unexpected(device.error());
+    }
+    MeasureTask task {m_name, absolutePath(m_request.capture.path), *device, {}};
+    task.words = {m_name, task.capture, "--device", *device};
+    const auto add = [&task](const char* option, const std::string& value) {
+        if (!value.empty()) {
+            task.words.insert(task.words.end(), {option, value});
+        }
+    };
+    const auto addNumber = [&add](const char* option, const auto& value) {
+        add(option, value ? fmt::format("{}", *value) : std::string());
+    };
+    const auto addPath = [&add](const char* option, const std::string& path) {
+        add(option, path.empty() ? path : absolutePath(path));
+    };
+    add("--variant", m_target.variant);
+    add("--precision", m_target.precision);
+    add("--lowering", m_target.lowering);
+    addNumber("--steps", m_target.steps);
+    if (const auto& function = m_target.function; !function.empty()) {
+        const bool isPath = function.python.find('/') != std::string::npos;
+        add("--impl", withWholePath(function.impl));
+        add("--python", isPath ? absolutePath(function.python) : function.python);
+        add("--timeout", fmt::format("{}", function.timeout));
+    }
+    for (const auto& file : variantFiles()) {
+        addPath("--variant-file", file);
+    }
+    addPath("--session", m_session);
+    addNumber("--batch", m_request.batch);
+    addNumber("--epsilon", m_request.epsilon);
+    addNumber("--calls", m_request.calls);
+    return task;
+}
+
+Result<int> Measure::runJob(Terminal& terminal) const
+{
+    const auto task = this->task();
+    const auto job = task ? openMeasureJob(m_job, *task) : tl::make_unexpected(task.error());
+    if (!job) {
+        return tl::make_unexpected(job.error());
+    }
+    terminal.answer([&] { return measureJobJson(*job, *task); }, [&] { return measureJobText(*job); });
+    // A job that was just made lacks nothing yet.
+    return job->gathered.begun && !job->gathered.missing.empty() ? exitRejected : exitDone;
+}
+
+Result<int> Measure::runAsRank(Terminal& terminal)
+{
+    const auto task = this->task();
+    const auto rank = task ? MeasuringRank::join(m_job, *task) : tl::make_unexpected(task.error());
+    if (!rank) {
+        return tl::make_unexpected(rank.error());
+    }
+    if (rank->hasAnswer()) {
+        terminal.print(printable(rank->name()) + ": has its answer already\n");
+        return exitDone;
+    }
+    m_target.device = rank->device();
+    const auto done = measuredBy(*rank, terminal);
+    if (!done && done.error().kind != ErrorKind::cancelled) {
+        rank->failed(done.error());
+    }
+    return done;
+}
+
+/// Whatever the calls came to is this rank's answer. Another status than 0 would have torchrun stop the others.
+Result<int> Measure::measuredBy(const MeasuringRank& rank, Terminal& terminal)
+{
+    auto target = openTarget(m_target, m_request.capture.path, terminal);
+    if (!target) {
+        return tl::make_unexpected(target.error());
+    }
+    return measured(
+        *target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
+            const auto json = answerJson(*target, measurement, answer, m_request.instrument);
+            return rank.keep(measurement.facts().environment, measurement.log().seconds, json).map([&] {
+                const auto sentence = json["answer"].value("sentence", std::string());
+                terminal.print(printable(fmt::format("{}: {}", rank.name(), sentence)) + "\n");
+                return static_cast<int>(exitDone);
+            });
+        });
 }
 
 Result<int> Measure::run(Terminal& terminal)
@@ -266,11 +407,20 @@ Result<int> Measure::run(Terminal& terminal)
         return tl::make_unexpected(taken.error());
     }
     m_target.catalogue = catalogue();
+    if (m_asRank) {
+        return runAsRank(terminal);
+    }
+    if (m_job.wanted()) {
+        return runJob(terminal);
+    }
     auto target = openTarget(m_target, m_request.capture.path, terminal);
     if (!target) {
         return tl::make_unexpected(target.error());
     }
-    return measured(*target, terminal);
+    return measured(
+        *target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
+            return told(*target, measurement, answer, terminal);
+        });
 }
 
 } // namespace

@@ -32,6 +32,11 @@ Json numberOrNull(const std::optional<double>& value)
     return value ? jsonNumber(*value) : Json(nullptr);
 }
 
+Json integerOrNull(const std::optional<std::int64_t>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
 Json textOrNull(const std::string& text)
 {
     return text.empty() ? Json(nullptr) : Json(text);
@@ -48,7 +53,9 @@ Json edgeJson(const ScaleEdge& edge)
 Json countJson(const RepeatCount& count)
 {
     return {{"calls", count.calls}, {"failed", count.failed}, {"differ", count.differ}, {"non_finite", count.nonFinite},
-        {"distinct", count.distinct}, {"bound", numberOrNull(count.bound())}};
+        {"distinct", count.distinct}, {"bound", numberOrNull(count.bound())},
+        {"first_differing", integerOrNull(count.firstDiffering)},
+        {"first_non_finite", integerOrNull(count.firstNonFinite)}};
 }
 
 Json epsilonJson(const EpsilonLine& line)
@@ -74,8 +81,8 @@ Json targetJson(const TargetFacts& facts, const InputBatch& inputBatch)
         {"epsilon", numberOrNull(inputBatch.epsilon)}, {"output_range", {facts.outputRange[0], facts.outputRange[1]}},
         {"output_range_assumed", facts.rangeAssumed},
         {"environment",
-            {{"engine", environment.engine}, {"hardware", environment.hardware}, {"cuda", environment.cuda},
-                {"threads", environment.threads}, {"flags", environment.flags}}}};
+            {{"engine", environment.engine}, {"hardware", environment.hardware}, {"uuid", textOrNull(facts.uuid)},
+                {"cuda", environment.cuda}, {"threads", environment.threads}, {"flags", environment.flags}}}};
 }
 
 } // namespace
@@ -103,6 +110,7 @@ Json toJson(const RepeatAnswer& answer)
 {
     auto json = countJson(answer.count);
     json["outcome"] = nameOrNull(answer.outcome);
+    json["output"] = textOrNull(answer.output);
     json["sentence"] = answer.sentence;
     return json;
 }
@@ -115,7 +123,8 @@ Json toJson(const StormAnswer& answer)
         json["skipped"] = textOrNull(each.skipped);
         return json;
     };
-    return {{"legs", jsonArray(answer.legs, leg)}, {"sentence", answer.sentence}};
+    return {
+        {"legs", jsonArray(answer.legs, leg)}, {"output", textOrNull(answer.output)}, {"sentence", answer.sentence}};
 }
 
 Json toJson(const InputAnswer& answer)

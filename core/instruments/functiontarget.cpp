@@ -107,6 +107,7 @@ TargetFacts factsFrom(const Json& greeting, const FunctionChoice& choice)
     facts.precision = "own";
     facts.how = textIn(greeting, "how");
     facts.source = textIn(greeting, "source");
+    facts.uuid = textIn(greeting, "uuid");
     facts.gpus = static_cast<int>(std::clamp(numberIn(greeting, "gpus"), 0.0, 1024.0));
     readRange(facts, choice);
     facts.environment = {textIn(greeting, "engine"), textIn(greeting, "device"), textIn(greeting, "hardware"),

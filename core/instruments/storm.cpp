@@ -20,15 +20,23 @@ RepeatCount countRepeats(const Burst& burst, const std::string& reference)
 {
     RepeatCount count;
     std::set<std::string> hashes;
+    std::int64_t number = 0;
     for (const auto& call : burst.calls) {
+        ++number;
         if (call.hash.empty()) {
             ++count.failed;
             continue;
         }
         ++count.calls;
         hashes.insert(call.hash);
-        count.differ += call.hash != reference ? 1 : 0;
-        count.nonFinite += call.finite ? 0 : 1;
+        if (call.hash != reference) {
+            ++count.differ;
+            count.firstDiffering = count.firstDiffering.value_or(number);
+        }
+        if (!call.finite) {
+            ++count.nonFinite;
+            count.firstNonFinite = count.firstNonFinite.value_or(number);
+        }
     }
     if (!reference.empty()) {
         hashes.insert(reference);
@@ -39,6 +47,11 @@ RepeatCount countRepeats(const Burst& burst, const std::string& reference)
 
 RepeatCount& operator+=(RepeatCount& total, const RepeatCount& part)
 {
+    const auto take = [before = total.calls + total.failed](auto& first, const auto& later) {
+        first = first || !later ? first : std::optional(before + *later);
+    };
+    take(total.firstDiffering, part.firstDiffering);
+    take(total.firstNonFinite, part.firstNonFinite);
     total.calls += part.calls;
     total.failed += part.failed;
     total.differ += part.differ;
@@ -89,6 +102,7 @@ Result<RepeatAnswer> repeatBitwise(Measurement& measurement, int calls)
         reference = reference.empty() ? call.hash : reference;
     }
     answer.count = countRepeats(*burst, reference);
+    answer.output = reference;
     const bool onlyFirst = answer.outcome && answer.count.calls == 0;
     answer.sentence = onlyFirst
         ? fmt::format("the first call gave an output, none of the {} after it did", answer.count.failed)
@@ -336,6 +350,7 @@ Result<StormAnswer> Storm::run()
     if (auto done = everyGpu(); !done) {
         return tl::make_unexpected(done.error());
     }
+    m_answer.output = m_reference;
     conclude();
     return m_answer;
 }

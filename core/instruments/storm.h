@@ -18,6 +18,8 @@ struct RepeatCount
     std::int64_t differ = 0; ///< from the reference, which is one of them or was called before
     std::int64_t nonFinite = 0;
     std::int64_t distinct = 0; ///< different outputs, the reference's included
+    std::optional<std::int64_t> firstDiffering {}; ///< which call was the first, from 1 on
+    std::optional<std::int64_t> firstNonFinite {};
 
     bool clean() const { return differ == 0 && calls > 0; }
     /// Of k = 0: at 95 % confidence fewer than this share of calls differs (3 / n).
@@ -25,12 +27,14 @@ struct RepeatCount
 };
 
 RepeatCount countRepeats(const Burst& burst, const std::string& reference);
+/// `part` was called after `total`.
 RepeatCount& operator+=(RepeatCount& total, const RepeatCount& part);
 
 struct RepeatAnswer
 {
     RepeatCount count;
     std::optional<Outcome> outcome; ///< of the first call, which is looked at
+    std::string output {}; ///< what the others are held against, as 128 bits in hex; empty where no call gave one
     std::string sentence; ///< what it means and what it does not
 };
 
@@ -50,6 +54,7 @@ struct StormLeg
 struct StormAnswer
 {
     std::vector<StormLeg> legs; ///< the calm one first
+    std::string output {}; ///< as in RepeatAnswer
     std::string sentence;
 };
 

@@ -24,6 +24,7 @@ struct TargetFacts
     std::string how; ///< of a function: "f(X, epsilon=epsilon)"
     std::string source; ///< of a function: its file, where Python names it
     int gpus = 0; ///< a function could be asked on so many
+    std::string uuid {}; ///< of its GPU, where its torch names it
     std::optional<Precision> format; ///< of a cell
     std::array<double, 2> outputRange {}; ///< of what a singular value becomes, when all is well
     /// Scales rows one by one, or the result: no direction of the input is followed, and nothing is degenerate.

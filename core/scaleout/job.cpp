@@ -40,6 +40,8 @@ Json headOf(const Job& job)
         {"variants_per_block", job.variantsPerBlock}};
     if (job.judges()) {
         head["judging"] = job.judging;
+    } else if (job.measures()) {
+        head["measuring"] = job.measuring;
     } else if (!job.captures.empty()) {
         const auto request = rpc::sweepToJson({job.captures.front().request, {}});
         head["definitions"] = request.value("definitions", Json::array());
@@ -102,6 +104,18 @@ Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& c
         std::move(order->request)};
 }
 
+/// False where something else than words stands there.
+bool readWords(const Json& head, const char* key, std::vector<std::string>& words)
+{
+    for (const auto& word : head.value(key, Json::array())) {
+        if (!word.is_string()) {
+            return false;
+        }
+        words.push_back(word.get<std::string>());
+    }
+    return true;
+}
+
 Result<Job> parse(const std::string& text)
 {
     std::istringstream lines(text);
@@ -118,11 +132,8 @@ Result<Job> parse(const std::string& text)
         return tl::make_unexpected(known.error());
     }
     Job job {session::hashText(text), {}, head["device"].get<std::string>(), perBlock.get<std::int64_t>()};
-    for (const auto& word : head.value("judging", Json::array())) {
-        if (!word.is_string()) {
-            return failure(ErrorKind::format, "it does not say how captures are judged");
-        }
-        job.judging.push_back(word.get<std::string>());
+    if (!readWords(head, "judging", job.judging) || !readWords(head, "measuring", job.measuring)) {
+        return failure(ErrorKind::format, "it does not say how captures are judged or measured");
     }
     while (std::getline(lines, line)) {
         auto capture = captureOf(line, catalogue);
@@ -225,7 +236,7 @@ Result<Job> makeJob(const fs::path& folder, Job job, const RunData& run)
         return platform::systemFailure("The folder of the job cannot be made", error.value(), folder);
     }
     // Last of all, since the job is there once its file is.
-    return (job.judges() ? Result<void>() : writeCaptures(capturesPath(folder), job, run))
+    return (job.judges() || job.measures() ? Result<void>() : writeCaptures(capturesPath(folder), job, run))
         .and_then([&] { return platform::writeFileAtomically(jobPath(folder), std::as_bytes(std::span(text))); })
         .map([&] { return std::move(job); });
 }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 //
-// A job: the replays of a sweep, or the verdicts of a diagnosis, that many processes share, in a folder that all of
-// them see. It holds
+// A job: the replays of a sweep, or the verdicts of a diagnosis, that many processes share, or one measurement that
+// each of them makes on its own device, in a folder that all of them see. It holds
 //   job.jsonl            what is to be done, written once
-//   part-00003.jsonl     which blocks one process has done, and its verdicts (partlog.h)
+//   part-00003.jsonl     which blocks one process has done, and its verdicts or its answer (partlog.h)
 // and, for a sweep,
 //   captures.nanscope    a session with the run's captures and nothing else, from which each part begins
 //   part-00003.nanscope  the cells of one process
@@ -39,8 +39,12 @@ struct Job
     /// What `nanscope diagnose` is told so that it judges captures whose names it is given as lines: the session with
     /// the run, then options; none for a sweep.
     std::vector<std::string> judging {};
+    /// The words of `nanscope measure` that decide what is measured; none for any other job. They tell one job from
+    /// another and are never run: each rank has its own words from the line that started it.
+    std::vector<std::string> measuring {};
 
     bool judges() const { return !judging.empty(); }
+    bool measures() const { return !measuring.empty(); }
 };
 
 /// What one process takes at a time: some of the variants of one capture, in all formats asked for. The formats of a

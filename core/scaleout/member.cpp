@@ -534,6 +534,12 @@ Result<Ledger> joinLedger(const Job& job, KeyValueStore& store, const MemberOpti
 
 Result<MemberReport> work(const Job& job, KeyValueStore& store, const MemberOptions& options, const JobContext& context)
 {
+    if (job.measures()) {
+        return failure(ErrorKind::usage,
+            "what is measured here names a function to be run, which no file may; start the ranks with the lines that "
+            "`nanscope measure .. --job` prints",
+            options.folder.string());
+    }
     std::unique_ptr<Helper> helper;
     if (job.judges()) {
         helper = std::make_unique<JudgingProgram>(job, options);

@@ -213,7 +213,9 @@ class Torch:
         return {"engine": f"torch {torch.__version__}", "device": str(self.device),
                 "hardware": torch.cuda.get_device_name(self.device) if self.cuda else "",
                 "cuda": str(torch.version.cuda or "") if self.cuda else "", "threads": torch.get_num_threads(),
-                "flags": flags, "gpus": torch.cuda.device_count() if self.cuda else 0}
+                "flags": flags, "gpus": torch.cuda.device_count() if self.cuda else 0,
+                # Torch has it since 2.4, for GPUs that have one.
+                "uuid": str(getattr(torch.cuda.get_device_properties(self.device), "uuid", "")) if self.cuda else ""}
 
     def input(self, request):
         torch = self.torch

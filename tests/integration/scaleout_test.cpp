@@ -357,6 +357,144 @@ TEST_F(SharedDiagnosis, TakesNoJobForAnother)
         nanscope::testing::run({"diagnose", other, run(), "--job", m_folder / "x"}).err, HasSubstr("of one run"));
 }
 
+/// One measurement on every rank; their function knows its rank, so that one of them can be another machine.
+class SharedMeasurement : public ::testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!std::filesystem::exists(m_python)) {
+            GTEST_SKIP() << "there is no " << m_python;
+        }
+        writeCapture(m_folder / "capture.pt", {8, 12});
+        std::ofstream(m_folder / "mine.py")
+            << "import os, pathlib, time\n"
+               "calls = 0\n"
+               "def f(X, epsilon):\n"
+               "    global calls\n"
+               "    calls += 1\n"
+               "    while os.environ['RANK'] == '1' and pathlib.Path(__file__).with_name('wait').exists():\n"
+               "        time.sleep(0.05)\n"
+               "    off = 1 if os.environ['RANK'] == '2' and calls > 7 else 0\n"
+               "    return [[[v * 2 + off for v in r] for r in m] for m in X]\n";
+    }
+
+    std::vector<std::string> words() const
+    {
+        return {"measure", "repeat", m_folder / "capture.pt", "--impl", "python:" + (m_folder / "mine.py:f"),
+            "--python", m_python, "-n", "20", "--job", m_folder / "job"};
+    }
+
+    Finished gather(const std::vector<std::string>& more = {"--json"}) const
+    {
+        auto arguments = words();
+        arguments.insert(arguments.end(), {"--nodes", "1", "--processes", "3"});
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments);
+    }
+
+    ChildProcess start(int rank) const
+    {
+        auto arguments = words();
+        arguments.emplace_back("--as-rank");
+        auto process = ChildProcess::start({NANSCOPE_PROGRAM, arguments,
+            {{"RANK", std::to_string(rank)}, {"WORLD_SIZE", "3"}, {"LOCAL_RANK", std::to_string(rank)},
+                {"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", "29400"}}});
+        if (!process) {
+            throw std::runtime_error(process.error().what);
+        }
+        return std::move(*process);
+    }
+
+    /// The one line of a rank.
+    static std::string lineOf(ChildProcess& process)
+    {
+        std::string line;
+        std::ignore = process.readLine(line, ChildProcess::Clock::now() + 120s);
+        return line;
+    }
+
+    const std::string m_python = "/usr/bin/python3";
+    WorkFolder m_folder;
+};
+
+TEST_F(SharedMeasurement, NamesTheRankThatStandsOutAndTheOneThatWasKilled)
+{
+    const auto made = gather();
+    EXPECT_EQ(made.status, 0) << made.err;
+    EXPECT_THAT(made.json()["ranks"], IsEmpty());
+    const std::string srun = made.json()["job"]["srun"];
+    EXPECT_THAT(srun, HasSubstr("--ntasks-per-node 3"));
+    EXPECT_THAT(srun, HasSubstr("/nanscope measure repeat " + (m_folder / "capture.pt")));
+    EXPECT_THAT(srun, HasSubstr(" --as-rank"));
+    EXPECT_THAT(gather({}).out, HasSubstr("Start the ranks with torchrun"));
+
+    std::ofstream(m_folder / "wait") << "rank 1";
+    auto first = start(0);
+    auto killed = start(1);
+    auto third = start(2);
+    EXPECT_THAT(lineOf(first), HasSubstr("rank 0, "));
+    EXPECT_THAT(lineOf(third), HasSubstr("14 of 20 calls differ"))
+        << "from its eighth call on, of which the first is none of the 20";
+    EXPECT_THAT(killed.kill(), HasSubstr("killed"));
+    const auto half = gather();
+    EXPECT_EQ(half.status, 3);
+    EXPECT_THAT(half.json()["ranks"], SizeIs(2));
+    EXPECT_EQ(half.json()["job"]["missing"], 1);
+    EXPECT_EQ(half.json()["job"]["missing_ranks"], Json::array({1}));
+    EXPECT_THAT(half.json()["odd"], IsEmpty()) << "of two none is accused";
+    EXPECT_THAT(gather({}).out, HasSubstr("Missing: rank 1. Start the ranks again"));
+
+    std::filesystem::remove(m_folder / "wait");
+    auto again = start(1);
+    EXPECT_THAT(lineOf(again), HasSubstr("none of 20 calls differs"));
+    auto nothing = start(0);
+    EXPECT_THAT(lineOf(nothing), HasSubstr("has its answer already"));
+    const auto whole = gather();
+    EXPECT_EQ(whole.status, 0) << whole.err;
+    const Json answer = whole.json();
+    EXPECT_EQ(answer["schema"], "nanscope.measures/1");
+    EXPECT_EQ(answer["job"]["missing"], 0);
+    ASSERT_THAT(answer["ranks"], SizeIs(3));
+    EXPECT_EQ(answer["ranks"][0]["output"], answer["ranks"][2]["output"]) << "it went wrong later";
+    EXPECT_EQ(answer["ranks"][2]["differ"], 14);
+    EXPECT_EQ(answer["ranks"][2]["first"], 7);
+    EXPECT_EQ(answer["ranks"][2]["answer"]["schema"], "nanscope.measure/1");
+    EXPECT_FALSE(answer["ranks"][0]["node"].get<std::string>().empty());
+    ASSERT_THAT(answer["odd"], SizeIs(1));
+    EXPECT_EQ(answer["odd"][0]["rank"], 2);
+    const auto text = gather({}).out;
+    EXPECT_THAT(text, HasSubstr("3 of 3 ranks of the job measured"));
+    EXPECT_THAT(text, HasSubstr("Rank 2 stands out: 14 of 20 calls differ from the first, the first is call 7"));
+}
+
+TEST_F(SharedMeasurement, SaysWhyARankHasNoAnswer)
+{
+    EXPECT_EQ(gather().status, 0);
+    std::ofstream(m_folder / "mine.py") << "def g(X): return X\n";
+    auto rank = start(0);
+    EXPECT_EQ(lineOf(rank), "");
+    const auto gathered = gather();
+    EXPECT_EQ(gathered.status, 3);
+    EXPECT_EQ(gathered.json()["job"]["missing"], 3);
+    EXPECT_THAT(gathered.json()["job"]["problems"][0].get<std::string>(), HasSubstr("there is no f in"));
+}
+
+TEST_F(SharedMeasurement, RefusesAnotherJobAndWhatNoJobCanBe)
+{
+    EXPECT_EQ(gather().status, 0);
+    EXPECT_THAT(gather({"--epsilon", "1e-3"}).err, HasSubstr("name another folder"));
+    EXPECT_THAT(run({"diagnose", m_folder / "capture.pt", "--job", m_folder / "job"}).err,
+        HasSubstr("the job of a measurement"));
+    EXPECT_THAT(run({"measure", "scale", m_folder / "capture.pt", "--job", m_folder / "x"}).err,
+        HasSubstr("of repeat or of storm"));
+    EXPECT_THAT(gather({"--device", "cuda:1"}).err, HasSubstr("--device cuda"));
+    auto without = words();
+    without.resize(without.size() - 2);
+    without.insert(without.end(), {"--nodes", "2"});
+    EXPECT_THAT(run(without).err, HasSubstr("--job FOLDER"));
+}
+
 /// MKL's products for every processor add in another order than those for this one: a machine that computes
 /// differently.
 TEST_F(ScaleOut, FindsTheRankThatComputesDifferentlyAndTheOneThatIsMissing)

@@ -88,7 +88,10 @@ Result<std::optional<std::string>> sessionOfJob(const JobOptions& options)
         return tl::make_unexpected(job.error());
     }
     if (!job->judges()) {
-        return failure(ErrorKind::usage, "the folder holds the job of a sweep; name another folder", options.folder);
+        return failure(ErrorKind::usage,
+            fmt::format(
+                "the folder holds the job of a {}; name another folder", job->measures() ? "measurement" : "sweep"),
+            options.folder);
     }
     return job->judging.front();
 }

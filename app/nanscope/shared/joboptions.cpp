@@ -97,11 +97,16 @@ Result<std::string> jobDevice(const std::vector<std::string>& devices)
 
 JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job)
 {
-    const auto nodes = options.nodes.value_or(1);
-    const bool gpus = job.device == "cuda";
     std::error_code ignored;
     const auto folder = platform::shellQuoted(fs::absolute(options.folder, ignored).string());
-    const auto work = fmt::format("{} join {}", platform::shellQuoted(rpc::workerProgram().string()), folder);
+    return commandsOf(
+        options, job, fmt::format("{} join {}", platform::shellQuoted(rpc::workerProgram().string()), folder));
+}
+
+JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job, const std::string& work)
+{
+    const auto nodes = options.nodes.value_or(1);
+    const bool gpus = job.device == "cuda";
     const auto each =
         gpus && !options.processes ? std::string("gpu") : std::to_string(processesOfNode(options, job.device));
     const auto meet = nodes == 1

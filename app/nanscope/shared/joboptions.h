@@ -38,6 +38,10 @@ struct JobCommands
     std::string srun;
 };
 
+/// Each process runs `work`, a line for a shell.
+JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job, const std::string& work);
+
+/// Each process is `nanscope-worker join`.
 JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job);
 
 /// Who did it, what went wrong, and while something is missing the commands that go on with it. `counted` is what the

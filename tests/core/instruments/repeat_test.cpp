@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
+#include "core/instruments/measure.h"
 #include "samples.h"
 
 namespace nanscope {
@@ -43,6 +45,12 @@ TEST(Repeat, OneBitInOneCallIsCounted)
     EXPECT_EQ(answer->count.distinct, 2);
     EXPECT_EQ(answer->count.bound(), std::nullopt);
     EXPECT_THAT(answer->sentence, HasSubstr("1 of 20 calls differ"));
+    EXPECT_EQ(answer->count.firstDiffering, 8) << "of the burst, which follows one call";
+    EXPECT_EQ(answer->output.size(), 32U);
+    const auto json = instruments::toJson(*answer);
+    EXPECT_EQ(json["first_differing"], 8);
+    EXPECT_EQ(json["first_non_finite"], nullptr);
+    EXPECT_EQ(json["output"], answer->output);
 }
 
 TEST(Repeat, WhatFailsEveryTimeIsReproduced)
@@ -66,6 +74,22 @@ TEST(Repeat, CallsWithoutAnOutputAreNeitherSameNorOther)
     EXPECT_EQ(count.differ, 1);
     EXPECT_EQ(count.nonFinite, 1);
     EXPECT_EQ(count.distinct, 2);
+    EXPECT_EQ(count.firstDiffering, 3) << "calls without an output are calls";
+    EXPECT_EQ(count.firstNonFinite, 3);
+}
+
+TEST(Repeat, TheFirstCallOfSeveralBurstsIsCountedThrough)
+{
+    const auto steady = instruments::countRepeats({{{"a", true}, {"", false}}, {}}, "a");
+    EXPECT_EQ(steady.firstDiffering, std::nullopt);
+    EXPECT_EQ(steady.firstNonFinite, std::nullopt);
+    auto total = steady;
+    total += instruments::countRepeats({{{"a", true}, {"b", true}, {"c", false}}, {}}, "a");
+    EXPECT_EQ(total.firstDiffering, 4);
+    EXPECT_EQ(total.firstNonFinite, 5);
+    total += instruments::countRepeats({{{"b", false}}, {}}, "a");
+    EXPECT_EQ(total.firstDiffering, 4);
+    EXPECT_EQ(total.differ, 3);
 }
 
 TEST(Repeat, StopsWhenItIsCancelled)
