@@ -29,6 +29,7 @@ TEST(SanitizerCard, NamesToolKernelAndPlace)
     EXPECT_EQ(finding.reason,
         "memcheck reports an access outside of what was allocated, or a misaligned one, in kernel "
         "gemm (a.cu:41); 12 reports in all, of 1 place");
+    ASSERT_FALSE(finding.evidence.empty());
     EXPECT_EQ(finding.evidence.front().line, 7);
     EXPECT_EQ(finding.rank, 0);
 }
