@@ -99,7 +99,7 @@ CardOutcome sanitizer(const RunSummary& summary)
 std::vector<Card> sanitizerCards()
 {
     return {
-        {"sanitizer", "compute-sanitizer reports a kernel", "error",
+        {"sanitizer", "Kernel reported by compute-sanitizer", "error",
             "\"Invalid ..\", \"Uninitialized ..\", \"Race reported\", \"Potential .. hazard\", \"Barrier error\" "
             "(NVIDIA compute-sanitizer)",
             {"look at the kernel and line that it names; without a line, compile with -lineinfo",
