@@ -313,6 +313,10 @@ Result<MeasureTask> Measure::task() const
     if (!device) {
         return tl::make_unexpected(device.error());
     }
+    // Said here once, not by each rank.
+    if (const auto choice = functionChoice(m_target); !m_target.function.empty() && !choice) {
+        return tl::make_unexpected(choice.error());
+    }
     MeasureTask task {m_name, absolutePath(m_request.capture.path), *device, {}};
     task.words = {m_name, task.capture, "--device", *device};
     const auto add = [&task](const char* option, const std::string& value) {

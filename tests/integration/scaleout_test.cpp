@@ -489,6 +489,10 @@ TEST_F(SharedMeasurement, RefusesAnotherJobAndWhatNoJobCanBe)
     EXPECT_THAT(run({"measure", "scale", m_folder / "capture.pt", "--job", m_folder / "x"}).err,
         HasSubstr("of repeat or of storm"));
     EXPECT_THAT(gather({"--device", "cuda:1"}).err, HasSubstr("--device cuda"));
+    const auto nameless =
+        run({"measure", "repeat", m_folder / "capture.pt", "--impl", "mine.py:f", "--job", m_folder / "y"});
+    EXPECT_THAT(nameless.err, HasSubstr("names no function"));
+    EXPECT_FALSE(std::filesystem::exists(m_folder / "y")) << "before any rank starts";
     auto without = words();
     without.resize(without.size() - 2);
     without.insert(without.end(), {"--nodes", "2"});
