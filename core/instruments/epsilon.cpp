@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "core/instruments/celltarget.h"
-#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/replay/program/formats.h"
 
 namespace nanscope::instruments {

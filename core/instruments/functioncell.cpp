@@ -12,7 +12,7 @@
 #include "core/instruments/celltarget.h"
 #include "core/instruments/measurement.h"
 #include "core/json/records.h"
-#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/heldoutput.h"
 
 namespace nanscope::instruments {
 

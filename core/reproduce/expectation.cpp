@@ -7,7 +7,7 @@
 
 #include "core/diagnose/identify/element.h"
 #include "core/model/verdict.h"
-#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/replay/variants/variant.h"
 
 namespace nanscope::reproduce {

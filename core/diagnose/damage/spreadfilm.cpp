@@ -9,7 +9,7 @@
 #include "core/diagnose/damage/damage.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
-#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope::diagnose {

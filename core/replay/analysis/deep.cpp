@@ -15,7 +15,7 @@
 #include "core/replay/device/gemm.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
-#include "core/replay/engine/outcome.h"
+#include "core/replay/engine/heldoutput.h"
 #include "core/replay/engine/spectrum.h"
 
 namespace nanscope::replay {

@@ -38,7 +38,7 @@ struct Eigenbasis
 /// A copy of a buffer's contents on the device that made it, which has to outlive it; freed with its last copy.
 struct KeptMatrix
 {
-    /// relativeDistance() (engine/outcome.h) of a buffer of that device to it; nothing where it failed there.
+    /// relativeDistance() (engine/heldoutput.h) of a buffer of that device to it; nothing where it failed there.
     std::function<std::optional<double>(BufferId buffer, std::int64_t element)> distanceOf;
     /// As Device::download().
     std::function<Result<Values>()> download;

@@ -2,11 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/engine/heldoutput.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "core/replay/engine/outcome.h"
-
 namespace nanscope::replay {
+
+bool turnsDirections(const Program& program)
+{
+    return std::any_of(program.code.begin(), program.code.end(),
+        [](const Instruction& in) { return in.label == OpName::equalize || in.label == OpName::aolScale; });
+}
+
+double relativeDistance(ValueView a, ValueView b)
+{
+    double difference = 0;
+    double reference = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        difference += (a[i] - b[i]) * (a[i] - b[i]);
+        reference += b[i] * b[i];
+    }
+    return difference == 0 ? 0.0 : std::sqrt(difference / reference);
+}
 
 namespace {
 

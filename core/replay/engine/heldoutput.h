@@ -13,6 +13,12 @@
 
 namespace nanscope::replay {
 
+/// Rows are scaled one by one before the first step, which turns the directions of the input.
+bool turnsDirections(const Program& program);
+
+/// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
+double relativeDistance(ValueView a, ValueView b);
+
 /// An output that others are measured against: on its device, or here where that keeps none.
 struct Reference
 {

@@ -91,12 +91,6 @@ Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const doub
     return degenerate(gains, range) ? Outcome::degenerate : Outcome::finite;
 }
 
-bool turnsDirections(const Program& program)
-{
-    return std::any_of(program.code.begin(), program.code.end(),
-        [](const Instruction& in) { return in.label == OpName::equalize || in.label == OpName::aolScale; });
-}
-
 std::vector<Outcome> judgeOutcomes(const Replay& replay)
 {
     return judgeOutcomes(replay, outputRange(replay.program.steps));
@@ -150,17 +144,6 @@ std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& op
         }
     }
     return result;
-}
-
-double relativeDistance(ValueView a, ValueView b)
-{
-    double difference = 0;
-    double reference = 0;
-    for (std::size_t i = 0; i < b.size(); ++i) {
-        difference += (a[i] - b[i]) * (a[i] - b[i]);
-        reference += b[i] * b[i];
-    }
-    return difference == 0 ? 0.0 : std::sqrt(difference / reference);
 }
 
 } // namespace nanscope::replay

@@ -16,9 +16,6 @@ namespace nanscope::replay {
 /// cell of a capture.
 std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input);
 
-/// Rows are scaled one by one before the first step, which turns the directions of the input.
-bool turnsDirections(const Program& program);
-
 /// How each element of the batch ended; the replay measured its gains.
 std::vector<Outcome> judgeOutcomes(const Replay& replay);
 
@@ -37,8 +34,5 @@ std::vector<Gauge> gauges(const Replay& replay, std::size_t element);
 
 /// The same of ops that carry their scans.
 std::vector<Gauge> gauges(const Program& program, const std::vector<OpTrace>& ops, std::size_t element);
-
-/// ||a - b||_F / ||b||_F; NaN where either holds a NaN, infinite where only b is zero.
-double relativeDistance(ValueView a, ValueView b);
 
 } // namespace nanscope::replay

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/replay/engine/outcome.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/formats.h"
 
