@@ -12,7 +12,7 @@
 #include "core/diagnose/judgeone.h"
 #include "core/model/scenewords.h"
 #include "core/model/verdict.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -26,7 +26,7 @@
 #include "ui/captures/capturemodel.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/marks.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 

@@ -90,6 +90,14 @@ QString tileLines(const TileMap& tiles, const replay::Region& part)
     return text;
 }
 
+/// "40–159 of 160", "0–95" where that is all.
+QString rangeOfText(std::int64_t begin, std::int64_t count, std::int64_t all)
+{
+    const QString range =
+        count == 1 ? QString::number(begin) : QStringLiteral("%1–%2").arg(begin).arg(begin + count - 1);
+    return count == all ? range : HeatMap::tr("%1 of %2").arg(range, QString::number(all));
+}
+
 } // namespace
 
 HeatMap::HeatMap(HeatView* view, QWidget* parent)
@@ -104,6 +112,7 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     setContextMenuPolicy(Qt::DefaultContextMenu);
     connect(m_view, &HeatView::viewChanged, this, qOverload<>(&QWidget::update));
     connect(m_view, &HeatView::viewChanged, this, &HeatMap::visibleChanged);
+    connect(this, &HeatMap::visibleChanged, this, &HeatMap::updateAccessibleText);
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
 }
 
@@ -168,6 +177,17 @@ std::optional<replay::Region> HeatMap::visibleRegion() const
     return replay::Region {top, left, bottom - top, right - left};
 }
 
+QString HeatMap::partInSight() const
+{
+    const auto shown = visibleRegion();
+    if (!shown || (shown->rows == m_picture->tiles.rows && shown->cols == m_picture->tiles.cols)) {
+        return {};
+    }
+    return tr("rows %1 × columns %2")
+        .arg(rangeOfText(shown->row, shown->rows, m_picture->tiles.rows),
+            rangeOfText(shown->col, shown->cols, m_picture->tiles.cols));
+}
+
 void HeatMap::showRegion(const replay::Region& region)
 {
     if (!hasElements()) {
@@ -215,6 +235,9 @@ void HeatMap::updateAccessibleText()
             .arg(countLabel(scan.nan), countLabel(scan.posInf), countLabel(scan.negInf), countLabel(scan.zero));
     if (m_damage && !m_echo) {
         text += QStringLiteral("; ") + qstr(m_damage->text);
+    }
+    if (const QString part = partInSight(); !part.isEmpty()) {
+        text += QStringLiteral("; ") + tr("in sight: %1").arg(part);
     }
     setAccessibleDescription(text);
 }
@@ -503,19 +526,23 @@ void HeatMap::drawBox(QPainter& painter) const
 
 void HeatMap::drawHint(QPainter& painter) const
 {
+    const QString part = partInSight();
+    if (!part.isEmpty()) {
+        drawLabel(painter, tr("%1 · Ctrl+0 shows all").arg(part), Qt::BottomLeftCorner);
+    }
     if (!m_hint.isEmpty()) {
-        drawLabel(painter, m_hint, Qt::BottomLeftCorner);
+        drawLabel(painter, m_hint, Qt::BottomLeftCorner, part.isEmpty() ? 0 : 1);
     }
 }
 
 /// Quiet words on a ground of their own.
-void HeatMap::drawLabel(QPainter& painter, const QString& label, Qt::Corner corner) const
+void HeatMap::drawLabel(QPainter& painter, const QString& label, Qt::Corner corner, int linesBelow) const
 {
     const QFontMetrics metrics(font());
     const QString text = metrics.elidedText(label, Qt::ElideRight, width() - grid(4));
     QRect ground(0, 0, metrics.horizontalAdvance(text) + grid(3), metrics.height() + grid(1));
     if (corner == Qt::BottomLeftCorner) {
-        ground.moveBottomLeft(rect().bottomLeft());
+        ground.moveBottomLeft(rect().bottomLeft() - QPoint(0, linesBelow * ground.height()));
     }
     QColor color = theme().surface;
     color.setAlpha(225);
@@ -878,7 +905,13 @@ QString visibleSheet(const HeatMap& map)
 
 PlotCopies HeatMap::copies()
 {
-    const auto caption = [this] { return m_caption ? m_caption() : PictureCaption {tr("Heat map")}; };
+    const auto caption = [this] {
+        PictureCaption whole = m_caption ? m_caption() : PictureCaption {tr("Heat map")};
+        QStringList notes {whole.note, partInSight()};
+        notes.removeAll(QString());
+        whole.note = notes.join(QStringLiteral(" · "));
+        return whole;
+    };
     return {tr("Heat map"), [this] { return visibleValues(*this); }, [this] { return toPicture(); }, caption,
         [this] { return visibleSheet(*this); }};
 }

@@ -51,6 +51,8 @@ public:
     void setHint(const QString& hint);
     QString hint() const { return m_hint; }
 
+    /// "rows 40–159 of 160 × columns 0–95"; empty where all is in sight.
+    QString partInSight() const;
     /// The elements at least partly in sight; none while there is no picture.
     std::optional<replay::Region> visibleRegion() const;
     /// The largest view that has all of it, as one step of the history; parts of it that are not there don't count.
@@ -132,7 +134,7 @@ private:
     void drawCursor(QPainter& painter) const;
     void drawBox(QPainter& painter) const;
     void drawHint(QPainter& painter) const;
-    void drawLabel(QPainter& painter, const QString& label, Qt::Corner corner) const;
+    void drawLabel(QPainter& painter, const QString& label, Qt::Corner corner, int linesBelow = 0) const;
     void updateAccessibleText();
 
     HeatView* m_view;

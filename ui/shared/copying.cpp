@@ -22,8 +22,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "ui/shared/roles.h"
 #include "ui/shared/saving.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {

@@ -7,7 +7,7 @@
 #include <QString>
 
 #include "ui/shared/picture.h"
-#include "ui/shared/texttable.h"
+#include "ui/shared/table/texttable.h"
 
 class QAction;
 class QKeySequence;

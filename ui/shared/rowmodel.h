@@ -13,7 +13,7 @@
 #include <QFont>
 
 #include "ui/shared/marks.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -10,12 +10,15 @@
 #include <QFileInfo>
 #include <QMainWindow>
 #include <QMessageBox>
+#include <QPointer>
 #include <QRegularExpression>
 #include <QStatusBar>
 
 #include "core/platform/platform.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/picture.h"
+#include "ui/shared/table/tablefile.h"
+#include "ui/shared/table/texttable.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {
@@ -47,9 +50,8 @@ QString endingOfKind(const QString& kind)
 
 Result<void> saveBytes(const QByteArray& bytes, const QString& path)
 {
-    if (!QFileInfo(path).dir().exists()) {
-        return failure(ErrorKind::io,
-            Words::tr("The folder of the file is not there; choose another one").toStdString(), path.toStdString());
+    if (auto there = checkFolderOf(path); !there) {
+        return there;
     }
     return platform::writeFileAtomically(path.toStdString(), std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
@@ -65,18 +67,34 @@ void followKind(QFileDialog& dialog, const QString& kind)
     }
 }
 
-void write(QWidget& parent, const FileQuestion& question, const QString& path)
+void sayWritten(QWidget& parent, const QString& title, const QString& path, const Result<QString>& written)
 {
-    setSaveFolder(QFileInfo(path).absolutePath());
-    if (const auto written = question.write(path); !written) {
+    if (!written) {
         auto* box = new QMessageBox(
-            QMessageBox::Warning, question.title, qstr(sentence(written.error())), QMessageBox::Ok, parent.window());
+            QMessageBox::Warning, title, qstr(sentence(written.error())), QMessageBox::Ok, parent.window());
         box->setTextFormat(Qt::PlainText);
         box->setAttribute(Qt::WA_DeleteOnClose);
         box->open();
         return;
     }
-    sayDone(parent, Words::tr("Saved: %1").arg(shortPath(path)));
+    const QString saved = Words::tr("Saved: %1").arg(shortPath(path));
+    sayDone(parent, written->isEmpty() ? saved : Words::tr("%1 (%2)").arg(saved, *written));
+}
+
+void write(QWidget& parent, const FileQuestion& question, const QString& path)
+{
+    setSaveFolder(QFileInfo(path).absolutePath());
+    const auto done = [asker = QPointer(&parent), title = question.title, path](const Result<QString>& written) {
+        if (asker) {
+            sayWritten(*asker, title, path, written);
+        }
+    };
+    if (question.start) {
+        sayDone(parent, Words::tr("Saving: %1…").arg(shortPath(path)));
+        question.start(path, done);
+    } else {
+        done(question.write(path).map([] { return QString(); }));
+    }
 }
 
 } // namespace
@@ -107,18 +125,16 @@ Result<void> savePicture(const Picture& picture, const QString& title, const QSt
 
 Result<void> saveTable(const TextTable& table, const QString& path)
 {
-    const QString ending = endingOf(path);
-    if (ending == QStringLiteral("csv")) {
-        return saveBytes(asCsv(table).toUtf8(), path);
+    auto file = TableFile::create(path, table.columns);
+    if (!file) {
+        return tl::make_unexpected(file.error());
     }
-    if (ending == QStringLiteral("tsv")) {
-        return saveBytes(asTsv(table).toUtf8(), path);
+    for (const QStringList& row : table.rows) {
+        if (auto added = file->add(row); !added) {
+            return added;
+        }
     }
-    if (ending == QStringLiteral("json")) {
-        return saveBytes(asJson(table).toUtf8(), path);
-    }
-    return failure(ErrorKind::usage, Words::tr("A table's name has to end in .csv, .tsv or .json").toStdString(),
-        path.toStdString());
+    return file->commit();
 }
 
 QFileDialog* askAndSave(QWidget& parent, const FileQuestion& question)

@@ -29,6 +29,8 @@ struct FileQuestion
     QString stem; ///< of the suggested name
     QStringList kinds; ///< "PNG picture (*.png)", one ending each
     std::function<Result<void>(const QString& path)> write;
+    /// In its place where that takes a while: comes back at once, and hands `done` what was written in a few words.
+    std::function<void(const QString& path, const std::function<void(const Result<QString>&)>& done)> start = {};
 };
 
 /// Says for a few seconds in the status bar of the window around `widget` what was done, where that has one.

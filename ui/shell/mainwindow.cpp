@@ -287,6 +287,7 @@ void MainWindow::connectActions()
     on(m_actions.resetLayout, [this] {
         m_settings.forgetLayout();
         m_area->resetLayout();
+        panes().timeline->view()->showAll();
     });
     on(m_actions.shortcuts, [this] { showKeyList(*this); });
     on(m_actions.about, [this] { showAboutDialog(*this); });
@@ -408,6 +409,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         return;
     }
     m_workspace.cancelReplays();
+    rememberPlace();
     m_settings.setState("geometry", saveGeometry());
     m_settings.setSaveFolder(saveFolder());
     if (const QByteArray layout = m_area->saveLayout(); !layout.isEmpty()) {
@@ -435,7 +437,13 @@ void MainWindow::onRunChanged()
     const LoadedRun& loaded = m_workspace.loaded();
     rememberOpened(exactText(loaded.opened.string()));
     m_stack->setCurrentWidget(m_area);
-    const bool other = std::exchange(m_shownRun, keyOf(loaded)) != keyOf(loaded);
+    const bool other = m_shownRun != keyOf(loaded);
+    if (other) {
+        // The timelines still show the run before.
+        rememberPlace();
+        m_shownRun = keyOf(loaded);
+        panes().timeline->setNextPlace(m_settings.timelinePlace(m_shownRun));
+    }
     // Before a tab that is put away makes another one the open one.
     const QString front = other ? m_settings.front(m_shownRun) : QString();
     if (other && panes().verdict->openList() != VerdictPane::List::none) {
@@ -453,6 +461,13 @@ void MainWindow::onRunChanged()
     m_area->setLogsOnly(loaded.run->captures.empty());
     m_area->bringToFront(front);
     showListed();
+}
+
+void MainWindow::rememberPlace()
+{
+    if (!m_shownRun.isEmpty()) {
+        m_settings.setTimelinePlace(m_shownRun, panes().timeline->savePlace());
+    }
 }
 
 void MainWindow::rememberOpened(const QString& path)

@@ -110,6 +110,7 @@ private:
     void pin(const QString& path, bool pinned);
     bool keepsOpenForNotes();
     void onRunChanged();
+    void rememberPlace();
     void rememberOpened(const QString& path);
     void showListed();
     void onStateChanged();

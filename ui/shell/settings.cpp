@@ -52,6 +52,11 @@ QString frontKey(const QString& session)
     return QStringLiteral("front/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
 }
 
+QString timelinePlaceKey(const QString& session)
+{
+    return QStringLiteral("timelinePlace/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
+}
+
 std::vector<std::string> stringsOf(const QVariant& value)
 {
     std::vector<std::string> strings;
@@ -257,6 +262,23 @@ void WindowSettings::setFront(const QString& session, const QString& pane)
 {
     if (m_enabled && front(session) != pane) {
         QSettings().setValue(frontKey(session), pane);
+    }
+}
+
+QByteArray WindowSettings::timelinePlace(const QString& session) const
+{
+    return m_enabled ? QSettings().value(timelinePlaceKey(session)).toByteArray() : QByteArray();
+}
+
+void WindowSettings::setTimelinePlace(const QString& session, const QByteArray& place)
+{
+    if (!m_enabled || timelinePlace(session) == place) {
+        return;
+    }
+    if (place.isEmpty()) {
+        QSettings().remove(timelinePlaceKey(session));
+    } else {
+        QSettings().setValue(timelinePlaceKey(session), place);
     }
 }
 

@@ -63,6 +63,10 @@ public:
     QString front(const QString& session) const;
     void setFront(const QString& session, const QString& pane);
 
+    /// Where the timelines of the run of this session were looked at, as their pane keeps it; empty where all is shown.
+    QByteArray timelinePlace(const QString& session) const;
+    void setTimelinePlace(const QString& session, const QByteArray& place);
+
     /// What was chosen of the findings of the run of this session, as far as its names are still known.
     diagnose::FindingChoices findingChoices(const QString& session) const;
     void setFindingChoices(const QString& session, const diagnose::FindingChoices& choices);

@@ -7,7 +7,7 @@
 #include <QFont>
 
 #include "core/model/words.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -16,7 +16,7 @@
 #include "ui/shared/copying.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/marks.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/sweep/cellgridmodel.h"

@@ -81,6 +81,7 @@ TimelineFeed::TimelineFeed(TimelineView& view, QObject* parent)
     , m_view(view)
 {
     m_pool.setMaxThreadCount(1);
+    m_saving.setMaxThreadCount(1);
     connect(&view, &TimelineView::stepsChanged, this, &TimelineFeed::onStepsChanged);
     connect(&view, &TimelineView::cursorChanged, this, &TimelineFeed::refreshCursor);
     connect(&view, &TimelineView::markersChanged, this, &TimelineFeed::refreshCursor);
@@ -136,6 +137,17 @@ void TimelineFeed::onStepsChanged()
     }
 }
 
+void TimelineFeed::fit(const TimelineChart& chart)
+{
+    if (const auto read = m_columns.find(&chart); read != m_columns.end()) {
+        // There are two points for each column: labels of an axis that take a little less room need no other ones.
+        const int served = read->second + read->second / 8;
+        if (std::ranges::find(m_charts, &chart) != m_charts.end() && chart.plot()->columns() > served) {
+            onStepsChanged();
+        }
+    }
+}
+
 void TimelineFeed::refresh()
 {
     if (!m_store) {
@@ -144,7 +156,8 @@ void TimelineFeed::refresh()
     m_refreshing = true;
     std::vector<std::pair<Parts, int>> wanted;
     for (const TimelineChart* chart : m_charts) {
-        wanted.emplace_back(partsOf(*chart), chart->plot()->columns());
+        m_columns[chart] = chart->plot()->columns();
+        wanted.emplace_back(partsOf(*chart), m_columns[chart]);
     }
     const auto read = [wanted = std::move(wanted), focus = m_view.steps()](TimelineStore& store) {
         std::vector<Drawing> drawings;
@@ -165,6 +178,8 @@ void TimelineFeed::refresh()
         if (std::exchange(m_refreshAgain, false)) {
             onStepsChanged();
         }
+        // A chart that came with these points was not asked yet what it has at the cursor.
+        refreshCursor();
     });
 }
 
@@ -256,6 +271,17 @@ void TimelineFeed::collectRows(const TimelineChart& chart, const std::function<v
         return rows;
     };
     ask(read, done);
+}
+
+void TimelineFeed::saveRows(std::shared_ptr<TimelineStore> store, std::vector<TimelineLine> lines, Interval steps,
+    const QString& path, const std::function<void(const Result<std::int64_t>&)>& done)
+{
+    background(
+        m_saving, this,
+        [store = std::move(store), lines = std::move(lines), steps, path] {
+            return nanscope::saveRows(*store, lines, steps, path);
+        },
+        done);
 }
 
 } // namespace nanscope

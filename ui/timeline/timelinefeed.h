@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 #include "ui/jobs/background.h"
 #include "ui/timeline/timelinerows.h"
+#include "ui/timeline/timelineseries.h"
 #include "ui/timeline/timelinestore.h"
 
 namespace nanscope {
@@ -31,6 +33,8 @@ public:
     void setStore(std::shared_ptr<TimelineStore> store, bool threaded);
     /// Those that are visible.
     void setCharts(std::vector<TimelineChart*> charts);
+    /// A chart that has become wider may need more points than it has.
+    void fit(const TimelineChart& chart);
     /// Nothing is being read and nothing is waiting to be.
     bool settled() const { return m_running == 0; }
 
@@ -44,6 +48,10 @@ public:
     };
     /// The values a chart shows now.
     void collectRows(const TimelineChart& chart, const std::function<void(Rows)>& done);
+
+    /// All values within the steps, to a file; meanwhile charts are supplied as ever. `store` is used by nothing else.
+    void saveRows(std::shared_ptr<TimelineStore> store, std::vector<TimelineLine> lines, Interval steps,
+        const QString& path, const std::function<void(const Result<std::int64_t>&)>& done);
 
     /// Lines of one log, ascending, and the series that tell where in it they stand.
     struct LogLines
@@ -73,6 +81,7 @@ private:
     std::shared_ptr<TimelineStore> m_store;
     bool m_threaded = false;
     std::vector<TimelineChart*> m_charts;
+    std::map<const TimelineChart*, int> m_columns; ///< that its points were read for last
     JobTracker m_generation;
     int m_current = 0;
     int m_running = 0;
@@ -80,7 +89,8 @@ private:
     bool m_refreshAgain = false;
     bool m_cursorReading = false;
     bool m_cursorAgain = false;
-    QThreadPool m_pool; ///< last member: its thread ends before anything it uses
+    QThreadPool m_saving;
+    QThreadPool m_pool; ///< like the one above behind all others: its thread ends before anything it uses
 };
 
 } // namespace nanscope

@@ -173,9 +173,9 @@ void TimelineInput::wheel(const QWheelEvent& event)
 void TimelineInput::showTip(const QPointF& at, const QPoint& global)
 {
     QStringList lines {m_plot.tipAt(at)};
-    lines << (m_plot.view()->showsAll()
-            ? TimelinePlot::tr("Click a step and Shift+click another to compare them; the wheel or a drag zooms")
-            : TimelinePlot::tr("Click a step and Shift+click another to compare them; Shift+drag zooms to a box"));
+    lines << TimelinePlot::tr("Click a step and Shift+click another to compare them")
+          << TimelinePlot::tr(
+                 "Wheel: zoom; drag: zoom to a box while all is shown, else move; Shift+drag: zoom to a box");
     lines.removeAll(QString());
     QToolTip::showText(global, plainTip(lines.join(QLatin1Char('\n'))), &m_plot);
 }

@@ -273,6 +273,12 @@ std::vector<NonFiniteMark> nonFiniteMarks(std::span<const Bucket> buckets, Inter
 
 namespace {
 
+/// Of a bucket of several nobody knows which of them are out of the steps.
+bool reachesOut(const Bucket& bucket, Interval steps)
+{
+    return static_cast<double>(bucket.firstStep) < steps.low || static_cast<double>(bucket.lastStep) > steps.high;
+}
+
 void addStretches(std::vector<Interval>& stretches, std::span<const Bucket> buckets, Interval steps, std::size_t which)
 {
     bool open = false;
@@ -332,6 +338,7 @@ SampleCounts countSamples(std::span<const Bucket> buckets, Interval steps, int c
         column = own;
         inColumn += bucket.count;
         counts.all += bucket.count;
+        counts.exact = counts.exact && !reachesOut(bucket, steps);
         counts.nonFinite += nonFiniteCount(bucket);
         counts.nonPositive += bucket.nonPositive;
         counts.nonPositiveExact = counts.nonPositiveExact && (bucket.exact || bucket.nonPositive == 0);

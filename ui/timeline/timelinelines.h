@@ -67,6 +67,7 @@ struct SampleCounts
     std::int64_t nonFinite = 0;
     std::int64_t nonPositive = 0;
     bool nonPositiveExact = true;
+    bool exact = true; ///< false: a bucket reaches out of the steps, and is counted with all that it has
 };
 
 SampleCounts countSamples(std::span<const Bucket> buckets, Interval steps, int columns);

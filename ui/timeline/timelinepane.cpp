@@ -3,7 +3,9 @@
 #include "ui/timeline/timelinepane.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
+#include <utility>
 
 #include <QActionGroup>
 #include <QApplication>
@@ -17,8 +19,8 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "ui/shared/copying.h"
 #include "ui/shared/menutext.h"
+#include "ui/shared/saving.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/timeline/linesdialog.h"
@@ -39,7 +41,11 @@ std::optional<Interval> stepsOf(const RunData& run, const std::vector<TimelineLi
     for (const TimelineLine& line : lines) {
         for (const std::size_t part : line.parts) {
             const Series& series = run.series[part];
-            if (series.pointCount + series.missing > 0) {
+            if (!series.points.empty()) {
+                steps = united(steps,
+                    Interval {static_cast<double>(series.points.front().step),
+                        static_cast<double>(series.points.back().step)});
+            } else if (series.pointCount + series.missing > 0) {
                 steps = united(
                     steps, Interval {static_cast<double>(series.firstStep), static_cast<double>(series.lastStep)});
             }
@@ -181,6 +187,7 @@ TimelineChart* TimelinePane::makeChart(const std::string& name)
         chart->setLook(look->second);
     }
     connect(chart->plot(), &TimelinePlot::eventActivated, this, &TimelinePane::eventActivated);
+    connect(chart->plot(), &TimelinePlot::columnsChanged, this, [this, chart] { m_feed->fit(*chart); });
     connect(chart->plot(), &TimelinePlot::sampleWanted, this,
         [this, chart](double from, int direction) { m_feed->stepCursor(*chart, from, direction); });
     connect(chart, &TimelineChart::readoutChanged, this, [this, chart](const QString& text) {
@@ -207,6 +214,9 @@ TimelineChart* TimelinePane::makeChart(const std::string& name)
 void TimelinePane::setRun(const RunData* run, const Diagnosis* diagnosis, const std::filesystem::path& session)
 {
     const bool sameRun = run && run == m_run && session == m_session;
+    if (!run) {
+        m_nextPlace.clear();
+    }
     const bool sameFile = run && m_run && !session.empty() && session == m_session;
     m_run = run;
     m_session = session;
@@ -348,6 +358,7 @@ void TimelinePane::refill()
     }
     // Known before the first point is read, so that the first read knows where to look.
     m_view->setExtent(this, steps);
+    restorePlace();
     m_origins = m_run ? lineOriginsOf(*m_run, names) : std::vector<LineOrigin> {};
     arrange();
     m_scroll->setVisible(!names.empty());
@@ -523,8 +534,34 @@ void TimelinePane::addLinesEntry(QActionGroup& group, const QString& text, const
     connect(action, &QAction::triggered, this, [this, choice] { chooseLines(choice); });
 }
 
+/// What is in sight now, whatever is by the time that a file is named: a store of its own reads it.
+void TimelinePane::saveRows(const TimelineChart& chart)
+{
+    if (!m_run || chart.plot()->counts().all == 0) {
+        Q_EMIT readoutChanged(tr("No value lies in the steps shown"));
+        return;
+    }
+    std::shared_ptr<TimelineStore> store = makeStore();
+    if (m_session.empty()) {
+        auto kept = std::make_shared<RunData>();
+        kept->series = m_run->series;
+        store = std::make_shared<MemoryStore>(std::move(kept));
+    }
+    const auto start = [this, store = std::move(store), lines = chart.lines(), steps = m_view->steps()](
+                           const QString& path, const std::function<void(const Result<QString>&)>& done) {
+        m_feed->saveRows(store, lines, steps, path, [done](const Result<std::int64_t>& count) {
+            done(count.map([](std::int64_t rows) { return tr("%1 values").arg(countLabel(rows)); }));
+        });
+    };
+    askAndSave(*this, {tr("Save values"), fileStem({chart.title().toLower()}), tableKinds(), {}, start});
+}
+
 void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
 {
+    if (use == RowsUse::file) {
+        saveRows(chart);
+        return;
+    }
     m_feed->collectRows(chart, [this, title = chart.title(), use](TimelineFeed::Rows rows) {
         if (!rows.problem.isEmpty()) {
             Q_EMIT problem(rows.problem);
@@ -538,11 +575,6 @@ void TimelinePane::useRows(TimelineChart& chart, RowsUse use)
             (new TimelineTable(title, note, std::move(rows.rows), this))->show();
             return;
         }
-        if (use == RowsUse::file) {
-            saveValuesOf(*this, {title, [&rows] { return rowsAsTsv(rows.rows); }, {}});
-            Q_EMIT readoutChanged(note);
-            return;
-        }
         QApplication::clipboard()->setText(use == RowsUse::tsv ? rowsAsTsv(rows.rows) : rowsAsJson(rows.rows));
         Q_EMIT readoutChanged(tr("Copied: %1").arg(note));
     });
@@ -553,7 +585,33 @@ bool TimelinePane::settled() const
     return m_feed->settled();
 }
 
-// What the timelines remember from one start to the next.
+// What the timelines remember from one start to the next, and from one visit of a run to the next.
+
+QByteArray TimelinePane::savePlace() const
+{
+    QJsonObject place;
+    if (!m_view->showsAll()) {
+        place.insert(QStringLiteral("low"), m_view->steps().low);
+        place.insert(QStringLiteral("high"), m_view->steps().high);
+    }
+    if (const auto cursor = m_view->placed()) {
+        place.insert(QStringLiteral("cursor"), *cursor);
+    }
+    return m_run && !place.isEmpty() ? QJsonDocument(place).toJson(QJsonDocument::Compact) : QByteArray();
+}
+
+void TimelinePane::restorePlace()
+{
+    const QJsonObject place = QJsonDocument::fromJson(std::exchange(m_nextPlace, {})).object();
+    const auto numberOf = [&place](const char* name) {
+        return place.value(QLatin1String(name)).toDouble(std::numeric_limits<double>::quiet_NaN());
+    };
+    m_view->showAgain({numberOf("low"), numberOf("high")});
+    const Interval whole = m_view->whole();
+    if (const double cursor = numberOf("cursor"); cursor >= whole.low && cursor <= whole.high) {
+        m_view->setCursor(cursor);
+    }
+}
 
 QByteArray TimelinePane::saveState() const
 {

@@ -68,6 +68,11 @@ public:
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
+    /// The steps in sight and the cursor, for who comes back to the run; empty where all is shown.
+    QByteArray savePlace() const;
+    /// Of the run that comes next. What no longer meets its steps changes nothing.
+    void setNextPlace(const QByteArray& place) { m_nextPlace = place; }
+
     /// What was asked for is drawn.
     bool settled() const;
 
@@ -101,7 +106,9 @@ private:
     LineChoice choiceOfLine(const LineOrigin& origin) const;
     void addLinesEntry(QActionGroup& group, const QString& text, const LineChoice& choice);
     void toggleSeries(const std::string& name, bool on);
+    void saveRows(const TimelineChart& chart);
     void useRows(TimelineChart& chart, RowsUse use);
+    void restorePlace();
 
     TimelineView* m_view;
     TimelineFeed* m_feed;
@@ -120,6 +127,7 @@ private:
     std::vector<TimelineEvent> m_events; ///< all of them
     QString m_unplaced; ///< what is to be said of the others
     std::vector<QString> m_rankNames;
+    QByteArray m_nextPlace;
     std::filesystem::path m_session;
     const RunData* m_run = nullptr;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <QContextMenuEvent>
 #include <QEvent>
@@ -100,6 +101,8 @@ TimelinePlot::TimelinePlot(QWidget* parent, TimelineView* view)
     connect(m_view, &TimelineView::valuesChanged, this, &TimelinePlot::redraw);
     connect(m_view, &TimelineView::cursorChanged, this, &TimelinePlot::updateMarkers);
     connect(m_view, &TimelineView::markersChanged, this, &TimelinePlot::updateMarkers);
+    // Only now the axes know their width; what is being drawn is drawn on for now.
+    connect(m_plot, &QCustomPlot::afterLayout, this, &TimelinePlot::fitColumns, Qt::QueuedConnection);
     restyle();
 }
 
@@ -212,8 +215,20 @@ int TimelinePlot::columns() const
     return std::max(m_main->width(), 16);
 }
 
+void TimelinePlot::fitColumns()
+{
+    if (columns() != m_drawnColumns) {
+        redraw();
+    }
+    // Something else may have been the first to draw on them.
+    if (std::exchange(m_toldColumns, columns()) != columns()) {
+        Q_EMIT columnsChanged();
+    }
+}
+
 void TimelinePlot::redraw()
 {
+    m_drawnColumns = columns();
     const QCPRange steps(stepRange().low, stepRange().high);
     for (auto* rect : {m_lane->rect(), m_main}) {
         rect->axis(QCPAxis::atBottom)->setRange(steps);
@@ -251,6 +266,7 @@ void TimelinePlot::updateCounts()
         m_counts.nonFinite += own.nonFinite;
         m_counts.nonPositive += own.nonPositive;
         m_counts.nonPositiveExact = m_counts.nonPositiveExact && own.nonPositiveExact;
+        m_counts.exact = m_counts.exact && own.exact;
     }
 }
 

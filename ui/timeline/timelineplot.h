@@ -103,6 +103,8 @@ public:
 Q_SIGNALS:
     /// The plot was laid out anew: other curves, marks or counts.
     void redrawn();
+    /// A line has more or fewer columns to be drawn on.
+    void columnsChanged();
     /// Exact values at the cursor; empty where there is none.
     void readoutChanged(const QString& text);
     void sampleWanted(double from, int direction);
@@ -126,6 +128,7 @@ private:
     void rebuildGraphs();
     QCPGraph* addGraph();
     void redraw();
+    void fitColumns();
     void redrawLines();
     void redrawBand();
     bool choosesLogarithm(std::optional<Interval> finite);
@@ -149,6 +152,8 @@ private:
     std::vector<Polyline> m_lines;
     Band m_band;
     SampleCounts m_counts;
+    int m_drawnColumns = 0;
+    int m_toldColumns = 0;
     std::vector<StepSamples> m_exact;
     TimelineLook m_look;
     ValueScale m_scale;

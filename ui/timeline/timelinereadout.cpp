@@ -213,9 +213,12 @@ QString roughCount(std::int64_t count)
 
 QString samplesNote(const SampleCounts& counts)
 {
-    return counts.drawn >= counts.all
-        ? QString()
-        : Words::tr("showing %1 of %2 samples (min/max kept)").arg(roughCount(counts.drawn), roughCount(counts.all));
+    if (counts.drawn >= counts.all) {
+        return {};
+    }
+    const QString all = roughCount(counts.all);
+    return Words::tr("showing %1 of %2 samples (min/max kept)")
+        .arg(roughCount(counts.drawn), counts.exact ? all : Words::tr("about %1").arg(all));
 }
 
 } // namespace nanscope

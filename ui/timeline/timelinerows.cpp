@@ -9,7 +9,11 @@
 #include <QJsonObject>
 #include <QStringList>
 
+#include "ui/shared/table/tablefile.h"
+#include "ui/shared/table/texttable.h"
 #include "ui/shared/text.h"
+#include "ui/timeline/timelineseries.h"
+#include "ui/timeline/timelinestore.h"
 
 namespace nanscope {
 
@@ -33,6 +37,17 @@ QJsonValue valueAsJson(const TracePoint& point)
         return point.value;
     }
     return point.state == PointState::reported ? QJsonValue(QJsonValue::Null) : QJsonValue(stateWord(point.state));
+}
+
+QStringList columns()
+{
+    return {QStringLiteral("step"), QStringLiteral("line"), QStringLiteral("value"), QStringLiteral("state"),
+        QStringLiteral("place")};
+}
+
+QStringList cellsOf(const TimelineRow& row)
+{
+    return {QString::number(row.point.step), row.line, valueCell(row.point), stateWord(row.point.state), placeOf(row)};
 }
 
 } // namespace
@@ -61,11 +76,9 @@ QString placeOf(const TimelineRow& row)
 
 QString rowsAsTsv(std::span<const TimelineRow> rows)
 {
-    QString text = QStringLiteral("step\tline\tvalue\tstate\tplace\n");
+    QString text = tsvLine(columns());
     for (const TimelineRow& row : rows) {
-        const QStringList cells {
-            QString::number(row.point.step), row.line, valueCell(row.point), stateWord(row.point.state), placeOf(row)};
-        text += cells.join(QLatin1Char('\t')) + QLatin1Char('\n');
+        text += tsvLine(cellsOf(row));
     }
     return text;
 }
@@ -80,6 +93,28 @@ QString rowsAsJson(std::span<const TimelineRow> rows)
             {QStringLiteral("source_line"), static_cast<qint64>(row.point.line)}});
     }
     return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Compact));
+}
+
+Result<std::int64_t> saveRows(
+    TimelineStore& store, std::span<const TimelineLine> lines, Interval steps, const QString& path)
+{
+    auto file = TableFile::create(path, columns());
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    std::int64_t count = 0;
+    for (const TimelineLine& line : lines) {
+        Result<void> added;
+        const auto visited = store.visit(line.parts, steps, [&](const TracePoint& point) {
+            added = file->add(cellsOf({point, line.label, line.source}));
+            ++count;
+            return added.has_value();
+        });
+        if (!visited || !added) {
+            return tl::make_unexpected(visited ? added.error() : visited.error());
+        }
+    }
+    return file->commit().map([count] { return count; });
 }
 
 } // namespace nanscope

@@ -7,9 +7,13 @@
 
 #include <QString>
 
+#include "core/base/result.h"
 #include "ui/timeline/trace.h"
 
 namespace nanscope {
+
+class TimelineStore;
+struct TimelineLine;
 
 /// One value as people copy it.
 struct TimelineRow
@@ -28,5 +32,10 @@ QString placeOf(const TimelineRow& row);
 QString rowsAsTsv(std::span<const TimelineRow> rows);
 /// An array of objects; numbers that are not finite are the strings "nan", "inf" and "-inf".
 QString rowsAsJson(std::span<const TimelineRow> rows);
+
+/// All values of these lines within the steps, one line behind the other, to a file in the form that its ending says:
+/// how many there were.
+Result<std::int64_t> saveRows(
+    TimelineStore& store, std::span<const TimelineLine> lines, Interval steps, const QString& path);
 
 } // namespace nanscope

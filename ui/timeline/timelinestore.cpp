@@ -49,7 +49,8 @@ double stepsOf(std::span<const TracePoint> points)
     return points.empty() ? 0 : static_cast<double>(points.back().step) - static_cast<double>(points.front().step);
 }
 
-/// Fine within the focus and its margin; what else the chunks at its ends hold is kept coarsely.
+/// Fine within the focus and its margin; what else the chunks at its ends hold is kept coarsely. No bucket reaches over
+/// an end of the focus, so that what is in sight can be counted.
 void appendNear(std::vector<Bucket>& line, std::span<const TracePoint> points, Interval focus, int columns)
 {
     const Interval near = withMargin(focus);
@@ -57,9 +58,13 @@ void appendNear(std::vector<Bucket>& line, std::span<const TracePoint> points, I
     const double coarse = std::max(64 * std::max(width, 1.0), stepsOf(points) / (4.0 * columns));
     const auto step = [](const TracePoint& point) { return static_cast<double>(point.step); };
     const auto begin = std::ranges::lower_bound(points, near.low, {}, step);
-    const auto end = std::ranges::upper_bound(begin, points.end(), near.high, {}, step);
+    const auto first = std::ranges::lower_bound(begin, points.end(), focus.low, {}, step);
+    const auto last = std::ranges::upper_bound(first, points.end(), focus.high, {}, step);
+    const auto end = std::ranges::upper_bound(last, points.end(), near.high, {}, step);
     appendReduced(line, {points.begin(), begin}, coarse);
-    appendReduced(line, {begin, end}, width);
+    appendReduced(line, {begin, first}, width);
+    appendReduced(line, {first, last}, width);
+    appendReduced(line, {last, end}, width);
     appendReduced(line, {end, points.end()}, coarse);
 }
 
@@ -81,6 +86,15 @@ void consider(std::optional<TracePoint>& best, const TracePoint& point, double s
     if (!best || std::abs(away) < least || (std::abs(away) == least && point.step < best->step)) {
         best = point;
     }
+}
+
+/// False where no more are wanted.
+bool takeWithin(const std::vector<Point>& points, Interval steps, const TimelineStore::TakePoint& take)
+{
+    return std::ranges::all_of(points, [&](const Point& point) {
+        const auto at = static_cast<double>(point.step);
+        return at < steps.low || at > steps.high || take(tracePoint(point));
+    });
 }
 
 /// The nearest points around each of some lines, taken in one pass over the points, in whatever order they come.
@@ -152,6 +166,19 @@ Bucket bucketOf(const session::SeriesPiece& piece)
     bucket.sum = 0.5 * (bucket.first + bucket.last) * static_cast<double>(bucket.finite);
     bucket.nonPositive = bucket.min > 0 ? 0 : bucket.max > 0 ? 1 : bucket.finite;
     return bucket;
+}
+
+Result<std::vector<TracePoint>> TimelineStore::points(Parts parts, Interval steps, std::size_t most)
+{
+    std::vector<TracePoint> all;
+    if (most == 0) {
+        return all;
+    }
+    const auto take = [&](const TracePoint& point) {
+        all.push_back(point);
+        return all.size() < most;
+    };
+    return visit(parts, steps, take).map([&all] { return std::move(all); });
 }
 
 SessionStore::SessionStore(std::filesystem::path session, std::vector<std::int64_t> ids)
@@ -250,29 +277,21 @@ Result<std::vector<Bucket>> SessionStore::line(Parts parts, Interval focus, int 
     return line;
 }
 
-Result<std::vector<TracePoint>> SessionStore::points(Parts parts, Interval steps, std::size_t most)
+Result<void> SessionStore::visit(Parts parts, Interval steps, const TakePoint& take)
 {
     if (auto opened = open(); !opened) {
-        return tl::make_unexpected(opened.error());
+        return opened;
     }
-    std::vector<TracePoint> all;
+    bool more = true;
     for (const std::size_t part : parts) {
         constexpr auto everything = std::numeric_limits<std::int64_t>::max();
-        const auto read = m_session->visitRange({m_ids.at(part), stepAt(steps.low), stepAt(steps.high), everything},
-            [&](const session::SeriesPiece& piece) {
-                for (const Point& point : piece.points) {
-                    const auto at = static_cast<double>(point.step);
-                    if (at >= steps.low && at <= steps.high && all.size() < most) {
-                        all.push_back(tracePoint(point));
-                    }
-                }
-                return all.size() < most;
-            });
-        if (!read) {
-            return tl::make_unexpected(read.error());
+        auto read = m_session->visitRange({m_ids.at(part), stepAt(steps.low), stepAt(steps.high), everything},
+            [&](const session::SeriesPiece& piece) { return more = takeWithin(piece.points, steps, take); });
+        if (!read || !more) {
+            return read;
         }
     }
-    return all;
+    return {};
 }
 
 Result<std::vector<LineSteps>> SessionStore::stepsAround(Parts parts, std::span<const std::int64_t> lines)
@@ -334,18 +353,14 @@ Result<std::vector<Bucket>> MemoryStore::line(Parts parts, Interval focus, int c
     return line;
 }
 
-Result<std::vector<TracePoint>> MemoryStore::points(Parts parts, Interval steps, std::size_t most)
+Result<void> MemoryStore::visit(Parts parts, Interval steps, const TakePoint& take)
 {
-    std::vector<TracePoint> all;
     for (const std::size_t part : parts) {
-        for (const Point& point : m_run.series.at(part).points) {
-            const auto at = static_cast<double>(point.step);
-            if (at >= steps.low && at <= steps.high && all.size() < most) {
-                all.push_back(tracePoint(point));
-            }
+        if (!takeWithin(m_run.series.at(part).points, steps, take)) {
+            break;
         }
     }
-    return all;
+    return {};
 }
 
 Result<std::vector<LineSteps>> MemoryStore::stepsAround(Parts parts, std::span<const std::int64_t> lines)

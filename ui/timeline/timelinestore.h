@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,12 +30,15 @@ public:
     virtual ~TimelineStore() = default;
 
     using Parts = std::span<const std::size_t>;
+    using TakePoint = std::function<bool(const TracePoint&)>;
 
     /// The whole line, finer within `focus`: at least two buckets for each of its columns where there are that many
     /// points.
     virtual Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) = 0;
-    /// The points within `steps` in their order, at most about so many.
-    virtual Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) = 0;
+    /// Hands over the points within `steps` in their order, until `take` wants no more.
+    virtual Result<void> visit(Parts parts, Interval steps, const TakePoint& take) = 0;
+    /// The first of these points, at most so many.
+    Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most);
     /// Where lines of the log that `parts` are of stand among these; the numbers of the lines ascend.
     virtual Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) = 0;
     /// The point nearest to a step, or the first one after (1) or before (-1) it.
@@ -48,7 +53,7 @@ public:
     SessionStore(std::filesystem::path session, std::vector<std::int64_t> ids);
 
     Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) override;
-    Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) override;
+    Result<void> visit(Parts parts, Interval steps, const TakePoint& take) override;
     Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) override;
     Result<std::optional<TracePoint>> point(Parts parts, double step, int direction) override;
 
@@ -71,20 +76,26 @@ private:
     std::map<std::size_t, Overview> m_overviews;
 };
 
-/// Points that are in memory because the run has no session. The run must outlive it.
+/// Points that are in memory because the run has no session.
 class MemoryStore : public TimelineStore
 {
 public:
+    /// The run must outlive it.
     explicit MemoryStore(const RunData& run)
         : m_run(run)
     { }
+    explicit MemoryStore(std::shared_ptr<const RunData> run)
+        : m_kept(std::move(run))
+        , m_run(*m_kept)
+    { }
 
     Result<std::vector<Bucket>> line(Parts parts, Interval focus, int columns) override;
-    Result<std::vector<TracePoint>> points(Parts parts, Interval steps, std::size_t most) override;
+    Result<void> visit(Parts parts, Interval steps, const TakePoint& take) override;
     Result<std::vector<LineSteps>> stepsAround(Parts parts, std::span<const std::int64_t> lines) override;
     Result<std::optional<TracePoint>> point(Parts parts, double step, int direction) override;
 
 private:
+    std::shared_ptr<const RunData> m_kept; ///< where it is its own
     const RunData& m_run;
 };
 

@@ -74,6 +74,14 @@ void TimelineView::show(Interval steps)
     goTo(steps);
 }
 
+void TimelineView::showAgain(Interval steps)
+{
+    const Interval all = whole();
+    if (steps.low < steps.high && steps.low < all.high && steps.high > all.low) {
+        goTo(clamped(steps));
+    }
+}
+
 void TimelineView::zoomTo(Interval steps, Gesture gesture)
 {
     leaveFor({clamped(steps), m_values}, gesture);

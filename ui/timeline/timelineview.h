@@ -34,6 +34,8 @@ public:
 
     /// Goes there without a trace in the history.
     void show(Interval steps);
+    /// The same, of steps that were kept. What does not meet what there is changes nothing.
+    void showAgain(Interval steps);
     /// Clamped to what there is; undo leads back to before the gesture.
     void zoomTo(Interval steps, Gesture gesture);
     void zoomBy(double factor, double center, Gesture gesture);

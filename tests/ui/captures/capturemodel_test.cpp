@@ -8,7 +8,7 @@
 #include "tests/ui/samples.h"
 #include "ui/captures/capturefilter.h"
 #include "ui/captures/capturemodel.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 
 namespace nanscope {
 

@@ -21,7 +21,7 @@
 #include "ui/cliff/cliffpane.h"
 #include "ui/cliff/cliffstrip.h"
 #include "ui/jobs/cliffloader.h"
-#include "ui/shared/texttable.h"
+#include "ui/shared/table/texttable.h"
 
 namespace nanscope {
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Zoom of heat maps: by wheel, box, drag and keys, and the way back.
+#include <cstdlib>
+
 #include <QAction>
 #include <QApplication>
 #include <QContextMenuEvent>
@@ -18,6 +20,7 @@
 #include "ui/film/filmstrip.h"
 #include "ui/heatmap/heatmap.h"
 #include "ui/heatmap/heatview.h"
+#include "ui/shared/theme.h"
 #include "ui/shell/keylist.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
@@ -77,6 +80,21 @@ protected:
 const replay::Region whole {0, 0, 100, 100};
 
 } // namespace
+
+TEST_F(HeatZoom, APartSaysThatItIsOne)
+{
+    EXPECT_EQ(map.partInSight(), QString());
+    const QImage all = map.grab().toImage();
+    map.showRegion({40, 0, 60, 100});
+    EXPECT_EQ(map.partInSight(), QString()) << "as wide as that it is as high";
+    map.showRegion({40, 10, 30, 30});
+    EXPECT_EQ(map.partInSight(), QStringLiteral("rows 40–69 of 100 × columns 10–39 of 100"));
+    EXPECT_TRUE(map.accessibleDescription().endsWith(QStringLiteral("in sight: ") + map.partInSight()));
+    const QColor ground = map.grab().toImage().pixelColor(2, 198);
+    EXPECT_LT(std::abs(ground.lightness() - theme().surface.lightness()), 40) << "words on their own ground";
+    view.fit();
+    EXPECT_EQ(map.grab().toImage(), all);
+}
 
 TEST_F(HeatZoom, ADragDrawsABoxInTheWholeMatrixAndMovesAPartOfIt)
 {

@@ -24,7 +24,7 @@
 #include "ui/instruments/spectrumplot.h"
 #include "ui/instruments/spectrumview.h"
 #include "ui/instruments/stopview.h"
-#include "ui/shared/texttable.h"
+#include "ui/shared/table/texttable.h"
 
 namespace nanscope {
 

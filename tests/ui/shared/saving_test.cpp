@@ -43,6 +43,8 @@
 #include "ui/heatmap/heatview.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/saving.h"
+#include "ui/shared/table/texttable.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/keylist.h"
 #include "ui/sweep/sweeppane.h"
@@ -239,6 +241,9 @@ TEST_F(Saving, TablesAreWrittenAsTheirEndingSays)
     EXPECT_EQ(contents(file("a.TSV")), "iteration\tnote\n1\tfine, \"really\"\n2\tnan\n");
     ASSERT_TRUE(saveTable(table, file("a.json")));
     EXPECT_EQ(QJsonDocument::fromJson(contents(file("a.json"))).array().size(), 2);
+    EXPECT_EQ(contents(file("a.json")), asJson(table).toUtf8());
+    ASSERT_TRUE(saveTable({table.columns, {}}, file("a.json")));
+    EXPECT_EQ(contents(file("a.json")), asJson({table.columns, {}}).toUtf8());
 }
 
 TEST_F(Saving, WhatCannotBeWrittenIsASentence)
@@ -383,7 +388,8 @@ TEST_F(SavingWindow, EveryPlotSavesItsValues)
         answer(*asked, path);
         const auto* box = asked->findChild<QMessageBox*>();
         EXPECT_FALSE(box) << box->text().toStdString();
-        EXPECT_GE(contents(path).count('\n'), 2) << shown.texts.front().toStdString();
+        EXPECT_TRUE(waitUntil([&path] { return contents(path).count('\n') >= 2; }))
+            << shown.texts.front().toStdString();
     }
 }
 
@@ -453,6 +459,17 @@ TEST_F(SavingWindow, TheStatusBarSaysWhereAFileWasSaved)
     EXPECT_THAT(window.statusBar()->currentMessage().toStdString(), testing::HasSubstr("Saved: "));
     EXPECT_THAT(window.statusBar()->currentMessage().toStdString(), testing::HasSubstr("numbers.csv"));
     dialog->close();
+}
+
+TEST_F(SavingWindow, TheStatusBarSaysHowManyValuesWereSaved)
+{
+    const QString path = folder.filePath(QStringLiteral("loss.csv"));
+    Q_EMIT window.panes().timeline->chart("loss")->rowsWanted(RowsUse::file);
+    answer(*window.panes().timeline, path);
+    const auto said = [this] { return window.statusBar()->currentMessage(); };
+    ASSERT_TRUE(waitUntil([&] { return said().startsWith(QStringLiteral("Saved: ")); })) << said().toStdString();
+    const auto rows = contents(path).count('\n') - 1;
+    EXPECT_TRUE(said().endsWith(QStringLiteral("(%1 values)").arg(countLabel(rows)))) << said().toStdString();
 }
 
 } // namespace nanscope

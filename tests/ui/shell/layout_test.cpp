@@ -3,6 +3,7 @@
 //
 // How the panes lie: under names, floating, and reached by a key.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -267,6 +268,28 @@ TEST_F(Layouts, TheOpenTabComesBackWithItsRun)
     area()->goTo(QStringLiteral("report"));
     ASSERT_TRUE(open(folder / "sample"));
     EXPECT_EQ(area()->front(), QStringLiteral("sweep"));
+}
+
+TEST_F(Layouts, TheStepsLookedAtComeBackWithTheirRun)
+{
+    openSample();
+    TimelineView* view = window->panes().timeline->view();
+    const Interval all = view->steps();
+    const Interval part {all.low + 2, all.low + 6};
+    view->zoomTo(part, Gesture::fresh);
+    view->setCursor(std::round(part.low + 1));
+    window->close();
+    openSample();
+    view = window->panes().timeline->view();
+    EXPECT_EQ(view->steps(), part);
+    EXPECT_EQ(view->cursor(), std::round(part.low + 1));
+    std::filesystem::copy(folder / "sample", folder / "other", std::filesystem::copy_options::recursive);
+    ASSERT_TRUE(open(folder / "other"));
+    EXPECT_TRUE(view->showsAll()) << "another run has its own";
+    ASSERT_TRUE(open(folder / "sample"));
+    EXPECT_EQ(view->steps(), part);
+    window->actions().resetLayout->trigger();
+    EXPECT_TRUE(view->showsAll());
 }
 
 TEST_F(Layouts, F6GoesFromPaneToPaneInSight)

@@ -41,7 +41,7 @@
 #include "ui/report/reportpane.h"
 #include "ui/report/reportview.h"
 #include "ui/shared/partsscroll.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/mainwindow.h"

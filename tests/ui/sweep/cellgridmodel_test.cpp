@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 #include "ui/sweep/cellgridmodel.h"
 
 namespace nanscope {

@@ -195,6 +195,28 @@ TEST_F(PaneTest, PlotsShareTheirStepsAndKeepThemWhenJudgedAgain)
     EXPECT_EQ(pane.lossPlot()->traces().size(), 2U);
 }
 
+TEST_F(PaneTest, WhereTheStepsWereLookedAtComesBackAndHomeShowsAll)
+{
+    EXPECT_TRUE(pane.savePlace().isEmpty());
+    pane.view()->zoomTo({2, 6}, TimelineView::Gesture::fresh);
+    pane.view()->setCursor(4);
+    const QByteArray place = pane.savePlace();
+    pane.setRun(nullptr, nullptr);
+    pane.setNextPlace(place);
+    pane.setRun(run.get(), diagnosis.get());
+    EXPECT_EQ(pane.view()->steps(), (Interval {2, 6}));
+    EXPECT_EQ(pane.view()->cursor(), 4);
+    EXPECT_FALSE(pane.view()->canUndo());
+    pane.view()->showAll();
+    EXPECT_TRUE(pane.view()->showsAll());
+
+    pane.setRun(nullptr, nullptr);
+    pane.setNextPlace(R"({"low": 900, "high": 950, "cursor": 920})");
+    pane.setRun(run.get(), diagnosis.get());
+    EXPECT_TRUE(pane.view()->showsAll()) << "the run has no such steps";
+    EXPECT_EQ(pane.view()->cursor(), std::nullopt);
+}
+
 TEST_F(PaneTest, AnySeriesOfTheRunCanBeChosen)
 {
     EXPECT_EQ(pane.visibleCharts().size(), 1U) << "of loss and grad_norm the log has one";

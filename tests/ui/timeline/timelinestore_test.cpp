@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include <QFile>
+#include <QFileDialog>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -53,6 +55,14 @@ Series longSeries(const char* name, int rank, int count)
     return series;
 }
 
+/// A pane that is seen, so that its charts get their width as those of a window do.
+void showAt(TimelinePane& pane, QSize size)
+{
+    pane.resize(size);
+    pane.show();
+    ASSERT_TRUE(QTest::qWaitForWindowExposed(&pane));
+}
+
 class StoreTest : public testing::Test
 {
 protected:
@@ -62,13 +72,17 @@ protected:
         auto session = session::Session::open(path, session::OpenMode::create);
         for (const int rank : {0, 1}) {
             const Series loss = longSeries("loss", rank, rank == 0 ? long_ : 5000);
-            EXPECT_TRUE(session->addLog(loss.source, "jsonl", {}, {{loss, longSeries("lr", rank, 50)}, {}}));
+            std::vector<Series> all {loss, longSeries("lr", rank, 50)};
+            if (rank == 0) {
+                all.push_back(longSeries("grad_norm", rank, long_));
+            }
+            EXPECT_TRUE(session->addLog(loss.source, "jsonl", {}, {all, {}}));
         }
         run = *session->summary();
         for (const Series& series : run.series) {
             ids.push_back(series.id);
         }
-        const auto isLong = [](const Series& series) { return series.pointCount > 100'000; };
+        const auto isLong = [](const Series& series) { return series.name == "loss" && series.pointCount > 100'000; };
         part = static_cast<std::size_t>(std::ranges::find_if(run.series, isLong) - run.series.begin());
     }
 
@@ -245,6 +259,86 @@ TEST_F(StoreTest, TheCursorFindsExactValuesAndNextSamplesFromAfar)
     ASSERT_TRUE(QTest::qWaitFor([&] { return pane.settled(); }, waitMs));
     EXPECT_EQ(pane.view()->cursor(), 123'457);
     EXPECT_TRUE(pane.lossPlot()->readout().startsWith(QStringLiteral("step 123457 · ")));
+}
+
+TEST_F(StoreTest, WhatIsInSightIsCountedExactly)
+{
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
+    const RunData whole = *session->load();
+    MemoryStore memory(whole);
+    SessionStore stored(path, ids);
+    for (const Interval focus : {Interval {1234.5, 14'024.5}, Interval {100'001, 100'998}, Interval {-3, 77'777}}) {
+        const auto expected =
+            static_cast<std::int64_t>(std::floor(focus.high) - std::max(0.0, std::ceil(focus.low)) + 1);
+        for (TimelineStore* store : std::initializer_list<TimelineStore*> {&memory, &stored}) {
+            const SampleCounts counts = countSamples(*store->line({&part, 1}, focus, 300), focus, 300);
+            EXPECT_EQ(counts.all, expected) << focus.low;
+            EXPECT_TRUE(counts.exact);
+        }
+    }
+    const Interval elsewhere {50'000.5, 60'000};
+    const SampleCounts counts = countSamples(*stored.line({&part, 1}, {100'000, 100'300}, 300), elsewhere, 300);
+    EXPECT_FALSE(counts.exact) << "chunks reach out of the steps that were not read for";
+    EXPECT_TRUE(samplesNote(counts).contains(QStringLiteral(" of about "))) << samplesNote(counts).toStdString();
+}
+
+TEST_F(StoreTest, AChartThatBecomesWiderAsksForWhatFitsIt)
+{
+    TimelinePane pane;
+    showAt(pane, {960, 300});
+    pane.setRun(&run, nullptr, path);
+    const auto isFine = [&](int least) {
+        const auto charts = {pane.lossPlot(), pane.gradNormPlot()};
+        return pane.settled() && std::ranges::all_of(charts, [least](const TimelinePlot* plot) {
+            return plot->columns() >= least && plot->counts().drawn > 3 * plot->columns();
+        });
+    };
+    EXPECT_TRUE(QTest::qWaitFor([&] { return isFine(200); }, waitMs))
+        << "a chart that came to the other: " << pane.gradNormPlot()->counts().drawn << " on "
+        << pane.gradNormPlot()->columns();
+    pane.resize(3000, 300);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return isFine(1000); }, waitMs))
+        << pane.lossPlot()->counts().drawn << " on " << pane.lossPlot()->columns();
+}
+
+TEST_F(StoreTest, AChartThatIsShownAgainHasTheExactValueAtTheCursor)
+{
+    TimelinePane pane;
+    showAt(pane, {960, 300});
+    pane.setRun(&run, nullptr, path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return pane.settled(); }, waitMs));
+    pane.view()->zoomTo({50'000, 70'000}, TimelineView::Gesture::fresh);
+    pane.view()->setCursor(58'035);
+    const auto isExact = [&] {
+        return pane.settled() && pane.gradNormPlot()->readout().startsWith(QStringLiteral("step 58035 · "));
+    };
+    ASSERT_TRUE(QTest::qWaitFor(isExact, waitMs));
+    pane.showSeries({"loss"});
+    ASSERT_TRUE(QTest::qWaitFor([&] { return pane.settled(); }, waitMs));
+    pane.showSeries({"loss", "grad_norm"});
+    EXPECT_TRUE(QTest::qWaitFor(isExact, waitMs)) << pane.gradNormPlot()->readout().toStdString();
+}
+
+TEST_F(StoreTest, EveryValueInSightIsSaved)
+{
+    const QString csv = QString::fromStdString((path.parent_path() / "values.csv").string());
+    TimelinePane pane;
+    showAt(pane, {960, 300});
+    pane.setRun(&run, nullptr, path);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return pane.settled() && pane.lossPlot()->counts().all > 0; }, waitMs));
+    Q_EMIT pane.chart("loss")->rowsWanted(RowsUse::file);
+    auto* dialog = pane.findChild<QFileDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    Q_EMIT dialog->fileSelected(csv);
+    pane.setRun(nullptr, nullptr);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return QFile::exists(csv); }, waitMs));
+    QFile file(csv);
+    ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+    const QByteArray text = file.readAll();
+    EXPECT_EQ(text.count('\n'), 1 + long_ + 5000);
+    EXPECT_TRUE(text.contains("\n41700,rank 0,nan,nan,rank0.log:83401\n"));
+    EXPECT_TRUE(text.contains("\n199999,rank 0,"));
+    dialog->close();
 }
 
 TEST_F(StoreTest, AGrowingSessionKeepsTheStepsLookedAt)

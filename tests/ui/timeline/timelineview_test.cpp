@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <memory>
 
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolTip>
 #include <QWheelEvent>
 
 #include <gtest/gtest.h>
@@ -124,6 +126,20 @@ TEST_F(LinkedPlots, ShiftDragZoomsToTheBox)
     mouse(plot, QEvent::MouseButtonRelease, {plot.pixelOfStep(5), 130}, Qt::ShiftModifier);
     EXPECT_NEAR(view.steps().low, 2, 1e-6);
     EXPECT_NEAR(view.steps().high, 5, 1e-6);
+}
+
+TEST_F(LinkedPlots, TheTipTellsWhatADragDoesWhereAllIsShownAndElse)
+{
+    for (const bool all : {true, false}) {
+        if (!all) {
+            view.zoomTo({2, 6}, Gesture::fresh);
+        }
+        QHelpEvent event(QEvent::ToolTip, {300, 100}, plot.mapToGlobal(QPoint(300, 100)));
+        QCoreApplication::sendEvent(&canvasOf(plot), &event);
+        EXPECT_TRUE(QToolTip::text().contains(
+            QStringLiteral("drag: zoom to a box while all is shown, else move; Shift+drag: zoom to a box")))
+            << QToolTip::text().toStdString();
+    }
 }
 
 TEST_F(LinkedPlots, WheelZoomsAtTheMouseAndOverTheValuesThem)

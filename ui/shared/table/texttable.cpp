@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/shared/texttable.h"
+#include "ui/shared/table/texttable.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
-#include "ui/shared/roles.h"
+#include "ui/shared/table/roles.h"
 
 namespace nanscope {
 
@@ -71,6 +71,35 @@ QString keyOf(const QString& column)
     return column.isEmpty() ? QStringLiteral("name") : column.toLower().replace(QLatin1Char(' '), QLatin1Char('_'));
 }
 
+QString quotedCell(QString cell)
+{
+    const bool needed = std::ranges::any_of(cell, [](QChar c) { return QStringLiteral(",\"\r\n").contains(c); });
+    return needed ? QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"') : cell;
+}
+
+QJsonObject objectOf(const QStringList& columns, const QStringList& row)
+{
+    QJsonObject object;
+    for (qsizetype i = 0; i < std::min(row.size(), columns.size()); ++i) {
+        object.insert(keyOf(columns[i]), asValue(row[i]));
+    }
+    return object;
+}
+
+QString linesOf(const QJsonArray& array)
+{
+    return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Indented));
+}
+
+QString textOf(const TextTable& table, QString (*line)(const QStringList&))
+{
+    QString text = line(table.columns);
+    for (const QStringList& row : table.rows) {
+        text += line(row);
+    }
+    return text;
+}
+
 } // namespace
 
 TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows)
@@ -112,50 +141,43 @@ TextTable tableFromTsv(const QString& tsv)
     return table;
 }
 
+QString tsvLine(const QStringList& cells)
+{
+    QStringList clean;
+    std::ranges::transform(cells, std::back_inserter(clean), oneLine);
+    return clean.join(QLatin1Char('\t')) + QLatin1Char('\n');
+}
+
+QString csvLine(const QStringList& cells)
+{
+    QStringList safe;
+    std::ranges::transform(cells, std::back_inserter(safe), quotedCell);
+    return safe.join(QLatin1Char(',')) + QLatin1Char('\n');
+}
+
+QString jsonObject(const QStringList& columns, const QStringList& row)
+{
+    // Between the lines that begin and end the array.
+    return linesOf(QJsonArray {objectOf(columns, row)}).sliced(2).chopped(3);
+}
+
 QString asTsv(const TextTable& table)
 {
-    const auto line = [](const QStringList& cells) {
-        QStringList clean;
-        std::ranges::transform(cells, std::back_inserter(clean), oneLine);
-        return QString(clean.join(QLatin1Char('\t')) + QLatin1Char('\n'));
-    };
-    QString text = line(table.columns);
-    for (const QStringList& row : table.rows) {
-        text += line(row);
-    }
-    return text;
+    return textOf(table, tsvLine);
 }
 
 QString asCsv(const TextTable& table)
 {
-    const auto quoted = [](QString cell) {
-        const bool needed = std::ranges::any_of(cell, [](QChar c) { return QStringLiteral(",\"\r\n").contains(c); });
-        return needed ? QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"')
-                      : cell;
-    };
-    const auto line = [&](const QStringList& cells) {
-        QStringList safe;
-        std::ranges::transform(cells, std::back_inserter(safe), quoted);
-        return QString(safe.join(QLatin1Char(',')) + QLatin1Char('\n'));
-    };
-    QString text = line(table.columns);
-    for (const QStringList& row : table.rows) {
-        text += line(row);
-    }
-    return text;
+    return textOf(table, csvLine);
 }
 
 QString asJson(const TextTable& table)
 {
     QJsonArray array;
     for (const QStringList& row : table.rows) {
-        QJsonObject object;
-        for (qsizetype i = 0; i < std::min(row.size(), table.columns.size()); ++i) {
-            object.insert(keyOf(table.columns[i]), asValue(row[i]));
-        }
-        array.append(object);
+        array.append(objectOf(table.columns, row));
     }
-    return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Indented));
+    return linesOf(array);
 }
 
 } // namespace nanscope

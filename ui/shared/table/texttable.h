@@ -25,6 +25,12 @@ TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows)
 /// Tab-separated lines, the first of them headings.
 TextTable tableFromTsv(const QString& tsv);
 
+/// One line of the forms below.
+QString tsvLine(const QStringList& cells);
+QString csvLine(const QStringList& cells);
+/// One object of the array below, as it stands there.
+QString jsonObject(const QStringList& columns, const QStringList& row);
+
 /// A line of headings, then one per row; tabs and line breaks within a cell become spaces.
 QString asTsv(const TextTable& table);
 
