@@ -524,14 +524,30 @@ void HeatMap::drawBox(QPainter& painter) const
         Qt::TopLeftCorner);
 }
 
-void HeatMap::drawHint(QPainter& painter) const
+/// From the lowest on: in a narrow map the way back has a line of its own, in a small one it would take too much.
+QStringList HeatMap::partLines() const
 {
     const QString part = partInSight();
-    if (!part.isEmpty()) {
-        drawLabel(painter, tr("%1 · Ctrl+0 shows all").arg(part), Qt::BottomLeftCorner);
+    if (part.isEmpty()) {
+        return {};
     }
-    if (!m_hint.isEmpty()) {
-        drawLabel(painter, m_hint, Qt::BottomLeftCorner, part.isEmpty() ? 0 : 1);
+    const QFontMetrics metrics(font());
+    const QString back = tr("Ctrl+0 shows all");
+    const QString both = QStringLiteral("%1 · %2").arg(part, back);
+    if (metrics.horizontalAdvance(both) <= width() - grid(4)) {
+        return {both};
+    }
+    constexpr int largestShare = 8;
+    return metrics.height() * largestShare <= height() ? QStringList {back, part} : QStringList {part};
+}
+
+void HeatMap::drawHint(QPainter& painter) const
+{
+    int line = 0;
+    for (const QString& text : partLines() + QStringList {m_hint}) {
+        if (!text.isEmpty()) {
+            drawLabel(painter, text, Qt::BottomLeftCorner, line++);
+        }
     }
 }
 

@@ -133,6 +133,7 @@ private:
     void drawFirst(QPainter& painter) const;
     void drawCursor(QPainter& painter) const;
     void drawBox(QPainter& painter) const;
+    QStringList partLines() const;
     void drawHint(QPainter& painter) const;
     void drawLabel(QPainter& painter, const QString& label, Qt::Corner corner, int linesBelow = 0) const;
     void updateAccessibleText();
