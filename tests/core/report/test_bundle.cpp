@@ -189,8 +189,7 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
     const auto files = zipOf(options);
     for (const auto* name : {"report.md", "report.html"}) {
         const auto& text = files.at(name);
-        EXPECT_THAT(
-            text, HasSubstr("exit status is 0 if the fault is reproduced, 1 if not, 2 if it cannot run"))
+        EXPECT_THAT(text, HasSubstr("exit status is 0 if the fault is reproduced, 1 if not, 2 if it cannot run"))
             << name;
         EXPECT_THAT(text, HasSubstr("Expected is 0. A variant ends like the dump.")) << name;
         EXPECT_THAT(text, HasSubstr("With torch alone")) << name;
