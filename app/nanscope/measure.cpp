@@ -374,7 +374,7 @@ Result<int> Measure::runAsRank(Terminal& terminal)
         return exitDone;
     }
     m_target.device = rank->device();
-    const auto done = measuredBy(*rank, terminal);
+    auto done = measuredBy(*rank, terminal);
     if (!done && done.error().kind != ErrorKind::cancelled) {
         rank->failed(done.error());
     }
