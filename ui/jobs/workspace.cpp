@@ -419,25 +419,25 @@ void Workspace::setRan(const QStringList& ran)
 
 void Workspace::judgeAgain()
 {
-    judgeAfter({});
+    judge(false);
 }
 
 void Workspace::judgeRest()
 {
-    judgeAfter(m_loaded.diagnosis);
+    judge(true);
 }
 
-void Workspace::judgeAfter(std::shared_ptr<const Diagnosis> stopped)
+void Workspace::judge(bool goesOn)
 {
     m_judging = true;
     m_judgedBy = m_loaded.choices;
-    const bool begun = m_loaded.diagnosis && !m_loaded.diagnosis->stopped.empty();
-    if (begun) {
-        m_loaded.triage = std::make_shared<const Diagnosis>(diagnose::judgedOn(*m_loaded.diagnosis, *m_loaded.run));
-        m_loaded.diagnosis.reset();
+    std::shared_ptr<const Diagnosis> stopped;
+    if (m_loaded.diagnosis && !m_loaded.diagnosis->stopped.empty()) {
+        stopped = std::exchange(m_loaded.diagnosis, nullptr);
+        m_loaded.triage = std::make_shared<const Diagnosis>(diagnose::judgedOn(*stopped, *m_loaded.run));
     }
-    m_loader.judge(m_loaded, begun ? std::move(stopped) : nullptr);
-    if (begun) {
+    m_loader.judge(m_loaded, goesOn ? stopped : nullptr);
+    if (stopped) {
         Q_EMIT verdictsArrived(true);
     }
     Q_EMIT stateChanged();

@@ -216,7 +216,8 @@ private:
     void onLoaded(const LoadedRun& run, bool judging);
     void onArrived(const std::vector<CaptureVerdict>& verdicts);
     void onJudged(std::shared_ptr<const Diagnosis> diagnosis);
-    void judgeAfter(std::shared_ptr<const Diagnosis> stopped);
+    /// `goesOn`: what a judging that was stopped had replayed stays as it is.
+    void judge(bool goesOn);
     void onFolderChanged();
     void follow();
     void reportRejections();

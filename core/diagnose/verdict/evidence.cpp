@@ -463,8 +463,8 @@ void addDamage(CaptureVerdict& v)
             ? std::string("a rectangle")
             : fmt::format("one aligned tile of {} × {}{}", d.rowEnd - d.rowBegin, d.colEnd - d.colBegin,
                 atEdge ? " at the edge (perhaps of a larger tile, cut there)" : "");
-        v.speaksFor.push_back({fmt::format("the damage is {}: a fault inside the iteration would have spread, so "
-                                           "the last write or code after it made it",
+        v.speaksFor.push_back({fmt::format("the damage is {}, as the last write or code after it may leave it; most "
+                                           "faults inside the iteration would have spread",
                                    what),
             "output"});
     } else if (d.shape == DamageShape::wholeElement) {
@@ -510,10 +510,9 @@ void addInput(CaptureVerdict& v, RuleId first)
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
     auto& lines = accuses(v) ? v.speaksFor : v.notTestable;
-    lines.push_back(
-        {fmt::format("the dumped input is finite (absmax {:.4g}): nothing before this call had gone bad in it",
-             v.facts.inputAbsmax),
-            "input"});
+    lines.push_back({fmt::format("the dumped input is finite (absmax {:.4g}): no NaN and no Inf came in with it",
+                         v.facts.inputAbsmax),
+        "input"});
 }
 
 void addUntestable(CaptureVerdict& v)

@@ -125,10 +125,10 @@ std::string slackText(double percent)
 {
     constexpr double most = 1000; // of an input that its epsilon outweighs
     if (percent > most) {
-        return "the input may grow more than tenfold before it diverges";
+        return "the input may grow more than tenfold before the iteration diverges";
     }
     return percent < 0 ? fmt::format("the input is {:.1f} % past divergence", -percent)
-                       : fmt::format("the input may grow {:.1f} % before it diverges", percent);
+                       : fmt::format("the input may grow {:.1f} % before the iteration diverges", percent);
 }
 
 } // namespace

@@ -107,8 +107,8 @@ TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;
-    EXPECT_THAT(
-        joined(t.judged().speaksFor), HasSubstr("8 of 8 replays finite, the input may grow 5.1 % before it diverges"));
+    EXPECT_THAT(joined(t.judged().speaksFor),
+        HasSubstr("8 of 8 replays finite, the input may grow 5.1 % before the iteration diverges"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
     t.facts.members[0].absmaxQ = 8500;
     t.facts.damage.shape = DamageShape::wholeElement;
@@ -133,7 +133,7 @@ TEST(Evidence, AlignedTilesAreToldFromOtherRectangles)
     EXPECT_THAT(joined(t.judged().speaksFor),
         HasSubstr("one aligned tile of 16 × 32 at the edge (perhaps of a larger tile, cut there)"));
     t.rectangle(16, 32, 32, 64);
-    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16 × 32: a fault inside the iteration"));
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("one aligned tile of 16 × 32, as the last write"));
     // Starts off its own grid.
     t.rectangle(8, 24, 32, 64);
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("the damage is a rectangle"));
