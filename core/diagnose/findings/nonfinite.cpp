@@ -71,13 +71,24 @@ const Origin* originOf(std::string_view op)
     return found == origins.end() ? nullptr : found;
 }
 
+/// For where the cause is an operation before the optimizer, and not what the optimizer casts.
+CardOutcome withOperationAdvice(CardOutcome outcome)
+{
+    outcome.advice = {
+        "F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and "
+        "the divisor",
+        "clamp before the operation, not after it: the gradient at the edge is the problem"};
+    return outcome;
+}
+
 CardOutcome opOutcome(const Event& event)
 {
     const auto& op = event.facts.operation;
     const auto* origin = originOf(op);
     const auto words = origin == nullptr ? std::string() : fmt::format(": {}", origin->words);
-    return at(fired(origin == nullptr || origin->passesOn ? Confidence::low : Confidence::medium,
-                  fmt::format("the first operation a checker names is {}{}", op, words), {evidenceOf(event)}),
+    const auto sure = origin == nullptr || origin->passesOn ? Confidence::low : Confidence::medium;
+    return at(withOperationAdvice(fired(
+                  sure, fmt::format("the first operation a checker names is {}{}", op, words), {evidenceOf(event)})),
         event.step, event.rank);
 }
 
@@ -126,9 +137,11 @@ std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const 
         return at(std::move(outcome), step, verdict.rank);
     }
     const auto words = verdict.role == Role::upstream ? classesSay(total) : std::string();
-    return words.empty()
-        ? std::nullopt
-        : std::optional(at(fired(Confidence::low, words, {evidenceOf(*capture, "input")}), step, verdict.rank));
+    if (words.empty()) {
+        return std::nullopt;
+    }
+    auto outcome = withOperationAdvice(fired(Confidence::low, words, {evidenceOf(*capture, "input")}));
+    return at(std::move(outcome), step, verdict.rank);
 }
 
 std::string_view instrumentOf(const Event& event)
@@ -141,10 +154,8 @@ std::string_view instrumentOf(const Event& event)
 /// What an instrument saw first, among the calls, kernels or modules that it looks at.
 CardOutcome siteOutcome(const Event& event)
 {
-    return at(fired(Confidence::medium,
-                  fmt::format("{} saw the first bad value in {}", instrumentOf(event), event.facts.site),
-                  {evidenceOf(event)}),
-        event.step, event.rank);
+    const auto words = fmt::format("{} saw the first bad value in {}", instrumentOf(event), event.facts.site);
+    return at(withOperationAdvice(fired(Confidence::medium, words, {evidenceOf(event)})), event.step, event.rank);
 }
 
 bool namesSite(const Event& event)
@@ -217,9 +228,8 @@ std::vector<Card> birthCards()
         {"P8", "Origin of the first bad value", "info",
             "an operation, kernel, product or module named by a checker; a captured input over 65,504 (fp16); "
             "infinities without NaN",
-            {"F.cross_entropy and F.log_softmax instead of log(softmax(x)); an epsilon inside of log, sqrt and the "
-             "divisor",
-                "clamp before the operation, not after it: the gradient at the edge is the problem"},
+            {"check for non-finite values right before and right after it: it is the origin where only the second "
+             "check finds some"},
             birthOperation},
         {"P9", "Operation named by anomaly mode", "info",
             "\"Function '..Backward0' returned nan values\" (PyTorch, autograd anomaly mode)",
