@@ -125,6 +125,7 @@ CaptureVerdict wordsOf(const DamagePattern& damage, const diagnose::CandidateOri
     CaptureVerdict verdict;
     verdict.facts.damage = damage;
     verdict.originsTried = ends.tried;
+    verdict.originVariants = ends.variants;
     for (const auto& ending : ends.places) {
         verdict.origins.push_back(ending.place);
     }
@@ -199,7 +200,7 @@ Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const dia
     return {{"schema", "nanscope.spread/1"}, {"capture", capture.file}, {"batch", damage.batch},
         {"damage", patternJson(damage)},
         {"ends_like",
-            {{"tried", ends.tried}, {"places", std::move(places)}, {"text", originsText(wordsOf(damage, ends))}}}};
+            {{"tried", ends.tried}, {"variants", ends.variants}, {"places", std::move(places)}, {"text", originsText(wordsOf(damage, ends))}}}};
 }
 
 class Spread : public Command

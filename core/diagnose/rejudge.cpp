@@ -249,6 +249,7 @@ Result<CaptureVerdict> rejudge(
     if (!again.facts.ran.empty()) {
         again.origins.clear();
         again.originsTried = 0;
+        again.originVariants = 0;
         keepOrigins(again, judged, catalogue);
     }
     return again;

@@ -341,6 +341,7 @@ void fields(Visit& visit, Of<CaptureVerdict> auto& verdict)
     visit("facts", verdict.facts);
     visit.group("ends_like", verdict.originsTried > 0, [&](auto& inner) {
         inner("tried", verdict.originsTried);
+        inner("variants", verdict.originVariants);
         inner("places", verdict.origins);
         inner.shown("text", [&] { return Json(originsText(verdict)); });
     });

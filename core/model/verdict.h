@@ -124,6 +124,7 @@ struct CaptureVerdict
     std::vector<std::string> layerCandidates {}; ///< parameters it may be, the likeliest first
     std::vector<SpreadPlace> origins {}; ///< a tile gone bad there ends with exactly this pattern
     int originsTried = 0; ///< places tried, 0 where none were
+    int originVariants = 0; ///< whose places these are; 0 also in sessions of before
     std::string unread {}; ///< one sentence: why its file could not be judged; empty where it was
 };
 

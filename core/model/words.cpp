@@ -241,14 +241,13 @@ std::string originsText(const CaptureVerdict& verdict)
     }
     const auto what = lead(verdict.facts.damage);
     const auto count = std::ssize(places);
-    const auto tried =
-        fmt::format("{} of {} simulated", places.empty() ? "none" : std::to_string(count), verdict.originsTried);
+    const auto tried = fmt::format("{} of {} simulated bad tiles{}", places.empty() ? "none" : std::to_string(count),
+        verdict.originsTried, verdict.originVariants > 1 ? fmt::format(" in {} variants", verdict.originVariants) : "");
     if (places.empty()) {
-        return fmt::format(
-            "{}: {} bad tiles ends like this: code after the iteration, or more than one fault", what, tried);
+        return fmt::format("{}: {} ends like this: code after the iteration, or more than one fault", what, tried);
     }
     if (verdict.facts.damage.shape == DamageShape::wholeElement) {
-        return fmt::format("{}: {} bad tiles end like this; {}", what, tried,
+        return fmt::format("{}: {} end like this; {}", what, tried,
             count < verdict.originsTried ? "only faults in the last steps can be ruled out" : "none can be ruled out");
     }
     const bool last = onlyLastWrite(places);

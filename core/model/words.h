@@ -50,7 +50,7 @@ std::optional<double> slackPercent(const Cell& cell);
 std::string placesText(std::span<const SpreadPlace> places);
 
 /// Which places of the iteration the picture leaves open, as one clause: "Rows: a bad tile in q of
-/// steps 3-5 ends like this (3 of 17 simulated)". Empty where none were tried.
+/// steps 3-5 ends like this (3 of 17 simulated bad tiles)". Empty where none were tried.
 std::string originsText(const CaptureVerdict& verdict);
 
 } // namespace nanscope

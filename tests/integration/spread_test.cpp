@@ -74,7 +74,7 @@ TEST_F(Spread, ListsThePlacesThatEndLikeTheDump)
     EXPECT_EQ(place["iteration"], 5);
     // The line it tells to run ends like the dump indeed.
     const auto text = run({"spread", m_capture, "--like-dump", "--variant", "gns-gram"});
-    EXPECT_THAT(text.out, HasSubstr("or code after the iteration (1 of 17 simulated)."));
+    EXPECT_THAT(text.out, HasSubstr("or code after the iteration (1 of 17 simulated bad tiles)."));
     const auto& tile = place["tile"];
     const auto film =
         run(plant("update", "5", tile[0].dump() + "," + tile[1].dump() + "," + tile[2].dump() + "," + tile[3].dump()));

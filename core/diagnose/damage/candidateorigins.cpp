@@ -134,6 +134,7 @@ public:
             }
         }
         m_found.tried += static_cast<int>(places.size());
+        ++m_found.variants;
     }
 
     CandidateOrigins found() { return std::move(m_found); }
@@ -238,6 +239,7 @@ void fillOrigins(CaptureVerdict& verdict, const tensorfile::CaptureFile& capture
     verdict.origins.clear();
     std::ranges::transform(found->places, std::back_inserter(verdict.origins), &CandidateOrigin::place);
     verdict.originsTried = found->tried;
+    verdict.originVariants = found->variants;
 }
 
 void keepOrigins(CaptureVerdict& verdict, const CaptureVerdict& judged, const replay::Catalogue& catalogue)
@@ -248,6 +250,7 @@ void keepOrigins(CaptureVerdict& verdict, const CaptureVerdict& judged, const re
     for (const auto* variant : named(verdict.variant.names, catalogue)) {
         const auto program = replay::compileProgram(*variant, {1, judged.facts.rows, judged.facts.cols}, {});
         verdict.originsTried += program ? static_cast<int>(replay::placesIn(*program).size()) : 0;
+        verdict.originVariants += program ? 1 : 0;
         std::ranges::copy_if(judged.origins, std::back_inserter(verdict.origins),
             [&](const SpreadPlace& place) { return place.variant == variant->name; });
     }

@@ -38,6 +38,7 @@ struct CandidateOrigins
 {
     std::vector<CandidateOrigin> places;
     int tried = 0;
+    int variants = 0; ///< whose places were tried
 };
 CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants);
 

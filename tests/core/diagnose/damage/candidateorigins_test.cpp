@@ -150,9 +150,11 @@ TEST_F(EndsLikeDump, ARectangleIsTheLastWriteAlone)
     ASSERT_EQ(verdict.origins.size(), 1);
     EXPECT_EQ(verdict.origins[0], (SpreadPlace {"gns-gram", 5, OpName::update, false}));
     EXPECT_EQ(originsText(verdict),
-        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (1 of 17 simulated)");
+        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (1 of 17 simulated bad "
+        "tiles)");
     EXPECT_EQ(originsText(fill({"gns-gram", "gns-standard"})),
-        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (2 of 32 simulated)");
+        "Rectangle: a bad tile in the last write ends like this, or code after the iteration (2 of 32 simulated bad "
+        "tiles in 2 variants)");
 }
 
 TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
@@ -171,11 +173,12 @@ TEST_F(EndsLikeDump, AllNanExcludesOnlyTheLatePlaces)
 TEST_F(EndsLikeDump, WholeRowsAreTheLastProductsOfQ)
 {
     spoil({128, 0, 64, cols});
-    EXPECT_EQ(originsText(fill({"gns-gram"})), "Rows: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated)");
+    EXPECT_EQ(originsText(fill({"gns-gram"})),
+        "Rows: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated bad tiles)");
     EXPECT_EQ(originsText(fill({"deepspeed-gram"})),
-        "Rows: a bad tile in z of step 5, q of step 5 ends like this (2 of 17 simulated)");
+        "Rows: a bad tile in z of step 5, q of step 5 ends like this (2 of 17 simulated bad tiles)");
     EXPECT_EQ(originsText(fill({"keller-jordan"})),
-        "Rows: a bad tile in polynomial of step 5 ends like this (1 of 15 simulated)");
+        "Rows: a bad tile in polynomial of step 5 ends like this (1 of 15 simulated bad tiles)");
 }
 
 TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
@@ -183,7 +186,7 @@ TEST_F(EndsLikeDump, RowsDownToTheLastNeedAMirrorInZ)
     spoil({192, 0, rows - 192, cols});
     const auto verdict = fill({"gns-gram"});
     EXPECT_EQ(originsText(verdict),
-        "Rows: a bad tile in z of step 5 (mirrored), q of steps 3-5 ends like this (4 of 17 simulated)");
+        "Rows: a bad tile in z of step 5 (mirrored), q of steps 3-5 ends like this (4 of 17 simulated bad tiles)");
     for (const auto& place : verdict.origins) {
         EXPECT_EQ(place.mirrored, place.op == OpName::z);
     }
@@ -194,7 +197,8 @@ TEST_F(EndsLikeDump, ATallMatrixIsMappedBack)
     spoil({128, 0, 64, cols});
     const auto verdict = fill({"gns-gram"}, true);
     EXPECT_EQ(verdict.facts.damage.shape, DamageShape::columns);
-    EXPECT_EQ(originsText(verdict), "Columns: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated)");
+    EXPECT_EQ(
+        originsText(verdict), "Columns: a bad tile in q of steps 3-5 ends like this (3 of 17 simulated bad tiles)");
     // Whole rows of a tall matrix are no end of one tile.
     output.assign(output.size(), 0.5);
     spoil({0, 64, rows, 64});
@@ -271,8 +275,8 @@ TEST(PlacesText, TheLastWriteIsThatOfEachVariant)
     verdict.originsTried = 41;
     EXPECT_THAT(originsText(verdict), StartsWith("Rectangle: a bad tile in the last write ends like this"));
     verdict.origins.push_back({"b", 7, OpName::update, false});
-    EXPECT_EQ(
-        originsText(verdict), "Rectangle: a bad tile in update of steps 5 and 7-8 ends like this (3 of 41 simulated)");
+    EXPECT_EQ(originsText(verdict),
+        "Rectangle: a bad tile in update of steps 5 and 7-8 ends like this (3 of 41 simulated bad tiles)");
 }
 
 TEST(PlacesText, JoinsStepsAndKeepsMirrorsApart)
