@@ -16,8 +16,8 @@ namespace nanscope {
 namespace {
 
 constexpr double eventRow = 1;
-constexpr double nonFiniteRow = 0;
-constexpr int laneHeight = 36;
+constexpr int rowHeight = 18;
+constexpr int widestName = 84; ///< the curves below have that much less room
 constexpr double stretchHeight = 4; ///< half a mark's: where it begins and ends a mark stands out
 
 QCPScatterStyle barMark(const QColor& color)
@@ -55,9 +55,10 @@ QCPItemStraightLine* addVertical(QCustomPlot* plot, QCPAxisRect* rect)
     return line;
 }
 
-void setMarksOf(QCPGraph* graph, const QVector<double>& positions, double row)
+/// Events are above the first of them.
+double placeOfRow(std::size_t row)
 {
-    graph->setData(positions, QVector<double>(positions.size(), row));
+    return eventRow - 1 - static_cast<double>(row);
 }
 
 } // namespace
@@ -71,23 +72,17 @@ TimelineLane::TimelineLane(QCustomPlot* plot)
     plot->plotLayout()->insertRow(0);
     plot->plotLayout()->addElement(0, 0, m_rect);
     plot->plotLayout()->setRowSpacing(0);
-    m_rect->setMinimumSize(0, laneHeight);
-    m_rect->setMaximumSize(QWIDGETSIZE_MAX, laneHeight);
     m_rect->setMinimumMargins({0, 0, 0, 0});
     auto* margins = new QCPMarginGroup(plot);
     m_rect->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
     below->setMarginGroup(QCP::msLeft | QCP::msRight, margins);
     m_rect->axis(QCPAxis::atBottom)->setTicks(false);
     m_rect->axis(QCPAxis::atBottom)->setTickLabels(false);
-    m_rect->axis(QCPAxis::atLeft)->setRange(-0.75, 1.75);
-    const QSharedPointer<QCPAxisTickerText> names(new QCPAxisTickerText);
-    names->addTick(eventRow, tr("events"));
-    names->addTick(nonFiniteRow, tr("NaN ±Inf"));
-    m_rect->axis(QCPAxis::atLeft)->setTicker(names);
     m_rect->axis(QCPAxis::atLeft)->setTickLength(0);
+    nameRows();
     for (std::size_t i = 0; i < m_events.size(); ++i) {
-        m_stretches[i] = addMarks(plot, m_rect);
-        m_stretches[i]->setLineStyle(QCPGraph::lsLine);
+        // A graph would sort by steps, of whatever row.
+        m_stretches[i] = new QCPCurve(m_rect->axis(QCPAxis::atBottom), m_rect->axis(QCPAxis::atLeft));
         m_stretches[i]->setAntialiased(false);
         m_nonFinite[i] = addMarks(plot, m_rect);
         m_events[i] = addMarks(plot, m_rect);
@@ -129,14 +124,44 @@ void TimelineLane::placeStart()
     }
 }
 
+void TimelineLane::setRows(const QStringList& names)
+{
+    if (names != m_rows) {
+        m_rows = names;
+        nameRows();
+    }
+}
+
+void TimelineLane::nameRows()
+{
+    const std::size_t rows = std::max<std::size_t>(1, static_cast<std::size_t>(m_rows.size()));
+    QCPAxis* axis = m_rect->axis(QCPAxis::atLeft);
+    const QFontMetrics metrics(axis->tickLabelFont());
+    const QSharedPointer<QCPAxisTickerText> names(new QCPAxisTickerText);
+    names->addTick(eventRow, tr("events"));
+    for (std::size_t i = 0; i < rows; ++i) {
+        names->addTick(placeOfRow(i),
+            m_rows.isEmpty() ? tr("NaN ±Inf")
+                             : metrics.elidedText(m_rows[static_cast<qsizetype>(i)], Qt::ElideMiddle, widestName));
+    }
+    axis->setTicker(names);
+    axis->setRange(placeOfRow(rows) + 0.25, eventRow + 0.75);
+    const int height = rowHeight * static_cast<int>(1 + rows);
+    m_rect->setMinimumSize(0, height);
+    m_rect->setMaximumSize(QWIDGETSIZE_MAX, height);
+}
+
 void TimelineLane::setMarks(std::span<const NonFiniteMark> marks)
 {
     std::array<QVector<double>, 3> positions;
+    std::array<QVector<double>, 3> rows;
     for (const NonFiniteMark& mark : marks) {
-        positions[static_cast<std::size_t>(mark.state) - static_cast<std::size_t>(PointState::nan)] << mark.position;
+        const std::size_t which = static_cast<std::size_t>(mark.state) - static_cast<std::size_t>(PointState::nan);
+        positions[which] << mark.position;
+        rows[which] << placeOfRow(mark.row);
     }
     for (std::size_t i = 0; i < positions.size(); ++i) {
-        setMarksOf(m_nonFinite[i], positions[i], nonFiniteRow);
+        m_nonFinite[i]->setData(positions[i], rows[i]);
     }
 }
 
@@ -146,16 +171,22 @@ void TimelineLane::setFirst(std::optional<double> step)
     placeStart();
 }
 
-void TimelineLane::setStretches(PointState state, std::span<const Interval> stretches)
+void TimelineLane::setStretches(PointState state, std::span<const std::vector<Interval>> rows)
 {
+    QVector<double> order;
     QVector<double> steps;
-    QVector<double> rows;
-    for (const Interval& stretch : stretches) {
-        steps << stretch.low << stretch.high << stretch.high;
-        rows << nonFiniteRow << nonFiniteRow << std::numeric_limits<double>::quiet_NaN();
+    QVector<double> places;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        for (const Interval& stretch : rows[row]) {
+            steps << stretch.low << stretch.high << stretch.high;
+            places << placeOfRow(row) << placeOfRow(row) << std::numeric_limits<double>::quiet_NaN();
+        }
+    }
+    for (qsizetype i = 0; i < steps.size(); ++i) {
+        order << static_cast<double>(i);
     }
     m_stretches[static_cast<std::size_t>(state) - static_cast<std::size_t>(PointState::nan)]->setData(
-        steps, rows, true);
+        order, steps, places, true);
 }
 
 void TimelineLane::setEvents(std::span<const TimelineEvent> events)
@@ -170,7 +201,7 @@ void TimelineLane::setEvents(std::span<const TimelineEvent> events)
     }
     placeStart();
     for (std::size_t i = 0; i < positions.size(); ++i) {
-        setMarksOf(m_events[i], positions[i], eventRow);
+        m_events[i]->setData(positions[i], QVector<double>(positions[i].size(), eventRow));
     }
 }
 

@@ -51,6 +51,7 @@ struct NonFiniteMark
     PointState state = PointState::nan;
     std::int64_t count = 0;
     bool exact = true; ///< false: somewhere in a chunk whose middle this is
+    std::size_t row = 0; ///< of the lane
 };
 
 std::vector<NonFiniteMark> nonFiniteMarks(std::span<const Bucket> buckets, Interval steps, int columns);

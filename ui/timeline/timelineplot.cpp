@@ -237,11 +237,50 @@ void TimelinePlot::redraw()
     m_lines.clear();
     m_band = {};
     drawsBand() ? redrawBand() : redrawLines();
-    m_marks.clear();
-    for (const TimelineTrace& trace : m_traces) {
-        std::ranges::copy(nonFiniteMarks(trace.buckets, stepRange(), std::max(columns() / laneColumnWidth, 8)),
-            std::back_inserter(m_marks));
+    redrawLane();
+    updateCounts();
+    m_plot->replot(QCustomPlot::rpQueuedReplot);
+    Q_EMIT redrawn();
+}
+
+/// A row each for a few lines, once one of them is not finite; many would leave the curves no room.
+std::vector<std::span<const TimelineTrace>> TimelinePlot::laneRows() const
+{
+    constexpr std::size_t most = 3;
+    const std::span<const TimelineTrace> all(m_traces);
+    std::vector<std::span<const TimelineTrace>> rows;
+    for (std::size_t begin = 0; begin < all.size();) {
+        std::size_t end = begin + 1;
+        while (end < all.size() && all[end].style == all[begin].style) {
+            ++end;
+        }
+        rows.push_back(all.subspan(begin, end - begin));
+        begin = end;
     }
+    const bool bad = std::ranges::any_of(all, [](const TimelineTrace& trace) {
+        return std::ranges::any_of(trace.buckets, [](const Bucket& bucket) { return nonFiniteCount(bucket) > 0; });
+    });
+    return bad && rows.size() > 1 && rows.size() <= most ? rows : std::vector {all};
+}
+
+void TimelinePlot::redrawLane()
+{
+    const auto rows = laneRows();
+    QStringList names;
+    m_marks.clear();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        for (const TimelineTrace& trace : rows[row]) {
+            for (NonFiniteMark mark :
+                nonFiniteMarks(trace.buckets, stepRange(), std::max(columns() / laneColumnWidth, 8))) {
+                mark.row = row;
+                m_marks.push_back(mark);
+            }
+        }
+        if (rows.size() > 1) {
+            names << rows[row].front().label;
+        }
+    }
+    m_lane->setRows(names);
     m_lane->setMarks(m_marks);
     // What is seen of a part begins where the part does.
     if (m_view->showsAll()) {
@@ -249,11 +288,11 @@ void TimelinePlot::redraw()
         m_lane->setFirst(first == m_marks.end() ? std::nullopt : std::optional(first->position));
     }
     for (const PointState state : {PointState::nan, PointState::posInf, PointState::negInf}) {
-        m_lane->setStretches(state, nonFiniteStretches(m_traces, stepRange(), state));
+        std::vector<std::vector<Interval>> stretches;
+        std::ranges::transform(rows, std::back_inserter(stretches),
+            [&](const auto& traces) { return nonFiniteStretches(traces, stepRange(), state); });
+        m_lane->setStretches(state, stretches);
     }
-    updateCounts();
-    m_plot->replot(QCustomPlot::rpQueuedReplot);
-    Q_EMIT redrawn();
 }
 
 void TimelinePlot::updateCounts()

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include <QPen>
@@ -129,6 +130,8 @@ private:
     QCPGraph* addGraph();
     void redraw();
     void fitColumns();
+    void redrawLane();
+    std::vector<std::span<const TimelineTrace>> laneRows() const;
     void redrawLines();
     void redrawBand();
     bool choosesLogarithm(std::optional<Interval> finite);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -204,6 +205,36 @@ TEST(TimelinePlot, Step417HasANanMark)
     EXPECT_TRUE(hasColour(image, x - 1, theme().nan) || hasColour(image, x, theme().nan)
         || hasColour(image, x + 1, theme().nan));
     EXPECT_FALSE(hasColour(image, x - 20, theme().nan));
+}
+
+TEST(TimelinePlot, ARowOfTheLaneSaysWhoseValueIsNotFinite)
+{
+    constexpr int row = 18; // pixels
+    const auto isBad = [](const QImage& image, double x, int which) {
+        for (int y = row * which; y < row * (which + 1); ++y) {
+            for (int dx = -1; dx <= 1; ++dx) {
+                if (image.pixel(qRound(x) + dx, y) == theme().nan.rgb()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    };
+    TimelinePlot plot;
+    plot.resize(600, 240);
+    plot.setTraces({trace(0, {1, 1, 1, nan, nan, nan, 1}), trace(1, {1, nan, nan, nan, 1, 1, 1})});
+    QImage image = plot.grab().toImage();
+    for (const auto& [step, first, second] : {std::tuple {1.0, false, true}, {2.5, false, true}, {3.0, true, true},
+             {4.5, true, false}, {6.0, false, false}}) {
+        EXPECT_EQ(isBad(image, plot.pixelOfStep(step), 1), first) << "rank 0, step " << step;
+        EXPECT_EQ(isBad(image, plot.pixelOfStep(step), 2), second) << "rank 1, step " << step;
+    }
+    plot.setTraces({trace(0, {1, 1, nan}), trace(1, {1, 1, 1}), trace(2, {1, 1, 1}), trace(3, {1, nan, 1})});
+    for (const NonFiniteMark& mark : plot.marks()) {
+        EXPECT_EQ(mark.row, 0U) << "four rows would leave the curves no room";
+    }
+    plot.setTraces({trace(0, {1, 1}), trace(1, {1, 1})});
+    EXPECT_EQ(plot.canvas()->axisRect(0)->minimumSize().height(), 2 * row) << "nothing to tell apart";
 }
 
 TEST(TimelinePlot, AxisIgnoresInfinityAndTheLaneShowsIt)
