@@ -3,12 +3,14 @@
 #include "ui/runcomparison/runcomparer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 #include <utility>
 
 #include "ui/jobs/readrun.h"
 #include "ui/shared/text.h"
+#include "ui/timeline/timelineseries.h"
 
 namespace nanscope {
 
@@ -32,6 +34,29 @@ Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
     return series;
 }
 
+/// At the steps where both are numbers; on a logarithmic axis a straight line is an exponential.
+Series differenceOf(const diagnose::SeriesComparison& one, const ComparedRuns& runs)
+{
+    Series series;
+    series.name = differenceName(one.name);
+    series.source = "|" + runs.nameA + " − " + runs.nameB + "|";
+    auto other = one.b.points.begin();
+    for (const Point& point : one.a.points) {
+        const std::int64_t step = point.step + runs.shift;
+        other = std::find_if(other, one.b.points.end(), [&](const Point& later) { return later.step >= step; });
+        const bool both = other != one.b.points.end() && other->step == step;
+        if (both && point.state == PointState::finite && other->state == PointState::finite) {
+            series.points.push_back({point.step, std::abs(point.value - other->value), PointState::finite, 0});
+        }
+    }
+    if (!series.points.empty()) {
+        series.pointCount = std::ssize(series.points);
+        series.firstStep = series.points.front().step;
+        series.lastStep = series.points.back().step;
+    }
+    return series;
+}
+
 /// With the folder around it, which tells two runs of one name apart.
 std::string longName(const RunData& run)
 {
@@ -47,6 +72,9 @@ std::set<std::string> drawRuns(ComparedRuns& runs)
         if (drawn.insert(one.name).second) {
             runs.both.series.push_back(seriesOf(one.a, 0, 0));
             runs.both.series.push_back(seriesOf(one.b, 1, runs.shift));
+            if (one.differing > 0) {
+                runs.both.series.push_back(differenceOf(one, runs));
+            }
         }
     }
     return drawn;
@@ -95,6 +123,11 @@ bool isCut(const RunData& run)
 }
 
 } // namespace
+
+std::string differenceName(std::string_view series)
+{
+    return RunComparer::tr("%1: difference").arg(seriesTitle(series)).toStdString();
+}
 
 std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData& b, std::int64_t shift)
 {

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include <QObject>
 #include <QThreadPool>
@@ -34,6 +36,9 @@ struct ComparedRuns
     RunData both;
     std::vector<DrawnRank> others; ///< ranks that go bad first and do not stand for their run
 };
+
+/// The curve of how far two runs are apart in a series; `both` has it where they are at all.
+std::string differenceName(std::string_view series);
 
 std::shared_ptr<const ComparedRuns> comparedRuns(const RunData& a, const RunData& b, std::int64_t shift);
 

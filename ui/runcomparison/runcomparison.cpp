@@ -296,11 +296,24 @@ void RunComparisonWindow::setRuns(std::shared_ptr<const ComparedRuns> runs)
             ? tr("%1 (only the newest points of each series were compared)").arg(headlineOf(*m_runs))
             : headlineOf(*m_runs));
     m_timeline->nameRanks(rankNames(*m_runs));
+    if (!before) {
+        showDifference();
+    }
     m_timeline->setRun(&m_runs->both, nullptr);
     if (const diagnose::SeriesComparison* first = m_runs->comparison.first()) {
         m_timeline->view()->setCursor(static_cast<double>(first->first->first.step));
     }
     fillTables();
+}
+
+/// Of the series that differs first, beside what is usually looked at.
+void RunComparisonWindow::showDifference()
+{
+    if (const diagnose::SeriesComparison* first = m_runs->comparison.first()) {
+        std::vector<std::string> names = m_timeline->chosenSeries();
+        names.push_back(differenceName(first->name));
+        m_timeline->showSeries(std::move(names));
+    }
 }
 
 void RunComparisonWindow::fillTables()

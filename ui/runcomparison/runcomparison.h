@@ -41,6 +41,7 @@ public:
 private:
     QWidget* buildHeader();
     QWidget* buildSettings();
+    void showDifference();
     void fillTables();
 
     QLabel* m_headline;

@@ -137,6 +137,25 @@ TEST(RunComparison, BothCurvesAreOnOneAxisUnderTheirNames)
     EXPECT_TRUE(window.headline().contains(QStringLiteral("No value differs")));
 }
 
+TEST(RunComparison, DrawsHowFarTheRunsAreApart)
+{
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    RunComparisonWindow window;
+    const auto runs = comparedRuns(runOf("a", 0, {3, 2, 1.5, nan}), runOf("b", 1, {3, 2.25, 1, 1}), 1);
+    window.setRuns(runs);
+    ASSERT_EQ(runs->both.series.size(), 3U);
+    const Series& difference = runs->both.series[2];
+    EXPECT_EQ(difference.name, differenceName("loss"));
+    ASSERT_EQ(difference.points.size(), 3U) << "of NaN and a number there is none";
+    EXPECT_EQ(difference.points[1].value, 0.25);
+    EXPECT_EQ(difference.points[2].value, 0.5);
+    EXPECT_EQ(difference.points[2].step, 2);
+    const auto charts = window.timeline()->visibleCharts();
+    ASSERT_EQ(charts.size(), 2U);
+    EXPECT_EQ(charts[1]->name(), "Loss: difference");
+    EXPECT_EQ(charts[1]->lines()[0].label, QStringLiteral("|a − b|"));
+}
+
 TEST(RunComparison, SaysWhichRunShowsNoSettingsInsteadOfAnEmptyTable)
 {
     RunComparisonWindow window;
