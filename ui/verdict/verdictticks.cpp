@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include <QGuiApplication>
+#include <QHash>
 #include <QLabel>
 #include <QMenu>
 #include <QSignalBlocker>
@@ -35,6 +36,12 @@ QString tickText(const diagnose::Tick& tick, bool withPrecision)
     const QString name = qstr(tick.variant);
     const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
     return tick.fit ? VerdictTicks::tr("%1 · %2 %").arg(text, roundNumber(100 * *tick.fit, 2)) : text;
+}
+
+/// Most names begin with their library: "emerging-cans".
+QString library(const QString& variant)
+{
+    return variant.section(QLatin1Char('-'), 0, 0);
 }
 
 QString memberText(const MemberResult& member)
@@ -223,17 +230,38 @@ void VerdictTicks::setVariants(const QStringList& variants, const QStringList& r
 void VerdictTicks::fillMore()
 {
     m_menu->clear();
-    for (const QString& variant : m_variants) {
-        if (m_ticked.contains(variant)) {
+    // clear() leaves the menus of its actions alive.
+    qDeleteAll(m_menu->findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
+    QStringList offered = m_variants;
+    offered.removeIf([this](const QString& variant) { return m_ticked.contains(variant); });
+    QHash<QString, qsizetype> sizes;
+    for (const QString& variant : std::as_const(offered)) {
+        sizes[library(variant)] += m_ran.contains(variant) ? 0 : 1;
+    }
+    QHash<QString, QMenu*> libraries;
+    for (const QString& variant : std::as_const(offered)) {
+        const QString name = library(variant);
+        // A menu of two would cost a click and save a line.
+        if (m_ran.contains(variant) || sizes.value(name) < 3) {
+            offer(*m_menu, variant);
             continue;
         }
-        QAction* action = m_menu->addAction(variant);
-        action->setCheckable(true);
-        action->setChecked(m_ran.contains(variant));
-        connect(action, &QAction::triggered, this, [this, action] { collectMore(*action); });
+        QMenu*& menu = libraries[name];
+        if (menu == nullptr) {
+            menu = m_menu->addMenu(tr("%1-* (%2 variants)").arg(name).arg(sizes.value(name)));
+        }
+        offer(*menu, variant);
     }
     m_menu->addSeparator();
     connect(m_menu->addAction(tr("I do not know")), &QAction::triggered, this, [this] { Q_EMIT replayRequested({}); });
+}
+
+void VerdictTicks::offer(QMenu& menu, const QString& variant)
+{
+    QAction* action = menu.addAction(variant);
+    action->setCheckable(true);
+    action->setChecked(m_ran.contains(variant));
+    connect(action, &QAction::triggered, this, [this, action] { collectMore(*action); });
 }
 
 /// What ran is one; who wavers between several adds the others.

@@ -54,6 +54,7 @@ private:
     void build(const CaptureVerdict& judged, const std::vector<diagnose::Tick>& ticks);
     void askAlone(const CaptureVerdict& judged);
     void fillMore();
+    void offer(QMenu& menu, const QString& variant);
     void collectMore(const QAction& chosen);
     void updateButtons();
     void showBoxes();

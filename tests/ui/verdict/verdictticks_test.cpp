@@ -351,6 +351,38 @@ TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "nothing changes until it is replayed";
 }
 
+TEST_F(Ticks, ThreeVariantsOfALibraryShareAMenu)
+{
+    const auto texts = [](const QMenu* menu) {
+        QStringList found;
+        for (const QAction* action : menu->actions()) {
+            found << action->text();
+        }
+        return found;
+    };
+    const QStringList variants {QStringLiteral("dion-ns5"), QStringLiteral("emerging-aol"),
+        QStringLiteral("emerging-cans"), QStringLiteral("emerging-hybrid"), QStringLiteral("emerging-simple"),
+        QStringLiteral("dion-hybrid")};
+    m_pane.setRan(variants, {QStringLiteral("emerging-aol")});
+    QMenu* menu = m_pane.ticks()->findChild<QMenu*>();
+    EXPECT_EQ(texts(menu),
+        (QStringList {QStringLiteral("dion-ns5"), QStringLiteral("emerging-aol"),
+            QStringLiteral("emerging-* (3 variants)"), QStringLiteral("dion-hybrid"), QString(),
+            QStringLiteral("I do not know")}))
+        << "what is said to have run stays in sight";
+    QMenu* library = menu->actions()[2]->menu();
+    ASSERT_NE(library, nullptr);
+    EXPECT_EQ(texts(library),
+        (QStringList {
+            QStringLiteral("emerging-cans"), QStringLiteral("emerging-hybrid"), QStringLiteral("emerging-simple")}));
+    QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
+    library->actions()[2]->trigger();
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("emerging-simple")));
+    m_pane.setRan(variants, {QStringLiteral("emerging-aol")});
+    EXPECT_EQ(menu->findChildren<QMenu*>().size(), 1) << "the old one is gone";
+}
+
 TEST_F(Ticks, TheSidecarCannotBeUnticked)
 {
     auto facts = calmFacts();
