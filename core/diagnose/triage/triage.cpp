@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/triage/finitesteps.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/model/scenewords.h"
@@ -74,6 +75,7 @@ bool bornHere(const Capture& capture)
 struct Moment
 {
     std::optional<std::int64_t> update;
+    bool oneUpdate = false; ///< of logs that leave out steps, captures of several have the same number
     std::int64_t time = 0;
     std::optional<int> rank;
 };
@@ -102,17 +104,19 @@ std::string upstreamSummary(const Capture& capture)
     const auto total = capture.input.total();
     const auto shape = matrixShape(capture.input.shape);
     const auto first = total.firstNonFinite;
-    constexpr auto notTheIteration = "the gradient or the momentum brought them, not the iteration";
+    constexpr auto notTheCall =
+        "they came in with the gradient, the momentum or weights that were bad already, so that "
+        "this call did not make them";
     if (first < 0) {
         return total.finite() ? "the input was not scanned"
                               : fmt::format("{} of the {} input values that were counted were already non-finite: {}",
-                                  total.nonFinite(), total.count, notTheIteration);
+                                  total.nonFinite(), total.count, notTheCall);
     }
     const auto within = first % shape.elements();
     const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
     return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: {}",
         total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
-        capture.part.empty() ? "" : " of this rank's part", notTheIteration);
+        capture.part.empty() ? "" : " of this rank's part", notTheCall);
 }
 
 std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
@@ -158,13 +162,14 @@ std::string whatWasMissed(const ParameterState& known)
                : "; it may have missed the one of this call";
 }
 
-void argueUpstream(CaptureVerdict& v, const Capture& capture)
+void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optional<EvidenceLine>& earlierOne)
 {
     const auto input = capture.input.total();
     v.speaksFor.push_back({fmt::format("the input has {} NaN, {} +Inf and {} -Inf among {} values", input.nan,
                                input.posInf, input.negInf, input.count),
         "input"});
-    v.speaksFor.push_back({"no capture that can have reached this one was damaged before it", "captures"});
+    v.speaksFor.push_back(earlierOne.value_or(
+        EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
     const auto& known = capture.scene.parameters;
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
@@ -172,6 +177,8 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture)
     } else {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
+    v.notTestable.push_back(
+        {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
     if (known && known->badGradients + known->badMomenta == 0) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
@@ -201,6 +208,7 @@ Entry makeEntry(const StepLinks& links, const Capture& capture)
             fmt::format("{}:{}", link.file, link.line)});
     }
     entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
+    entry.moment.oneUpdate = link.between && link.between->second - link.between->first <= 1;
     entry.moment.time = capture.timestampMs.value_or(0);
     entry.moment.rank = capture.rank;
     return entry;
@@ -214,8 +222,9 @@ bool isCause(const Entry& entry)
 /// Damaged captures, of which each asks for the first that can have reached it. The time of that question does not grow
 /// with their number: a run may leave 100,000 dumps of one update. Entries are added in the order of earlier().
 ///
-/// An earlier update reaches a later one. Clocks of different ranks are never compared while the updates are known.
-/// Parts of one call are dumped by all ranks at once: the later of two is no victim of the earlier.
+/// An earlier update reaches a later one, and none of the same: the gradients and momenta that an update reads were
+/// there before its first call. Clocks of different ranks are never compared while the updates are known. Parts of one
+/// call are dumped by all ranks at once: the later of two is no victim of the earlier.
 class Reaching
 {
 public:
@@ -228,12 +237,12 @@ public:
         half.ofUpdateAndRank[{moment.update, moment.rank}].add(entry);
     }
 
-    /// The first that is not `entry` itself; null for none.
-    const Entry* firstFor(const Entry& entry) const
+    /// The first that is not `entry` itself, of those whose update is not known or `since` at least; null for none.
+    const Entry* firstFor(const Entry& entry, std::int64_t since = std::numeric_limits<std::int64_t>::min()) const
     {
-        const auto* whole = firstOf(m_halves[0], entry, true);
+        const auto* whole = firstOf(m_halves[0], entry, true, since);
         // A part of another rank may be of the same call, unless it is known to be of an earlier update.
-        const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty());
+        const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty(), since);
         const auto& rank = entry.moment.rank;
         return whole == nullptr || (part != nullptr && earlierFor(rank, part->moment, whole->moment)) ? part : whole;
     }
@@ -249,7 +258,13 @@ private:
             m_earliest.push_back(
                 m_earliest.empty() ? entry.moment.time : std::min(m_earliest.back(), entry.moment.time));
         }
-        const Entry* front() const { return m_entries.empty() ? nullptr : m_entries.front(); }
+        /// Of a queue whose updates are all known.
+        const Entry* firstSince(std::int64_t update) const
+        {
+            const auto found = std::ranges::lower_bound(
+                m_entries, update, {}, [](const Entry* entry) { return *entry->moment.update; });
+            return found == m_entries.end() ? nullptr : *found;
+        }
         const Entry* firstUntil(std::int64_t time, const Entry& but) const
         {
             const auto found = std::partition_point(
@@ -283,13 +298,13 @@ private:
         return found == queues.end() ? nullptr : found->second.firstUntil(entry.moment.time, entry);
     }
 
-    static const Entry* firstBefore(const Queue& queue, std::int64_t update)
+    static const Entry* firstBetween(const Queue& queue, std::int64_t since, std::int64_t update)
     {
-        const auto* front = queue.front();
-        return front != nullptr && front->moment.update < update ? front : nullptr;
+        const auto* first = queue.firstSince(since);
+        return first != nullptr && first->moment.update < update ? first : nullptr;
     }
 
-    static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks)
+    static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks, std::int64_t since)
     {
         const auto& moment = entry.moment;
         const Entry* first = nullptr;
@@ -303,9 +318,10 @@ private:
             take(otherRanks ? half.dated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
         } else {
             const auto own = half.datedOfRank.find(moment.rank);
-            take(firstBefore(half.dated, *moment.update));
-            take(own != half.datedOfRank.end() ? firstBefore(own->second, *moment.update) : nullptr);
-            take(firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
+            take(firstBetween(half.dated, since, *moment.update));
+            take(own != half.datedOfRank.end() ? firstBetween(own->second, since, *moment.update) : nullptr);
+            take(moment.oneUpdate ? nullptr
+                                  : firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
         }
         take(firstIn(half.undatedOfRank, moment.rank, entry));
         take(otherRanks ? half.undated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
@@ -315,24 +331,116 @@ private:
     std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
 };
 
-void judgeDamagedInput(Entry& entry, const Reaching& causes, const Reaching& upstream)
+/// Zero matrices that came out damaged. Those of padding do so in update after update and reach no weight; what is the
+/// first of its kind may have spoilt the weights of the next update.
+class ZeroMatrices
+{
+public:
+    void add(const Entry& entry)
+    {
+        if (entry.moment.update && (m_first == nullptr || entry.moment.update != m_first->moment.update)) {
+            m_several = m_several || m_first != nullptr;
+            m_first = m_first == nullptr ? &entry : m_first;
+        }
+    }
+
+    /// Null where they are padding, or too long ago. Lines of a log and updates may be counted one apart.
+    const Entry* beforeThe(const Moment& moment) const
+    {
+        const bool next = m_first != nullptr && !m_several && moment.update && *moment.update > *m_first->moment.update
+            && *moment.update <= *m_first->moment.update + 2;
+        return next ? m_first : nullptr;
+    }
+
+private:
+    const Entry* m_first = nullptr;
+    bool m_several = false;
+};
+
+/// What was damaged before, as far as it is known when a capture is looked at.
+struct Earlier
+{
+    const Reaching& causes;
+    const FiniteSteps& finite;
+    Reaching upstream {};
+    ZeroMatrices zeros {};
+};
+
+/// The first update whose damage a loss or a gradient norm may still have to show: what an update spoils is in the line
+/// after the next at the latest.
+std::int64_t notShownSince(const Entry& entry, const FiniteSteps& finite)
+{
+    const auto last = entry.moment.update ? finite.lastUpTo(*entry.moment.update, entry.moment.rank) : std::nullopt;
+    return last ? *last - 1 : std::numeric_limits<std::int64_t>::min();
+}
+
+/// Why an earlier damaged capture is not taken for the cause.
+std::optional<EvidenceLine> withoutEffect(const Entry& entry, const Earlier& earlier, std::int64_t since)
+{
+    const auto* cause = earlier.causes.firstFor(entry);
+    const auto* first = cause != nullptr ? cause : earlier.upstream.firstFor(entry);
+    if (first == nullptr) {
+        return std::nullopt;
+    }
+    return EvidenceLine {fmt::format("{} was damaged at step {}, and what is logged since is finite up to step {}",
+                             first->verdict.capture, *first->moment.update, since + 1),
+        "captures, logs"};
+}
+
+/// A function that leaves NaN in no place is fed with none: the dumped input is not what it read, or it replaces them.
+bool outputRefutesInput(const Capture& capture)
+{
+    if (!capture.output || capture.output->batches.size() != capture.input.batches.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < capture.input.batches.size(); ++i) {
+        if (!capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void askWhichInput(CaptureVerdict& v)
+{
+    v.role = Role::birth;
+    v.rule = RuleId::inputMayBeResult;
+    v.blame = Blame::undecided;
+    v.kind = "the input is not what the call read";
+    v.summary = "the dumped input is not finite, and the output is: no iteration makes that of it";
+    v.question =
+        "was the input copied right before the call (input.clone()), and does the function replace NaN and Inf "
+        "(nan_to_num)? If it does neither, the dump does not hold what the call read";
+}
+
+void judgeDamagedInput(Entry& entry, const Earlier& earlier)
 {
     auto& v = entry.verdict;
-    const auto* cause = causes.firstFor(entry);
-    const auto* earlierUpstream = upstream.firstFor(entry);
-    if (cause == nullptr && earlierUpstream == nullptr) {
+    if (outputRefutesInput(*entry.capture)) {
+        askWhichInput(v);
+        return;
+    }
+    const auto since = notShownSince(entry, earlier.finite);
+    const auto* cause = earlier.causes.firstFor(entry, since);
+    const auto* earlierUpstream = earlier.upstream.firstFor(entry, since);
+    const auto* zero = earlier.zeros.beforeThe(entry.moment);
+    if (cause == nullptr && earlierUpstream == nullptr && zero == nullptr) {
         v.role = Role::upstream;
         v.rule = RuleId::damagedInput;
         v.blame = Blame::upstream;
         v.summary = upstreamSummary(*entry.capture);
-        argueUpstream(v, *entry.capture);
+        argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
         return;
     }
     v.role = Role::downstream;
     v.rule = RuleId::contaminated;
     v.blame = Blame::downstream;
-    v.causedBy = (cause != nullptr ? cause : earlierUpstream)->verdict.capture;
-    v.summary = "the input was already non-finite, after an earlier call went bad";
+    const bool afterZero = cause == nullptr && earlierUpstream == nullptr;
+    v.causedBy = (cause != nullptr ? cause : afterZero ? zero : earlierUpstream)->verdict.capture;
+    v.summary = afterZero
+        ? "the input was already non-finite, right after a zero matrix came out damaged, which follows "
+          "from it unless that matrix is padding that reaches no weight"
+        : "the input was already non-finite, after an earlier call went bad";
 }
 
 /// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
@@ -408,7 +516,7 @@ void judgeCounted(Entry& entry)
 }
 
 /// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.
-void judgeUncounted(Entry& entry, const Reaching& causes, const Reaching& upstream)
+void judgeUncounted(Entry& entry, const Earlier& known)
 {
     auto& v = entry.verdict;
     const auto& scene = entry.capture->scene;
@@ -419,8 +527,8 @@ void judgeUncounted(Entry& entry, const Reaching& causes, const Reaching& upstre
         noteScene(v, scene);
         return;
     }
-    const auto* cause = causes.firstFor(entry);
-    const auto* earlier = cause != nullptr ? cause : upstream.firstFor(entry);
+    const auto* cause = known.causes.firstFor(entry);
+    const auto* earlier = cause != nullptr ? cause : known.upstream.firstFor(entry);
     v.blame = Blame::undecided;
     v.kind = "no input";
     v.role = earlier != nullptr ? Role::downstream : Role::birth;
@@ -464,11 +572,11 @@ void judgeHealthy(Entry& entry)
         : fmt::format("the call raised {}: there is no output to judge", capture.scene.exception);
 }
 
-void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
+void judgeRole(Entry& entry, const Earlier& earlier)
 {
     const auto& capture = *entry.capture;
     if (!capture.hasTensors() && !capture.input.scanned()) {
-        judgeUncounted(entry, causes, upstream);
+        judgeUncounted(entry, earlier);
         return;
     }
     const bool whole = capture.part.empty();
@@ -486,7 +594,7 @@ void judgeRole(Entry& entry, const Reaching& causes, const Reaching& upstream)
     } else if (inputState(capture) == InputState::finite) {
         judgeHealthy(entry);
     } else {
-        judgeDamagedInput(entry, causes, upstream);
+        judgeDamagedInput(entry, earlier);
     }
 }
 
@@ -524,12 +632,19 @@ std::vector<CaptureVerdict> triage(const RunData& run)
             causes.add(entry);
         }
     }
-    Reaching upstream;
+    const FiniteSteps finite(run);
+    Earlier earlier {causes, finite};
     for (auto& entry : entries) {
-        judgeRole(entry, causes, upstream);
+        judgeRole(entry, earlier);
         entry.verdict.facts.role = entry.verdict.role;
-        if (entry.verdict.role == Role::upstream) {
-            upstream.add(entry);
+        // A birth that is no cause has an input that nobody counted: what came of it is damaged all the same.
+        const bool uncounted =
+            entry.verdict.role == Role::birth && entry.verdict.rule != RuleId::inputMayBeResult && !isCause(entry);
+        if (entry.verdict.role == Role::upstream || uncounted) {
+            earlier.upstream.add(entry);
+        }
+        if (entry.verdict.role == Role::padding) {
+            earlier.zeros.add(entry);
         }
     }
     std::stable_sort(entries.begin(), entries.end(),
@@ -568,13 +683,18 @@ bool logsShowNonFinite(const RunData& run)
 
 } // namespace
 
+bool sharesMemory(const tensorfile::CaptureFile& file)
+{
+    return file.output && oneMemory(file.input, *file.output);
+}
+
 bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
 {
+    if (sharesMemory(file)) {
+        return true;
+    }
     if (!file.output || file.wrapped) {
         return false;
-    }
-    if (oneMemory(file.input, *file.output)) {
-        return true;
     }
     const auto in = scanned.input.total();
     const bool alike = scanned.input.shape == scanned.output->shape && scanned.input.dtype == scanned.output->dtype;
@@ -584,14 +704,21 @@ bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanne
 
 void askForInputBefore(CaptureVerdict& verdict)
 {
-    verdict.role = Role::birth;
+    const bool healthy = verdict.role == Role::healthy;
+    verdict.role = healthy ? Role::healthy : Role::birth;
     verdict.blame = Blame::undecided;
     verdict.rule = RuleId::inputMayBeResult;
     verdict.kind = "the input may be the result";
-    verdict.summary = "input and output are the same values, non-finite ones among them: what a function that works in "
-                      "place leaves when both are saved after the call";
-    verdict.question = "was the input cloned before the call? If it was, it was non-finite already; if not, dump "
-                       "input.clone() taken before the call";
+    verdict.summary = healthy
+        ? "finite, and input and output are one memory in the file: the input is what the call left there, and no "
+          "replay of it is held against the output"
+        : "input and output are the same values, non-finite ones among them: what a function that works in place "
+          "leaves "
+          "when both are saved after the call";
+    verdict.question = healthy ? "was the input cloned before the call? Dump input.clone() taken before it"
+                               : "was the input cloned before the call? If it was, it was non-finite already; if not, "
+                                 "dump input.clone() taken "
+                                 "before the call";
     verdict.next = nextExperiments(verdict);
 }
 

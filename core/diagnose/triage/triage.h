@@ -16,6 +16,9 @@ std::vector<CaptureVerdict> triage(const RunData& run);
 
 // Dumps whose input is what the call left there: a function that works in place, saved after it returned.
 
+/// Input and output are one memory in the file. What clones its input leaves two.
+bool sharesMemory(const tensorfile::CaptureFile& file);
+
 /// True if input and output are one memory in the file, or the same bits. That all of both is NaN is what an input
 /// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
 bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);

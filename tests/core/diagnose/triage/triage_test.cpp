@@ -141,6 +141,7 @@ TEST(Triage, CountsAloneTellWhereItBeganAndAccuseNobody)
     auto bad = allBad;
     bad.firstNonFinite = -1;
     first.input.batches = {bad};
+    first.output->batches = {allBad};
     EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
     EXPECT_NE(s.verdictOf("a").summary.find("100 of the 100 input values that were counted"), std::string::npos)
         << s.verdictOf("a").summary;
@@ -156,7 +157,7 @@ TEST(Triage, OfAnInputThatNobodyKnowsNothingDescends)
     first.input.batches.clear();
     EXPECT_EQ(s.verdictOf("a").role, Role::birth);
     EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
-    EXPECT_EQ(s.verdictOf("b").role, Role::upstream) << "what is not known is no cause";
+    EXPECT_EQ(s.verdictOf("b").causedBy, "a") << "its output was bad, whatever made it so";
     s.dump("c", 0, fine, damaged, 30);
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "of a later update";
     auto& last = s.run.captures.back();
@@ -251,6 +252,11 @@ TEST(Triage, ABirthOfAnEarlierUpdateComesBeforeOneOfTheOwnRank)
         .dump("second", 1, fine, damaged, 20)
         .step(1, 7)
         .dump("victim", 1, allBad, allBad, 30);
+    EXPECT_EQ(s.verdictOf("victim").causedBy, "second") << "what is logged is finite long after the first";
+    s.run.series.clear();
+    for (auto& capture : s.run.captures) {
+        capture.step = capture.file == "first" ? 5 : capture.file == "second" ? 6 : 7;
+    }
     EXPECT_EQ(s.verdictOf("victim").causedBy, "first");
 }
 
@@ -346,7 +352,7 @@ TEST(Triage, CountsBadGradientsAndMomentaAndAcquitsNeither)
         s.run.captures.front().scene.parameters = state;
         auto verdict = s.verdictOf("first");
         EXPECT_EQ(verdict.role, Role::upstream);
-        EXPECT_NE(verdict.summary.find("the gradient or the momentum brought them"), std::string::npos);
+        EXPECT_NE(verdict.summary.find("this call did not make them"), std::string::npos);
         return verdict;
     };
     const auto unknown = upstream({});
@@ -387,11 +393,60 @@ TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
     EXPECT_EQ(s.verdictOf("pad").role, Role::padding);
 }
 
-TEST(Triage, PaddingIsNotACauseOfWhatFollows)
+TEST(Triage, PaddingOfUpdateAfterUpdateIsNotACauseOfWhatFollows)
 {
     RunSummary s;
     s.step(0, 3).dump("pad", 0, zeros, damaged, 10).step(0, 4).dump("next", 0, allBad, allBad, 20);
-    EXPECT_EQ(s.verdictOf("next").role, Role::upstream);
+    EXPECT_EQ(s.verdictOf("next").causedBy, "pad") << "the first zero matrix that came out damaged";
+    EXPECT_NE(s.verdictOf("next").summary.find("unless that matrix is padding"), std::string::npos);
+    RunSummary often;
+    often.step(0, 2)
+        .dump("pad", 0, zeros, damaged, 5)
+        .step(0, 3)
+        .dump("pad again", 0, zeros, damaged, 10)
+        .step(0, 4)
+        .dump("next", 0, allBad, allBad, 20);
+    EXPECT_EQ(often.verdictOf("next").role, Role::upstream) << "the first of them did no harm";
+    RunSummary late;
+    late.step(0, 3).dump("pad", 0, zeros, damaged, 10).step(0, 40).dump("next", 0, allBad, allBad, 20);
+    EXPECT_EQ(late.verdictOf("next").role, Role::upstream);
+}
+
+TEST(Triage, WhatIsFiniteSinceWasNotReached)
+{
+    RunSummary s;
+    s.step(0, 3).dump("birth", 0, fine, damaged, 10);
+    for (int step = 4; step <= 400; ++step) {
+        s.step(0, step);
+    }
+    s.dump("other", 0, damaged, allBad, 20);
+    const auto other = s.verdictOf("other");
+    EXPECT_EQ(other.role, Role::upstream) << "an update that was left out reaches nothing";
+    EXPECT_NE(other.speaksFor[1].text.find("birth was damaged at step 3"), std::string::npos)
+        << other.speaksFor[1].text;
+    RunSummary soon;
+    soon.step(0, 3).dump("birth", 0, fine, damaged, 10).step(0, 4).dump("other", 0, damaged, allBad, 20);
+    EXPECT_EQ(soon.verdictOf("other").causedBy, "birth") << "the line may be of the loss before the update";
+}
+
+TEST(Triage, CallsOfOneUpdateDoNotReachEachOther)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).dump("b", 0, damaged, allBad, 20).step(0, 6);
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    EXPECT_EQ(s.verdictOf("b").role, Role::upstream) << "its gradient was there before the first call";
+    RunSummary sparse;
+    sparse.step(0, 10).dump("a", 0, fine, damaged, 10).dump("b", 0, damaged, allBad, 20).step(0, 20);
+    EXPECT_EQ(sparse.verdictOf("b").causedBy, "a") << "of ten updates these need not be one";
+}
+
+TEST(Triage, AFiniteOutputRefutesADamagedInput)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, damaged, fine, 10);
+    EXPECT_EQ(s.verdictOf("a").rule, RuleId::inputMayBeResult);
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
+    EXPECT_NE(s.verdictOf("a").question.find("nan_to_num"), std::string::npos);
 }
 
 TEST(Triage, FiniteInAndOutIsHealthy)
@@ -429,7 +484,7 @@ std::optional<std::size_t> firstThatReaches(const RunData& run, std::size_t to, 
         const bool dated = a.step && b.step;
         const bool sameRank = a.rank == b.rank;
         const bool apart = dated && a.step != b.step;
-        const bool byTime = *a.timestampMs + (sameRank ? 0 : 10) <= *b.timestampMs && (!dated || sameRank);
+        const bool byTime = *a.timestampMs + (sameRank ? 0 : 10) <= *b.timestampMs && !dated;
         const bool oneCall = !a.part.empty() && !b.part.empty() && !apart && !sameRank;
         const bool reaches = i != to && bad[i] && !oneCall && (apart ? *a.step < *b.step : byTime);
         if (reaches && (!first || order(i) < order(*first))) {
