@@ -24,6 +24,7 @@
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/identify.h"
 #include "core/diagnose/identify/plausible.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/rules.h"
@@ -74,7 +75,8 @@ std::vector<HardwareError> hardwareErrors(const RunData& run)
     std::vector<HardwareError> errors;
     for (const auto& event : run.events) {
         if (event.kind == EventKind::machine) {
-            errors.push_back({event.rank, event.facts.pid, event.says(Phrase::writtenByDriver),
+            errors.push_back({event.rank, event.facts.pid, event.says(Phrase::writtenByDriver), event.says(Phrase::xid),
+                event.says(Phrase::uncorrectedMemory), {event.source, event.line},
                 {event.text, fmt::format("{}:{}", event.source, event.line)}});
         }
     }
@@ -111,12 +113,14 @@ HardwareEvents wordsOf(const RunData& run)
     return {silentRanks(run), hardwareErrors(run), sanitizerReports(run), hasSeveralRanks(run)};
 }
 
-std::optional<EvidenceLine> hardwareErrorOf(
-    const HardwareEvents& words, const std::optional<int>& rank, const std::optional<int>& pid)
+std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call)
 {
     const auto own = std::ranges::find_if(words.machine, [&](const HardwareError& error) {
-        const bool itsRank = error.rank ? error.rank == rank : !words.severalRanks;
-        return error.asWritten && (error.pid && pid ? error.pid == pid : itsRank);
+        const bool itsRank = error.rank ? error.rank == call.rank : !words.severalRanks;
+        const bool itsProcess = error.ofDriver ? error.pid && error.pid == call.pid : itsRank;
+        const bool oneLog = call.dumped.line > 0 && call.dumped.source == error.place.source;
+        const bool inTime = !oneLog || (error.place.line < call.dumped.line) == error.ofDriver;
+        return error.asWritten && error.losesData && itsProcess && inTime;
     });
     return own == words.machine.end() ? std::nullopt : std::optional(own->line);
 }
@@ -218,6 +222,10 @@ public:
         }
         showDamage(verdict, *patterns);
         m_arrived(verdict);
+        if (verdict.role == Role::healthy && sharesMemory(*file)) {
+            askForInputBefore(verdict);
+            return {};
+        }
         m_besides = verdict.facts.besides;
         compareWithAnswers(stored);
         const auto memory = platform::physicalMemory() / 2;
@@ -323,6 +331,7 @@ private:
         facts.damageOnZeros = damagedWhereInputIsZero(element);
         facts.damageInFaintLines = damagedInFaintLines(element);
         facts.dumpedByWrapper = matrix.file.wrapped;
+        facts.besideBadInput = !matrix.stored.input.total().finite();
         facts.scene = matrix.stored.scene;
         facts.calledAgain = callsAtTheScene(matrix.stored.file, facts);
         return facts;
@@ -352,8 +361,8 @@ private:
             }
             facts.control = std::move(*control);
         }
-        // What is bit for bit a variant's has nothing added to it or taken from its input; nor has a call of which
-        // another matrix is. A cast by powers of two and back leaves even those bits.
+        // Bits tell the code that made them, of this matrix or another one of the call. What is not finite they say
+        // nothing of: a mask or a factor of one leaves the others as they are.
         const bool exactCall = facts.control && facts.control->sameCall && !facts.control->exact.empty();
         facts.exactBits = !fit->exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
@@ -780,12 +789,13 @@ private:
         if (auto beyond = beyondGradients(m_run, verdict, facts.inputAbsmax)) {
             facts.besides.push_back(std::move(*beyond));
         }
-        facts.hardwareError = hardwareErrorOf(m_words, verdict.rank, pid);
+        facts.hardwareError = hardwareErrorOf(m_words, {verdict.rank, pid, dumpedAt(verdict)});
         if (!facts.hardwareError && !m_words.machine.empty()) {
             const auto& rank = m_words.machine.front().rank;
             const auto& line = m_words.machine.front().line;
             facts.besides.push_back(
-                {fmt::format("a hardware error {}: {}",
+                {fmt::format("whether a hardware error {} has to do with it, which is not shown to be one of this "
+                             "process that can change values: {}",
                      rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),
                     line.source});
         }
@@ -800,6 +810,14 @@ private:
         }
         verdict.facts = std::move(facts);
         verdict::judgeAgain(verdict);
+    }
+
+    LogPlace dumpedAt(const CaptureVerdict& verdict) const
+    {
+        const auto found = std::ranges::find_if(m_run.events, [&](const Event& event) {
+            return event.kind == EventKind::captureDumped && event.capture == verdict.capture;
+        });
+        return found == m_run.events.end() ? LogPlace {} : LogPlace {found->source, found->line};
     }
 
     /// The first of this rank, or of a log that names none; null where there is none.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,12 +20,22 @@ namespace nanscope::diagnose {
 
 // What the logs of a run say to all of its captures alike, read once.
 
+/// A line of a log.
+struct LogPlace
+{
+    std::string source;
+    std::int64_t line = 0; ///< 0 where it is not known
+};
+
 /// A line of a log that speaks of hardware.
 struct HardwareError
 {
     std::optional<int> rank; ///< where it is said
     std::optional<int> pid; ///< of the process that the driver names
     bool asWritten = false; ///< begins as the driver or the failing process writes it: no quotation, no search for it
+    bool ofDriver = false; ///< of a card; whose process used it only its pid says
+    bool losesData = false; ///< may leave values that nobody computed; other errors end a process, or are corrected
+    LogPlace place {};
     EvidenceLine line;
 };
 
@@ -45,10 +56,18 @@ struct HardwareEvents
 
 HardwareEvents wordsOf(const RunData& run);
 
-/// A hardware error that was this process's: the driver names it, or names none and the line is of this rank. A line
-/// that names no rank is that of the only one.
-std::optional<EvidenceLine> hardwareErrorOf(
-    const HardwareEvents& words, const std::optional<int>& rank, const std::optional<int>& pid);
+/// A captured call, as a log may speak of it.
+struct LoggedCall
+{
+    std::optional<int> rank;
+    std::optional<int> pid;
+    LogPlace dumped {}; ///< the line that names the dump
+};
+
+/// A hardware error that can have changed what this call computed. The driver names the process, and has written it
+/// before the dump where one log has both. The process itself fails with it, which is after the dump: before it, it
+/// was another attempt. A line that names no rank is that of the only one.
+std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call);
 
 /// What stays the same over the captures of a run.
 struct JudgeContext

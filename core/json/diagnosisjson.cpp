@@ -114,6 +114,7 @@ template <class Visit>
 void fields(Visit& visit, Of<LogTrend> auto& log)
 {
     visit("climbing", log.climbing);
+    visit("not_finite", log.notFinite);
     visit("line", log.line);
 }
 
@@ -162,6 +163,7 @@ void fields(Visit& visit, Of<DuplicateInput> auto& duplicate)
     visit("rank", duplicate.rank);
     visit("fits", duplicate.fits);
     visit("same_schedule", duplicate.sameSchedule);
+    visit("same_rest", duplicate.sameRest);
 }
 
 template <class Visit>
@@ -220,6 +222,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("damage_in_faint_lines", facts.damageInFaintLines);
     visit("damage_among_largest", facts.damageAmongLargest);
     visit("dumped_by_wrapper", facts.dumpedByWrapper);
+    visit("beside_bad_input", facts.besideBadInput);
     visit("exact_bits", facts.exactBits);
     visit("norm_may_vanish", facts.normMayVanish);
     visit("epsilon_matters", facts.epsilonMatters);

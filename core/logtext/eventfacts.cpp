@@ -78,8 +78,12 @@ constexpr std::array table {
     Words {"newton_schulz_kernel",
         R"(^compute-sanitizer[^;]*: [^;]* in kernel [^;]*(?i:newton_?schulz|polar_?express|\bns_line_\d|\b(?:xxt|xtx|mmt)_kernel)"
         R"(|ba_plus_caa|gemm_?symmetric|\bmuon))"},
+    Words {"xid", R"(NVRM: Xid|\bXid \(PCI:)"},
+    // 48: an uncorrectable error; 94 and 95: contained to one process, and not; 140: unrecovered.
+    Words {"uncorrected_memory",
+        R"(Xid(?: \([^)]*\))?:? (?:48|94|95|140)\b|[Uu]ncorrectable ECC|[Dd]ouble[- ][Bb]it ECC|SDCReplayMismatch)"},
 };
-static_assert(table.size() == static_cast<std::size_t>(Phrase::newtonSchulzKernel) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Phrase::uncorrectedMemory) + 1);
 
 std::vector<Phrase> phrasesIn(re2::StringPiece line)
 {

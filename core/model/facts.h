@@ -116,10 +116,12 @@ struct DamagePattern
     std::vector<std::pair<std::uint64_t, std::int64_t>> nanBits; ///< bit pattern and how often, most frequent first
 };
 
-/// A log's trace before the fault. Climbing speaks for the numbers and against everything else, calm the other way.
+/// A log's trace before the fault. Climbing speaks for the numbers and against everything else, calm the other way. One
+/// that was not finite any more when the call was made speaks against a finite input.
 struct LogTrend
 {
     bool climbing = false;
+    bool notFinite = false;
     EvidenceLine line;
 };
 
@@ -187,6 +189,8 @@ struct DuplicateInput
     std::optional<int> rank;
     std::vector<std::string> fits; ///< the variants that its output fits; none where it fits nothing
     std::vector<std::string> sameSchedule; ///< of the members, those with the schedule of one of `fits`
+    bool sameRest =
+        false; ///< what is finite in the damaged output are the bits of this one, so the same code made them
 };
 
 /// What is known of one captured call, or of the matrix of a batch that its verdict is about.
@@ -211,6 +215,7 @@ struct Facts
     bool damageAmongLargest =
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
+    bool besideBadInput = false; ///< another matrix of the call was not finite when it came in
     bool exactBits = false; ///< nearly every finite value, or another matrix of the call, is a variant's bit for bit
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
     bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input

@@ -117,6 +117,8 @@ enum class Phrase : std::uint8_t {
     sanitizerWarning, ///< it reports less than an error
     sanitizerClean, ///< a run of it ended without a report
     newtonSchulzKernel, ///< what it reports is in a kernel whose name, or whose file's, is one of Newton-Schulz
+    xid, ///< of a card that is named by its address, perhaps with the process that used it
+    uncorrectedMemory, ///< values of a memory may have been others than were written
 };
 
 /// The collective operation that one rank is in, or did last. Ranks count those of a process group alike.

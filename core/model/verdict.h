@@ -64,6 +64,7 @@ enum class RuleId {
     failsWithoutKernels,
     withoutMargin,
     someReplaysFail,
+    inputMayBeLate,
     codeBesides,
     noReplayEndsLikeThis,
     somethingForNothing,

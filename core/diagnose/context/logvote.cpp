@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "core/diagnose/recovery/trace.h"
 #include "core/model/verdict.h"
 
 namespace nanscope::diagnose {
@@ -97,13 +99,46 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
     return vote;
 }
 
+namespace {
+
+/// The grad_norm of this rank in the last line before the call, where that was not finite.
+std::optional<EvidenceLine> notFiniteBefore(const RunData& run, const CaptureVerdict& verdict)
+{
+    if (!verdict.step) {
+        return std::nullopt;
+    }
+    for (const auto& series : run.series) {
+        const bool rankFits = !series.rank || !verdict.rank || series.rank == verdict.rank;
+        if (series.name != "grad_norm" || !rankFits) {
+            continue;
+        }
+        const auto after =
+            std::ranges::find_if(series.points, [&](const Point& point) { return point.step > verdict.step->first; });
+        if (after != series.points.begin() && isNonFinite(std::prev(after)->state)) {
+            const auto& last = *std::prev(after);
+            return EvidenceLine {fmt::format("grad_norm is {} at step {}, before this call: something was not finite "
+                                             "already, though the dumped input is",
+                                     last.value, last.step),
+                fmt::format("{}:{}", series.source, last.line)};
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
 std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict)
 {
     std::vector<LogTrend> lines;
+    // Steady is nothing that ends like that.
+    if (auto bad = notFiniteBefore(run, verdict)) {
+        lines.push_back({false, true, std::move(*bad)});
+        return lines;
+    }
     for (const auto series : weighedSeries) {
         auto vote = voteOf(run, std::string(series), verdict);
         if (vote.kind != LogVote::Kind::silent) {
-            lines.push_back({vote.kind == LogVote::Kind::climbing, std::move(vote.line)});
+            lines.push_back({vote.kind == LogVote::Kind::climbing, false, std::move(vote.line)});
         }
     }
     return lines;

@@ -166,6 +166,34 @@ bool endsAlike(const CaptureVerdict& verdict, const Capture& damaged, const Capt
     return !one || !other || apartIn(*one, *other, fit.worstRow, fit.worstCol) <= roundingAtMost;
 }
 
+/// Nearly all values that are finite in both are the same number. Of fewer than half of them nothing is said.
+bool sameRest(const Capture& damaged, const Capture& clean)
+{
+    constexpr double nearlyAll = 0.99;
+    const auto first = tensorfile::openCapture(damaged);
+    const auto second = tensorfile::openCapture(clean);
+    if (!first || !second || first->output->matrices().batch != second->output->matrices().batch) {
+        return false;
+    }
+    std::int64_t finite = 0;
+    std::int64_t same = 0;
+    std::int64_t all = 0;
+    for (std::int64_t batch = 0; batch < first->output->matrices().batch; ++batch) {
+        const auto one = loadElement(*first, batch);
+        const auto other = loadElement(*second, batch);
+        if (!one || !other || one->shape != other->shape) {
+            return false;
+        }
+        for (std::int64_t i = 0; i < one->shape.elements(); ++i) {
+            const double value = one->output[static_cast<std::size_t>(i)];
+            finite += std::isfinite(value) ? 1 : 0;
+            same += std::isfinite(value) && value == other->output[static_cast<std::size_t>(i)] ? 1 : 0;
+        }
+        all += one->shape.elements();
+    }
+    return 2 * finite >= all && static_cast<double>(same) >= nearlyAll * static_cast<double>(finite);
+}
+
 bool ofOneProcess(const Capture& a, const Capture& b)
 {
     return a.rank == b.rank && a.pid && a.pid == b.pid;
@@ -211,7 +239,8 @@ const Capture* cleanCallOf(const CaptureVerdict& verdict, const Capture& damaged
 DuplicateInput describeDuplicate(const Capture& damaged, const Capture& clean, std::vector<std::string> fits,
     const std::vector<MemberResult>& members, const replay::Catalogue& catalogue)
 {
-    DuplicateInput duplicate {clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}};
+    DuplicateInput duplicate {
+        clean.file, ofOneProcess(damaged, clean), clean.rank, std::move(fits), {}, sameRest(damaged, clean)};
     const auto hasScheduleOfOne = [&](const MemberResult& member) {
         const auto variant = catalogue.find(member.variant);
         return variant && std::ranges::any_of(duplicate.fits, [&](const std::string& name) {

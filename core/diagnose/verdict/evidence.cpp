@@ -485,6 +485,10 @@ void addDamage(CaptureVerdict& v)
 void addLogs(CaptureVerdict& v, RuleId first)
 {
     for (const auto& log : v.facts.logs) {
+        if (log.notFinite) {
+            (accuses(v) ? v.speaksAgainst : v.notTestable).push_back(log.line);
+            continue;
+        }
         if (first == RuleId::castOverflows && !log.climbing) {
             v.notTestable.push_back({fmt::format("{}; that does not make the input smaller, whose absmax is {:.6g}",
                                          log.line.text, v.facts.inputAbsmax),
@@ -510,9 +514,7 @@ void addInput(CaptureVerdict& v, RuleId first)
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
     auto& lines = accuses(v) ? v.speaksFor : v.notTestable;
-    lines.push_back({fmt::format("the dumped input is finite (absmax {:.4g}): no NaN and no Inf came in with it",
-                         v.facts.inputAbsmax),
-        "input"});
+    lines.push_back({fmt::format("the dumped input is finite (absmax {:.4g})", v.facts.inputAbsmax), "input"});
 }
 
 void addUntestable(CaptureVerdict& v)

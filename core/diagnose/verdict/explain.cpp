@@ -240,12 +240,19 @@ Words ofDamage(const Considered& c, RuleId rule)
             {}};
     case RuleId::codeBesides:
         return {"damaged as code besides the iteration may leave it",
-            fmt::format("{}; no replay ends like that ({}). A kernel leaves it, and so does a weight, a moment or a "
-                        "factor that was bad already",
+            fmt::format("{}; no replay ends like that ({}). A kernel leaves it, and so does a weight, a moment, a "
+                        "factor or a mask that was bad already, or a block that came from elsewhere",
                 damage, totalsText(totalsOf(c.members))),
             "does your code add or multiply anything to the result before it is dumped (weight decay, second moments, "
-            "a coefficient, a norm per row), or is the function another than the published one? If neither, the kernel "
-            "did"};
+            "a coefficient, a norm per row or block), or put it together of parts, or is the function another than the "
+            "published one? If not, it was made inside the call"};
+    case RuleId::inputMayBeLate:
+        return {"the input may be older or newer than what the call read",
+            fmt::format("{}, and no replay of the dumped input ends like that ({}); but a gradient of the run was not "
+                        "finite before this call already, and the dumped input is",
+                damage, totalsText(totalsOf(c.members))),
+            "was the input copied right before the call (input.clone())? Then the gradient was that of other "
+            "parameters; if not, the dump does not hold what the call read"};
     default:
         return noReplayEndsLikeThis(c);
     }
@@ -392,7 +399,7 @@ Words ofFinite(const Considered& c, RuleId rule)
     switch (rule) {
     case RuleId::somethingForNothing:
         return {"zero in, non-zero out",
-            "an all-zero matrix came out finite and not zero; which function ran is not known",
+            "an all-zero matrix came out finite and not zero, as a term that is added to the result leaves it",
             "does your function add something to its result, as weight decay or an old value would? If it does not, "
             "the kernel did it"};
     case RuleId::zeroInZeroOut:
@@ -478,13 +485,14 @@ Words dependsOnEpsilon(const Considered& c)
 Words functionUnknown(const Considered& c)
 {
     const auto count = std::ssize(c.members);
+    const auto values = c.identified.how == IdentifiedBy::unknown
+        ? std::string("nothing says which function ran")
+        : fmt::format("only values say that it was {}, and functions that share them may fail otherwise", namesOf(c));
     return {"which function ran is not known",
-        fmt::format("{}, and nothing says which function ran: {} known {} {} finite ({}), which says nothing of "
-                    "another one",
-            c.facts.damage.text, count, memberNoun(c.members, count), count == 1 ? "stays" : "stay",
+        fmt::format("{}, and {}: {} known {} {} finite ({}), which says nothing of another one", c.facts.damage.text,
+            values, count, memberNoun(c.members, count), count == 1 ? "stays" : "stay",
             totalsText(totalsOf(c.members))),
-        "which function ran, in which format? A sidecar or a healthy capture of the same shape and process tells it "
-        "as well, and so does the call made again",
+        "which function ran, in which format? A sidecar tells it as well, and so does the call made again",
         "say so with --ran VARIANT[:PRECISION] or --called FILE=K/N"};
 }
 
@@ -521,8 +529,10 @@ Words ofRule(const Considered& c, RuleId rule)
 }
 
 // What came again excludes something: a fault that stayed away may have been chance, or other timing.
-std::string narrowedKind(const Facts& facts)
+std::string narrowedKind(const Considered& c)
 {
+    const auto& facts = c.facts;
+    const bool unconfirmed = c.nameUnconfirmed();
     const auto stays = [&](std::string_view id) {
         return std::ranges::any_of(
             facts.tried, [&](const TriedExperiment& tried) { return tried.id == id && tried.seen == Seen::stays; });
@@ -531,7 +541,8 @@ std::string narrowedKind(const Facts& facts)
     if (std::ranges::any_of(facts.calledAgain, failsElsewhere)) {
         return fmt::format("{} or aliasing", kernel);
     }
-    return fmt::format("{}{}, aliasing or communication", kernel, stays("launch-blocking") ? "" : ", launch order");
+    return fmt::format("{}{}, aliasing or communication{}", kernel, stays("launch-blocking") ? "" : ", launch order",
+        unconfirmed ? ", or another function than was named" : "");
 }
 
 int swapsWithTheCard(const Facts& facts)
@@ -552,6 +563,7 @@ void refine(Words& words, const Considered& c, RuleId rule)
         break;
     case RuleId::rankWrongAgain:
         words.kind = fmt::format("this rank was wrong {} times where another was right", facts.wrongBesideOtherRanks);
+        words.summary += "; its card, or what else this rank alone has: a build, a cache of kernels, a setting";
         break;
     case RuleId::cameAgainWithoutTheCast:
         words.kind = "the numbers explain this dump, and the fault came again without them";
@@ -568,7 +580,7 @@ void refine(Words& words, const Considered& c, RuleId rule)
         break;
     default:
         if (rule == RuleId::noReplayEndsLikeThis) {
-            words.kind = narrowedKind(facts);
+            words.kind = narrowedKind(c);
         }
     }
 }

@@ -68,24 +68,64 @@ bool isOfLines(DamageShape shape)
     return shape == DamageShape::rows || shape == DamageShape::columns;
 }
 
-/// Whether code around the iteration leaves such damage, too. Of the input alone: a quantiser, and a norm of each row
-/// or column where these are faint. Where the call may have taken more, a weight, a moment or a coefficient that was
-/// bad already. A tile is a kernel's.
-bool codeBesidesLeaves(const Facts& facts, bool inputAlone)
+/// What is compared is what a known function gives, to this relative Frobenius distance.
+bool fitsWithin(const Considered& c, double distance)
 {
-    const auto shape = facts.damage.shape;
-    const bool lines = isOfLines(shape);
-    const bool byState = lines || shape == DamageShape::singleElement || shape == DamageShape::wholeElement;
-    return shape == DamageShape::scattered || (lines && facts.damageInFaintLines) || (byState && !inputAlone);
+    const auto& id = c.identified;
+    return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone && id.fit.value_or(1) <= distance;
 }
 
-// A function of one's own that is wrapped may multiply rows or columns of its result by what was bad already; what the
-// bits show to be a published one, or what is named, does not.
-bool codeBesidesMayHave(const Considered& c)
+/// Its code is known: by a name, or by bits. Values alone are shared by functions that fail otherwise: on a Gaussian
+/// matrix any polar factor is what polar-express gives.
+bool isKnownCode(const Considered& c)
+{
+    const auto& control = c.facts.control;
+    return c.saidToHaveRun() || c.facts.exactBits || (control && !control->exact.empty());
+}
+
+/// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
+/// own, which a name or bits exclude: it may scale rows or columns by what it keeps, and quantise. Where the iteration
+/// left the format, nothing is finite to know a function by.
+bool isAloneInWrapper(const Considered& c)
 {
     const auto& facts = c.facts;
-    const bool ownFunction = isOfLines(facts.damage.shape) && !facts.exactBits && !c.saidToHaveRun();
-    return ownFunction || codeBesidesLeaves(facts, facts.dumpedByWrapper || facts.exactBits) || c.nameUnconfirmed();
+    const auto shape = facts.damage.shape;
+    if (facts.outputFinite) {
+        return isKnownCode(c) || fitsWithin(c, closeFit);
+    }
+    if (shape == DamageShape::scattered || facts.damageInFaintLines || c.nameUnconfirmed()) {
+        return false;
+    }
+    if (isOfLines(shape)) {
+        return facts.exactBits || (c.saidToHaveRun() && fitsWithin(c, closeFit));
+    }
+    return isKnownCode(c) || (!isWhole(c) && fitsWithin(c, closeFit));
+}
+
+/// Nothing but a known function lies between what was dumped as its input and as its result. The word that nothing else
+/// touched them is said of whatever ran: of a function of one's own it does not make a published one.
+bool isAlone(const Considered& c)
+{
+    const auto& facts = c.facts;
+    if (facts.nothingElse) {
+        return isKnownCode(c) || fitsWithin(c, roundedFit);
+    }
+    return facts.dumpedByWrapper && !facts.besideBadInput && isAloneInWrapper(c);
+}
+
+/// Of zeros alone a function of them knows no place from another: a tile of what it makes of them is no number's.
+bool isTileOfZeros(const Considered& c)
+{
+    const auto shape = c.facts.damage.shape;
+    return c.facts.dumpedByWrapper && !c.facts.besideBadInput && !isWhole(c) && !isOfLines(shape)
+        && shape != DamageShape::scattered;
+}
+
+/// It is the code that is not known, not what else there was.
+bool asksWhatRan(const Considered& c)
+{
+    const bool sure = c.facts.nothingElse || (c.facts.dumpedByWrapper && !c.facts.besideBadInput && isWhole(c));
+    return sure && !isAlone(c) && !c.saidToHaveRun();
 }
 
 bool isCorrupt(const Considered& c)
@@ -111,11 +151,14 @@ bool isBirth(const Considered& c)
     return isDamaged(c) || isSilentlyZero(c) || (isFinite(c) && isCorrupt(c));
 }
 
-// The user's own code can leave any finite value in a place. What stands elsewhere in the result was not put there on
-// purpose, but for a mask and a term, and where the rest tells nothing of the function.
+// The user's own code can leave any finite value in a place. Of a wrapped function that is known, what stands elsewhere
+// in the result was not put there on purpose, but for a mask and a term, and where the rest tells nothing of it.
 bool perhapsMeant(const Considered& c)
 {
     const auto& facts = c.facts;
+    if (!isAlone(c)) {
+        return true;
+    }
     const bool onPurpose = facts.zeroInPlaces || facts.termOrFactor || !facts.misplaced;
     return !facts.nothingElse && (onPurpose || (facts.fit.leftover != Leftover::none && facts.fit.isNoise()));
 }
@@ -145,17 +188,34 @@ bool duplicateAcquitsNumbers(const Considered& c)
     return isBirth(c) && c.facts.role != Role::padding && c.facts.duplicate && !numbersCould(c) && !asksAboutPlace(c);
 }
 
-// The same bits, and yet not the same call, where it takes more than them.
+// The same bits, and yet not the same call: it may take more than them, run in another format, or be another function,
+// as a guard calls one that fails again in fp32. A wrapped one whose finite rest is the other's has nothing more to
+// take.
 bool maybeOtherState(const Considered& c)
 {
-    return !c.facts.nothingElse && !c.facts.dumpedByWrapper
-        && (c.facts.outputZero || codeBesidesLeaves(c.facts, false));
+    return !c.facts.nothingElse && !(c.facts.dumpedByWrapper && c.facts.duplicate->sameRest);
+}
+
+/// Sums in another order, of which no two runs need have the same, may end otherwise: each member comes near enough.
+bool sumsMayDecide(const Considered& c)
+{
+    return !c.members.empty()
+        && c.all([](const MemberResult& m) { return couldFail(m) && m.reproducing < m.roundings; });
 }
 
 // The functions that are known are not all there are: that each of them stays finite says nothing of another.
 bool isUnknownFunction(const Considered& c)
 {
-    return c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared && !c.facts.inputZero;
+    const bool nothingTells = c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared;
+    return !c.facts.inputZero && (nothingTells || asksWhatRan(c));
+}
+
+/// The log says that a gradient was not finite before this call, and nobody says that the input was copied before it:
+/// the wrapper and the helper do that.
+bool inputMayBeLate(const Considered& c)
+{
+    const bool logged = std::ranges::any_of(c.facts.logs, &LogTrend::notFinite);
+    return logged && !c.facts.dumpedByWrapper && c.facts.scene.function.empty();
 }
 
 // The members of each variant differ in nothing but the epsilon.
@@ -216,16 +276,18 @@ bool isOutputOfAnother(const Considered& c)
 constexpr Rule table[] = {
     {RuleId::calledAgainFinite,
         "the captured call, made again on the same GPU, came out finite at least once: no function of its input does "
-        "that",
+        "that, unless the order of its sums decides",
         Blame::nondeterministic, Answers::nothing,
-        [](const Considered& c) { return isBirth(c) && std::ranges::any_of(c.facts.calledAgain, cameOutFinite); }},
+        [](const Considered& c) {
+            return isBirth(c) && std::ranges::any_of(c.facts.calledAgain, cameOutFinite) && !sumsMayDecide(c);
+        }},
     {RuleId::duplicateMayHaveOtherState,
-        "a call with the same bits came out finite; no member's numbers could end both ways; the damage is of a shape "
-        "that other arguments leave, and neither the wrapper nor the user says that there were none",
+        "a call with the same bits came out finite; no member's numbers could end both ways; nobody says that nothing "
+        "else ran, and it was not the wrapper that dumped both, with the same bits wherever both are finite",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return duplicateAcquitsNumbers(c) && maybeOtherState(c); }},
-    {RuleId::duplicateOfTheProcess, "the same, without such arguments, in the same process", Blame::nondeterministic,
-        Answers::nothing,
+    {RuleId::duplicateOfTheProcess, "the same, where nothing else ran or it was the wrapper, in the same process",
+        Blame::nondeterministic, Answers::nothing,
         [](const Considered& c) { return duplicateAcquitsNumbers(c) && c.facts.duplicate->sameProcess; }},
     {RuleId::duplicateOnAnotherRank, "the same, on another rank", Blame::implementation, Answers::nothing,
         duplicateAcquitsNumbers},
@@ -258,8 +320,10 @@ constexpr Rule table[] = {
         "the input is zero, the whole output is damaged, and which epsilon was in effect is not known",
         Blame::undecided, Answers::epsilon,
         [](const Considered& c) { return isDamaged(c) && c.facts.inputZero && c.epsilonUnknown() && isWhole(c); }},
-    {RuleId::zeroInSomethingOut, "the input is zero and the output is not", Blame::implementation, Answers::nothing,
-        [](const Considered& c) { return isDamaged(c) && c.facts.inputZero; }},
+    {RuleId::zeroInSomethingOut,
+        "the input is zero and the output is not; nothing but a known function ran, or a wrapped one left a tile",
+        Blame::implementation, Answers::nothing,
+        [](const Considered& c) { return isDamaged(c) && c.facts.inputZero && (isAlone(c) || isTileOfZeros(c)); }},
     {RuleId::noKnownVariant, "the finite part of the output, or a healthy call, is what no known variant gives",
         Blame::undecided, Answers::control, [](const Considered& c) { return isDamaged(c) && c.fitsNothingKnown(); }},
     {RuleId::lostAmongLargest,
@@ -296,23 +360,31 @@ constexpr Rule table[] = {
         Blame::undecided, Answers::calls, mayHaveFailed},
     {RuleId::someReplaysFail, "some replays of what is said to have run leave the finite range, and others do not",
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && failsInSomeReplays(c); }},
+    {RuleId::inputMayBeLate,
+        "the log has a gradient that was not finite when the call was made, and neither the wrapper nor the helper "
+        "dumped it, which copy the input before the call",
+        Blame::undecided, Answers::capture, [](const Considered& c) { return isDamaged(c) && inputMayBeLate(c); }},
     {RuleId::codeBesides,
-        "a weight, a moment, a coefficient, a norm of rows or a quantiser leaves such damage, too, or a function of "
-        "one's own that scales rows or columns, or only a name says what ran; and nobody says that nothing else ran",
+        "code besides the iteration leaves such damage, too: a weight, a moment, a factor, a mask, a norm of rows, a "
+        "quantiser or a block of another rank; and nobody says that nothing else ran, nor was a known function wrapped",
         Blame::undecided, Answers::nothingElse,
-        [](const Considered& c) { return isDamaged(c) && codeBesidesMayHave(c) && !c.facts.nothingElse; }},
-    {RuleId::functionUnknown,
-        "too little of the output is finite to tell what ran, no healthy call tells it, and nobody says it",
-        Blame::undecided, Answers::ran, [](const Considered& c) { return isDamaged(c) && isUnknownFunction(c); }},
-    {RuleId::noReplayEndsLikeThis, "every member stays finite under every rounding, with margin", Blame::implementation,
-        Answers::nothing, isDamaged},
-    {RuleId::somethingForNothing, "zero in, finite and not zero out; which function ran is not known", Blame::undecided,
-        Answers::capture,
         [](const Considered& c) {
-            return isFinite(c) && c.facts.inputZero && !c.facts.outputZero && c.identified.how == IdentifiedBy::unknown;
+            return isDamaged(c) && !c.facts.nothingElse && !isAlone(c) && !isUnknownFunction(c);
         }},
-    {RuleId::zeroInFiniteOut, "zero in, finite and not zero out of a known function", Blame::implementation,
-        Answers::nothing, [](const Considered& c) { return isFinite(c) && c.facts.inputZero && !c.facts.outputZero; }},
+    {RuleId::functionUnknown,
+        "too little of the output is finite to tell what ran, no healthy call tells it bit for bit, and nobody says "
+        "it; "
+        "or nothing else ran, and what did is not known by name or by bits",
+        Blame::undecided, Answers::ran, [](const Considered& c) { return isDamaged(c) && isUnknownFunction(c); }},
+    {RuleId::noReplayEndsLikeThis,
+        "every member stays finite under every rounding, with margin; nothing but a known function ran",
+        Blame::implementation, Answers::nothing, isDamaged},
+    {RuleId::somethingForNothing, "zero in, finite and not zero out; a term may have been added to the result",
+        Blame::undecided, Answers::nothingElse,
+        [](const Considered& c) { return isFinite(c) && c.facts.inputZero && !c.facts.outputZero && !isAlone(c); }},
+    {RuleId::zeroInFiniteOut, "zero in, finite and not zero out, and nothing but a known function ran",
+        Blame::implementation, Answers::nothing,
+        [](const Considered& c) { return isFinite(c) && c.facts.inputZero && !c.facts.outputZero; }},
     {RuleId::zeroInZeroOut, "zero in, zero out", Blame::undecided, Answers::nothing,
         [](const Considered& c) { return isFinite(c) && c.facts.inputZero; }},
     {RuleId::allZero, "all zero, and no member gives that", Blame::undecided, Answers::capture,
@@ -322,17 +394,18 @@ constexpr Rule table[] = {
     {RuleId::allZeroOfAll, "all zero, as every member gives it", Blame::numerics, Answers::nothing, isSilentlyZero},
     {RuleId::outputOfEarlierCall,
         "finite, and but for roundings the output of an earlier call of the process, or bit for bit that of another "
-        "matrix of the call, whose input was another; nobody says that nothing else ran",
+        "matrix of the call, whose input was another; nobody says that nothing else ran, or what ran is not known",
         Blame::undecided, Answers::nothingElse,
-        [](const Considered& c) { return isOutputOfAnother(c) && !c.facts.nothingElse; }},
-    {RuleId::staleOutput, "the same, and nothing else ran", Blame::implementation, Answers::nothing, isOutputOfAnother},
+        [](const Considered& c) { return isOutputOfAnother(c) && !(c.facts.nothingElse && isKnownCode(c)); }},
+    {RuleId::staleOutput, "the same, of a known function, and nothing else ran", Blame::implementation,
+        Answers::nothing, isOutputOfAnother},
     {RuleId::unlikeItsControl,
         "finite, and not what is named or any known variant gives, while a healthy call is; no epsilon matters; nobody "
-        "says that nothing else ran",
+        "says that nothing else ran, or what did is known by its values alone",
         Blame::undecided, Answers::nothingElse,
-        [](const Considered& c) { return isUnlikeItsControl(c) && !c.facts.nothingElse; }},
-    {RuleId::wrongBesideItsControl, "the same, and nothing else ran", Blame::implementation, Answers::nothing,
-        isUnlikeItsControl},
+        [](const Considered& c) { return isUnlikeItsControl(c) && !(c.facts.nothingElse && isKnownCode(c)); }},
+    {RuleId::wrongBesideItsControl, "the same, of a known function, and nothing else ran", Blame::implementation,
+        Answers::nothing, isUnlikeItsControl},
     {RuleId::finiteOfNoKnownVariant, "finite, and not what any known variant gives", Blame::undecided, Answers::control,
         [](const Considered& c) { return isFinite(c) && c.fitsNothingKnown(); }},
     {RuleId::notWhatWasSaid, "finite, and not what the named function gives", Blame::undecided, Answers::ran,

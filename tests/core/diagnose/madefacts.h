@@ -17,7 +17,7 @@
 namespace nanscope::test {
 
 /// A call of 4 x 4 with a finite input, damaged, of which nothing but its input was taken; a healthy call tells what
-/// ran.
+/// ran, bit for bit.
 class MadeFacts
 {
 public:
@@ -31,6 +31,7 @@ public:
         facts.damage.text = std::move(text);
         facts.damage.count = facts.damage.nan = 1;
         facts.identified.how = IdentifiedBy::fit;
+        facts.control = ControlCall {"control.pt", false, 1, {}, {"gns-gram"}};
     }
 
     MemberResult& member(std::string_view variant, int finite = 8, int reproducing = 0, double slack = 5)

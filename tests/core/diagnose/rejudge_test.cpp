@@ -267,7 +267,8 @@ TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
     m_run.series = {norms};
     Event xid;
     xid.kind = EventKind::machine;
-    say(xid, "NVRM: Xid 79");
+    m_run.captures[0].nothingElse = true;
+    say(xid, "CUDA error: uncorrectable ECC error encountered");
     xid.source = "kern.log";
     xid.line = 12;
     m_run.events = {xid};

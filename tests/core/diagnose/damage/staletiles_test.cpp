@@ -164,6 +164,7 @@ TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
     auto output = outputOf(waves(2));
     fill(output, lastTile, [](std::size_t) { return NAN; });
     add(7, waves(2), output);
+    m_run.captures.back().nothingElse = true;
     const auto plain = verdict();
     EXPECT_EQ(plain.blame, Blame::implementation) << plain.summary;
     EXPECT_THAT(plain.speaksFor, Not(says("beside the damage")));
@@ -172,6 +173,7 @@ TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
     m_run.captures.clear();
     const auto name = add(7, waves(1), before);
     add(7, waves(2), output);
+    m_run.captures.back().nothingElse = true;
     const auto v = verdict();
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.summary, plain.summary) << "the verdict stands without it";

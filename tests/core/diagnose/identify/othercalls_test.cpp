@@ -240,7 +240,10 @@ TEST_F(OtherCalls, TheOutputOfAnotherMatrixOfTheCallIsStale)
     EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
     EXPECT_EQ(asked.facts.outputOfElement, 0);
     m_nothingElse = true;
-    EXPECT_EQ(verdictOn(1).rule, RuleId::staleOutput);
+    EXPECT_EQ(verdictOn(1).rule, RuleId::outputOfEarlierCall)
+        << "of a function of one's own two inputs may have one output";
+    EXPECT_EQ(verdictOn(1, {"gns-gram"}).rule, RuleId::staleOutput);
+    recordVariant("gns-gram");
     EXPECT_THAT(verdictOn(1).summary, HasSubstr("bit for bit that of element 0 of this call"));
 }
 
@@ -365,15 +368,33 @@ TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
 {
     add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).rule, RuleId::duplicateMayHaveOtherState) << "a guard may have called again in fp32";
+    m_nothingElse = true;
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::nondeterministic) << v.summary;
     EXPECT_EQ(v.speaksFor.front().source, "same input");
+    m_nothingElse = false;
+    m_run.captures.clear();
+    auto tile = outputOf("gns-gram", waves(2));
+    std::fill_n(tile.begin(), 4, NAN);
+    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
+    add(0, 7, {waves(2)}, {tile});
+    EXPECT_TRUE(verdictOn(2).facts.duplicate->sameRest);
+    EXPECT_EQ(verdictOn(2).blame, Blame::nondeterministic) << "wrapped, and the rest are the bits of the other";
+    for (auto& value : tile) {
+        value = static_cast<float>(value * 1.001);
+    }
+    m_run.captures.pop_back();
+    add(0, 7, {waves(2)}, {tile});
+    EXPECT_FALSE(verdictOn(2).facts.duplicate->sameRest);
 }
 
 TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
 {
     add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
+    EXPECT_EQ(verdictOn(2).blame, Blame::undecided) << "the ranks may differ in what else they hold";
+    m_nothingElse = true;
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_THAT(v.kind, HasSubstr("or machine"));
@@ -435,6 +456,7 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
 
 TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
 {
+    m_nothingElse = true;
     add(0, 7, {large()}, {outputOf("gns-gram", large())});
     add(0, 7, {large()}, {allNan()});
     const auto open = verdictOn(2);
@@ -454,13 +476,13 @@ TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
 TEST_F(OtherCalls, ZerosForTheInputOfAHealthyCallAreToldAsSuch)
 {
     const Matrix zeros(size, 0);
-    for (const bool wrapped : {true, false}) {
-        m_wrapped = wrapped;
+    for (const bool alone : {true, false}) {
+        m_nothingElse = alone;
         m_run.captures.clear();
         add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
         add(0, 7, {waves(2)}, {zeros});
         const auto v = verdictOn(2);
-        EXPECT_EQ(v.blame, wrapped ? Blame::nondeterministic : Blame::undecided) << "made again in another format";
+        EXPECT_EQ(v.blame, alone ? Blame::nondeterministic : Blame::undecided) << "made again in another format";
         EXPECT_THAT(v.summary, HasSubstr("every value is zero"));
     }
 }
@@ -475,7 +497,26 @@ TEST_F(OtherCalls, ACoefficientMayHaveGoneBadSinceTheHealthyCall)
     EXPECT_EQ(v.rule, RuleId::codeBesides);
     m_run.captures.clear();
     add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
-    EXPECT_EQ(verdictOn(1).blame, Blame::implementation) << "it would have hit both matrices of the call";
+    EXPECT_EQ(verdictOn(1).rule, RuleId::codeBesides) << "it may be one for each matrix, as an expert's is";
+    m_wrapped = true;
+    m_run.captures.clear();
+    add(0, 7, {waves(1), large()}, {outputOf("gns-gram", waves(1)), allNan()});
+    EXPECT_EQ(verdictOn(1).blame, Blame::implementation) << "wrapped, and the other matrix is gns-gram's bit for bit";
+}
+
+TEST_F(OtherCalls, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
+{
+    auto scattered = outputOf("gns-gram", waves(2));
+    for (auto i = std::size_t {3}; i < scattered.size(); i += 41) {
+        scattered[i] = NAN;
+    }
+    Matrix tile(size, 0);
+    std::fill_n(tile.begin(), 4, NAN);
+    // A cast may have lost what is scattered; element 2 is a zero matrix that came back as not zero.
+    add(0, 7, {waves(1), waves(2), Matrix(size, 0)}, {outputOf("gns-gram", waves(1)), scattered, tile});
+    const auto v = verdictOn(1);
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.facts.damage.batch, 2);
 }
 
 TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
@@ -506,7 +547,7 @@ TEST_F(OtherCalls, ATwinProvesNothingWhereAFormOfItsScheduleMayRunAway)
     m_run.captures.clear();
     add(0, 7, {waves(2)}, {outputOf("dion-ns5", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
-    EXPECT_EQ(verdictOn(2).blame, Blame::nondeterministic) << "no form of this schedule runs away";
+    EXPECT_EQ(verdictOn(2).rule, RuleId::duplicateMayHaveOtherState) << "no form of this schedule runs away";
 }
 
 // That a neighbour went well and is of no known variant says more than the variants that are known.
@@ -558,6 +599,7 @@ TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
 
 TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
 {
+    m_nothingElse = true;
     add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
     add(0, 7, {waves(2)}, {allNan()});
     add(1, 8, {waves(3)}, {outputOf("gns-gram", waves(3))});

@@ -184,6 +184,7 @@ TEST(Evidence, OnlyAPatternThatNoArithmeticMakesIsAConstant)
 TEST(Evidence, HowTheVariantIsKnownIsSaidWithItsSource)
 {
     Trial t;
+    t.facts.control.reset();
     t.facts.identified.runnerUp = 0.09;
     t.facts.identified.runnerUpName = "dion-ns5";
     EXPECT_THAT(joined(t.judged().speaksFor),

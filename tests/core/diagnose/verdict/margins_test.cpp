@@ -337,6 +337,7 @@ TEST(Margins, ZeroInAndOutIsHealthyAnythingElseIsProof)
     EXPECT_EQ(s.judged().blame, Blame::implementation);
     EXPECT_THAT(s.judged().summary, HasSubstr("yet the output is not zero"));
     s.facts.identified.how = IdentifiedBy::unknown;
+    s.facts.control.reset();
     EXPECT_EQ(s.judged().blame, Blame::undecided) << "weight decay adds something, too";
     EXPECT_THAT(s.judged().question, HasSubstr("weight decay"));
 }

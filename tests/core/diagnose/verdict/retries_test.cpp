@@ -30,7 +30,7 @@ Facts factsFor(Blame blame)
         made.facts.hardwareError = EvidenceLine {"Xid 79", "dmesg"};
     }
     if (blame == Blame::nondeterministic) {
-        made.facts.duplicate = DuplicateInput {"other.pt", true, 0, {}, {}};
+        made.facts.duplicate = DuplicateInput {"other.pt", true, 0, {}, {}, true};
     }
     return made.facts;
 }

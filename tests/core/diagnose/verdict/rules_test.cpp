@@ -137,7 +137,7 @@ TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
     EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
-TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
+TEST(Rules, CodeBesidesTheIterationMayLeaveAnyDamage)
 {
     const auto asked = [](DamageShape shape, bool inputAlone, bool faintLines = false) {
         Bench b;
@@ -151,16 +151,13 @@ TEST(Rules, RowsMayBeDividedByANormAndTilesMayNot)
     for (const auto shape : {DamageShape::rows, DamageShape::columns}) {
         EXPECT_TRUE(asked(shape, true, true)) << name(shape) << ": 0/0 of their own norm";
     }
-    for (const auto shape :
-        {DamageShape::singleElement, DamageShape::wholeElement, DamageShape::rows, DamageShape::columns}) {
-        EXPECT_TRUE(asked(shape, false)) << name(shape);
-    }
-    for (const auto shape : {DamageShape::singleElement, DamageShape::wholeElement}) {
+    for (const auto shape : {DamageShape::singleElement, DamageShape::wholeElement, DamageShape::rectangle,
+             DamageShape::stridedRectangle, DamageShape::mirroredPair, DamageShape::lowerTriangle}) {
+        EXPECT_TRUE(asked(shape, false)) << name(shape) << ": a mask, a block's scale, a block of another rank";
         EXPECT_FALSE(asked(shape, true)) << name(shape) << ": that takes a value besides the input";
     }
-    for (const auto shape : {DamageShape::rectangle, DamageShape::stridedRectangle, DamageShape::mirroredPair,
-             DamageShape::lowerTriangle}) {
-        EXPECT_FALSE(asked(shape, false)) << name(shape);
+    for (const auto shape : {DamageShape::rows, DamageShape::columns}) {
+        EXPECT_TRUE(asked(shape, false)) << name(shape);
     }
 }
 
@@ -177,6 +174,76 @@ TEST(Rules, AWrappedFunctionOfOnesOwnMayScaleRows)
     b.facts.fit.compared = true;
     b.facts.identified.fit = 0.01;
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one is named, and fits";
+    b.facts.identified.fit = 0.06;
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides) << "rows that are scaled are off from it";
+}
+
+TEST(Rules, ValuesDoNotTellTheCodeThatMadeThem)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::wholeElement;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call is gns-gram's bit for bit";
+    b.facts.control->exact.clear();
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "any polar factor has its values";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "nothing else ran besides a function of one's own";
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    Bench tile;
+    tile.member("gns-gram", 8, 0);
+    tile.facts.control.reset();
+    tile.facts.damage.shape = DamageShape::rectangle;
+    EXPECT_EQ(tile.judged().rule, RuleId::codeBesides);
+    tile.facts.fit.compared = true;
+    tile.facts.identified.fit = 0.01;
+    EXPECT_EQ(tile.judged().blame, Blame::implementation) << "wrapped, and the rest of it fits";
+    tile.facts.besideBadInput = true;
+    EXPECT_EQ(tile.judged().rule, RuleId::codeBesides) << "a function of one's own may mix the matrices of a call";
+}
+
+TEST(Rules, AGradientThatWasNotFiniteQuestionsTheDumpedInput)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.nothingElse = true;
+    b.facts.dumpedByWrapper = false;
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.logs = {{false, true, {"grad_norm is inf at step 5, before this call", "a.log:6"}}};
+    EXPECT_EQ(b.judged().rule, RuleId::inputMayBeLate);
+    b.facts.dumpedByWrapper = true;
+    const auto wrapped = b.judged();
+    EXPECT_EQ(wrapped.blame, Blame::implementation) << "the wrapper clones its input first";
+    ASSERT_FALSE(wrapped.speaksAgainst.empty());
+    EXPECT_EQ(wrapped.speaksAgainst.front().source, "a.log:6");
+}
+
+TEST(Rules, SumsInAnotherOrderMayDecideAtTheEdge)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::wholeElement;
+    b.facts.calledAgain = {{"", 3, 20, true, ""}};
+    EXPECT_EQ(b.judged().blame, Blame::nondeterministic);
+    b.facts.members[0].finite = 7;
+    EXPECT_NE(b.judged().blame, Blame::nondeterministic) << "no two runs need sum in one order";
+}
+
+TEST(Rules, TheSameBitsAreNotTheSameCall)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.duplicate = DuplicateInput {"other.pt", true, 1, {}, {}, true};
+    EXPECT_EQ(b.judged().blame, Blame::nondeterministic) << "wrapped, and equal wherever both are finite";
+    b.facts.duplicate->sameRest = false;
+    EXPECT_EQ(b.judged().rule, RuleId::duplicateMayHaveOtherState) << "a guard calls again in fp32";
+    b.facts.duplicate->sameRest = true;
+    b.facts.dumpedByWrapper = false;
+    EXPECT_EQ(b.judged().rule, RuleId::duplicateMayHaveOtherState) << "a weight of the other rank";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::nondeterministic);
 }
 
 TEST(Rules, WhatFailsOnAnotherGpuTooIsNoFaultOfThisOne)

@@ -87,7 +87,7 @@ Facts with(MadeFacts made, Change change)
 std::map<RuleId, Facts> examples()
 {
     using M = MadeFacts&;
-    const auto duplicate = [](bool sameProcess) { return DuplicateInput {"other.pt", sameProcess, 1, {}, {}}; };
+    const auto duplicate = [](bool sameProcess) { return DuplicateInput {"other.pt", sameProcess, 1, {}, {}, true}; };
     const auto zero = [](M m) { m.zeroInput(); };
     return {
         {RuleId::duplicateMayHaveOtherState,
@@ -148,13 +148,19 @@ std::map<RuleId, Facts> examples()
                     m.facts.calledAgain = {{"birth.pt", 20, 20, true, "kernels-off"}};
                 })},
         {RuleId::withoutMargin, with(calm(), [](M m) { m.facts.members[0].slackPercent = 0.5; })},
+        {RuleId::inputMayBeLate,
+            with(calm(),
+                [](M m) {
+                    m.facts.dumpedByWrapper = false;
+                    m.facts.logs = {{false, true, {"grad_norm is inf at step 5", "a.log:6"}}};
+                })},
         {RuleId::codeBesides, with(calm(), [](M m) { m.facts.dumpedByWrapper = false; })},
         {RuleId::noReplayEndsLikeThis, calm().facts},
         {RuleId::somethingForNothing,
             with(finite(),
                 [](M m) {
                     m.zeroInput();
-                    m.facts.identified.how = IdentifiedBy::unknown;
+                    m.facts.dumpedByWrapper = false;
                 })},
         {RuleId::zeroInFiniteOut, with(finite(), zero)},
         {RuleId::zeroInZeroOut,
