@@ -79,21 +79,22 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
     return run;
 }
 
+/// With as many other matrices of the batch as a replay of all takes at once, or fewer where memory is short.
 Result<void> CellRun::upload(const tensorfile::Tensor& input, std::int64_t batch)
 {
-    const auto shape = input.matrices();
-    const auto limit = std::max<std::int64_t>(1, m_device->batchLimit(m_program));
-    const auto first = batch / limit * limit;
-    m_chunk = std::min(limit, shape.batch - first);
-    m_element = batch - first;
-    const auto values = input.values(first, m_chunk);
-    if (!values) {
-        return tl::make_unexpected(values.error());
+    for (auto limit = std::max<std::int64_t>(1, m_device->batchLimit(m_program));; limit = m_chunk / 2) {
+        const auto first = batch / limit * limit;
+        m_chunk = std::min(limit, input.matrices().batch - first);
+        m_element = batch - first;
+        const auto values = input.values(first, m_chunk);
+        if (!values) {
+            return tl::make_unexpected(values.error());
+        }
+        const auto done = m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
+        if (done || done.error().kind != ErrorKind::refused || m_chunk == 1) {
+            return done;
+        }
     }
-    if (auto done = m_device->prepare(m_program, m_chunk); !done) {
-        return done;
-    }
-    return m_device->upload(*values);
 }
 
 std::int64_t CellRun::workspaceBytes() const
@@ -140,13 +141,18 @@ Result<void> CellRun::runNext()
     return m_planter->after(next, m_program, *m_device, m_element);
 }
 
-Result<std::vector<double>> CellRun::matrix()
+Result<Values> CellRun::values()
 {
     const auto out = m_program.code[m_next - 1].out;
     if (out < 0) {
-        return scans().map([](const std::vector<Scan>& all) { return std::vector {valueOf(all.back())}; });
+        return scans().map([](const std::vector<Scan>& all) { return Values(std::vector {valueOf(all.back())}); });
     }
-    return m_device->download(out, m_element).map([](Values values) { return std::move(values).doubles(); });
+    return m_device->download(out, m_element);
+}
+
+Result<std::vector<double>> CellRun::matrix()
+{
+    return values().map([](Values values) { return std::move(values).doubles(); });
 }
 
 Result<TileMap> CellRun::tiles()

@@ -40,7 +40,8 @@ public:
     Result<void> runThrough(std::size_t op, const CancelToken& cancel);
 
     /// The result of the last op in the capture's own orientation; a scalar is a 1 x 1 matrix.
-    Result<std::vector<double>> matrix();
+    Result<Values> values();
+    Result<std::vector<double>> matrix(); ///< the same in doubles
     Result<TileMap> tiles();
 
     /// Of the ops that have run.

@@ -334,8 +334,18 @@ Result<Region> regionOf(const FrameRequest& request, const OpTrace& trace)
     return *request.region;
 }
 
+/// As doubles, or as floats.
+Values inFormat(Values values, bool wide)
+{
+    const bool isWide = values.view().visit([](auto numbers) { return sizeof(numbers[0]) == sizeof(double); });
+    if (wide == isWide) {
+        return values;
+    }
+    return wide ? Values(std::move(values).doubles()) : Values(std::vector<float>(values.begin(), values.end()));
+}
+
 template <class T>
-std::vector<T> cut(const std::vector<T>& values, std::int64_t width, const Region& region)
+std::vector<T> cut(std::span<const T> values, std::int64_t width, const Region& region)
 {
     std::vector<T> part;
     if (values.empty()) {
@@ -363,20 +373,20 @@ struct FrameReplay::State
     platform::FileStamp stamp;
     ReplayPair pair;
     std::optional<ReplayedFrame> last; ///< without values
-    std::vector<float> floats;
-    std::vector<double> doubles;
+    Values values;
 
     bool holds(std::size_t op) const { return last && last->op == op; }
     bool passed(std::size_t op) const { return pair.run.passed() > op; }
     std::int64_t bytes() const
     {
         return pair.bytes()
-            + static_cast<std::int64_t>(floats.size() * sizeof(float) + doubles.size() * sizeof(double));
+            + values.view().visit([](auto numbers) { return static_cast<std::int64_t>(numbers.size_bytes()); });
     }
 
     Result<void> advance(std::size_t op, const JobContext& job)
     {
         const auto& ops = pair.run.ops();
+        values = {};
         for (auto next = pair.run.passed(); next <= op; ++next) {
             reportOp(job, "frame", ops[next], next, op + 1);
             if (auto done = pair.run.runThrough(next, job.cancel); !done) {
@@ -398,12 +408,20 @@ struct FrameReplay::State
     {
         ReplayedFrame frame = *last;
         frame.region = region;
-        frame.floats = cut(floats, frame.trace.cols, region);
-        frame.doubles = cut(doubles, frame.trace.cols, region);
+        values.view().visit([&](auto numbers) { cutInto(frame, numbers); });
         return frame;
     }
 
 private:
+    static void cutInto(ReplayedFrame& frame, std::span<const float> numbers)
+    {
+        frame.floats = cut(numbers, frame.trace.cols, frame.region);
+    }
+    static void cutInto(ReplayedFrame& frame, std::span<const double> numbers)
+    {
+        frame.doubles = cut(numbers, frame.trace.cols, frame.region);
+    }
+
     Result<void> takeDifference(ReplayedFrame& frame, const CancelToken& cancel)
     {
         auto difference = differenceAt(pair, frame.op, cancel);
@@ -417,7 +435,7 @@ private:
         }
         describe(frame.trace, difference->values);
         frame.distance = difference->distance;
-        doubles = std::move(difference->values);
+        values = std::move(difference->values);
         return {};
     }
 
@@ -425,18 +443,14 @@ private:
     {
         const auto scans = pair.run.scans();
         auto tiles = pair.run.tiles();
-        auto values = pair.run.matrix();
-        if (!scans || !tiles || !values) {
-            return tl::make_unexpected(!scans ? scans.error() : !tiles ? tiles.error() : values.error());
+        auto result = pair.run.values();
+        if (!scans || !tiles || !result) {
+            return tl::make_unexpected(!scans ? scans.error() : !tiles ? tiles.error() : result.error());
         }
         frame.trace.batches = {scans->back()};
         frame.trace.tiles = {std::move(*tiles)};
-        if (request.cell.precision == Precision::fp64) {
-            doubles = std::move(*values);
-        } else {
-            // Every number of the other formats is one of fp32 too.
-            floats.assign(values->begin(), values->end());
-        }
+        // Every number of the other formats is one of fp32 too.
+        values = inFormat(std::move(*result), request.cell.precision == Precision::fp64);
         return {};
     }
 };
@@ -493,7 +507,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(
         return tl::make_unexpected(pair.error());
     }
     makeRoom(pair->bytes());
-    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}, {}});
+    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}});
 }
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)

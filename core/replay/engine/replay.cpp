@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,13 +16,16 @@ namespace nanscope::replay {
 
 namespace {
 
+/// Of some matrices of the batch.
 struct Context
 {
     const Program& program;
     Device& device;
     const ReplayOptions& options;
     const CancelToken& cancel;
-    Replay& result;
+    std::int64_t first = 0; ///< of the batch
+    std::int64_t count = 0;
+    Replay result {}; ///< of these alone
 };
 
 /// An ulp of the function's own format away: one of bf16 is eight of fp16. An input may lie outside the range of fp16,
@@ -36,10 +40,10 @@ double movedBy(double value, int ulps, Precision format)
                                                : value + ulps * epsilonOf(format) * std::exp2(std::ilogb(value));
 }
 
-/// `before` elements of the batch lie before the input.
 template <class T>
-std::vector<T> perturbed(ValueView input, std::int64_t before, const Context& context)
+std::vector<T> perturbed(ValueView input, const Context& context)
 {
+    const auto before = context.first * context.program.shape.elements(); // of the batch
     std::vector<T> moved(input.size());
     for (std::size_t i = 0; i < moved.size(); ++i) {
         const int direction = (static_cast<std::size_t>(before) + i) % 2 == 0 ? 1 : -1;
@@ -62,28 +66,28 @@ Result<double> largestEigenvalueOf(Device& device, BufferId gram, std::int64_t e
     });
 }
 
-Result<void> measureSpectralNorm(Context& context, BufferId gram, std::int64_t first, std::int64_t count)
+Result<void> measureSpectralNorm(Context& context, BufferId gram)
 {
     const auto size = context.program.buffers[static_cast<std::size_t>(gram)].rows;
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < context.count; ++i) {
         const auto largest = largestEigenvalueOf(context.device, gram, i, size);
         if (!largest) {
             return tl::make_unexpected(largest.error());
         }
         const double eigenvalue = *largest;
-        context.result.spectralNorms[static_cast<std::size_t>(first + i)].push_back(
+        context.result.spectralNorms[static_cast<std::size_t>(i)].push_back(
             std::sqrt(std::max(0.0, eigenvalue)) + (std::isnan(eigenvalue) ? eigenvalue : 0.0));
     }
     return {};
 }
 
-Result<void> collectTiles(Context& context, const Instruction& in, std::int64_t count)
+Result<void> collectTiles(Context& context, const Instruction& in)
 {
     if (!context.options.tileMaps || in.out < 0) {
         return {};
     }
     auto& trace = context.result.ops[static_cast<std::size_t>(in.scanSlot)];
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < context.count; ++i) {
         auto tiles = context.device.tileMap(in.out, i);
         if (!tiles) {
             return tl::make_unexpected(tiles.error());
@@ -93,7 +97,7 @@ Result<void> collectTiles(Context& context, const Instruction& in, std::int64_t 
     return {};
 }
 
-Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
+Result<void> runCode(Context& context)
 {
     auto gram = context.program.grams.begin();
     for (std::size_t i = 0; i < context.program.code.size(); ++i) {
@@ -105,13 +109,13 @@ Result<void> runCode(Context& context, std::int64_t first, std::int64_t count)
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         if (instruction.scanSlot >= 0) {
-            if (auto done = collectTiles(context, instruction, count); !done) {
+            if (auto done = collectTiles(context, instruction); !done) {
                 return done;
             }
         }
         if (gram != context.program.grams.end() && gram->instruction == i) {
             if (context.options.spectralNorms) {
-                if (auto done = measureSpectralNorm(context, gram->buffer, first, count); !done) {
+                if (auto done = measureSpectralNorm(context, gram->buffer); !done) {
                     return done;
                 }
             }
@@ -135,11 +139,12 @@ Result<void> measureGains(Context& context, HeldOutput& output, std::size_t elem
         context.result.gains, open ? output.gainsAlong((*context.options.directions)[element]) : std::vector<double>());
 }
 
-Result<void> collectOutput(Context& context, HeldOutput& output, std::size_t element)
+Result<void> collectOutput(Context& context, HeldOutput& output, std::int64_t i)
 {
     const auto& options = context.options;
     auto& result = context.result;
-    const auto& scan = result.ops.back().batches[element];
+    const auto& scan = result.ops.back().batches[static_cast<std::size_t>(i)];
+    const auto element = static_cast<std::size_t>(context.first + i);
     Result<void> done;
     if (options.directions != nullptr) {
         done = measureGains(context, output, element, scan);
@@ -157,11 +162,11 @@ Result<void> collectOutput(Context& context, HeldOutput& output, std::size_t ele
     return done;
 }
 
-Result<void> collectOutputs(Context& context, std::int64_t first, std::int64_t count)
+Result<void> collectOutputs(Context& context)
 {
-    for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t i = 0; i < context.count; ++i) {
         HeldOutput output(context.device, context.program, i);
-        if (auto done = collectOutput(context, output, static_cast<std::size_t>(first + i)); !done) {
+        if (auto done = collectOutput(context, output, i); !done) {
             return done;
         }
     }
@@ -169,48 +174,81 @@ Result<void> collectOutputs(Context& context, std::int64_t first, std::int64_t c
 }
 
 /// The moved input is in memory no longer than it takes to hand it over.
-Result<void> upload(Context& context, ValueView input, std::int64_t before)
+Result<void> upload(Context& context, ValueView input)
 {
     if (context.options.rounding.inputUlps == 0) {
         return context.device.upload(input);
     }
-    return context.program.precision == Precision::fp64
-        ? context.device.upload(perturbed<double>(input, before, context))
-        : context.device.upload(perturbed<float>(input, before, context));
+    return context.program.precision == Precision::fp64 ? context.device.upload(perturbed<double>(input, context))
+                                                        : context.device.upload(perturbed<float>(input, context));
 }
 
-/// How many matrices the device has made room for: `most`, or fewer where its memory is short of what it said.
-Result<std::int64_t> prepareFor(Context& context, std::int64_t most)
+Result<void> takeScans(Context& context)
 {
-    for (auto count = most;; count /= 2) {
-        const auto done = context.device.prepare(context.program, count);
+    return context.device.scans().map([&](const std::vector<Scan>& scans) {
+        auto at = scans.begin();
+        for (auto& op : context.result.ops) {
+            op.batches.assign(at, at + context.count);
+            at += context.count;
+        }
+    });
+}
+
+/// `input` is that of these matrices.
+Result<void> runChunk(Context& context, ValueView input)
+{
+    context.result.ops = opsOf(context.program);
+    if (context.options.spectralNorms) {
+        context.result.spectralNorms.resize(static_cast<std::size_t>(context.count));
+    }
+    return context.device.prepare(context.program, context.count)
+        .and_then([&] { return upload(context, input); })
+        .and_then([&] { return runCode(context); })
+        .and_then([&] { return takeScans(context); })
+        .and_then([&] { return collectOutputs(context); });
+}
+
+template <class T>
+void moveBehind(std::vector<T>& all, std::vector<T>& more)
+{
+    all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void moveBehind(Replay& all, Replay&& chunk)
+{
+    for (std::size_t op = 0; op < all.ops.size(); ++op) {
+        moveBehind(all.ops[op].batches, chunk.ops[op].batches);
+        moveBehind(all.ops[op].tiles, chunk.ops[op].tiles);
+    }
+    moveBehind(all.outputs, chunk.outputs);
+    moveBehind(all.references, chunk.references);
+    moveBehind(all.distances, chunk.distances);
+    moveBehind(all.gains, chunk.gains);
+    moveBehind(all.spectralNorms, chunk.spectralNorms);
+}
+
+/// A chunk that is short of memory, wherever in the replay that shows, begins again with half as many matrices.
+Result<void> runAll(
+    Replay& result, ValueView input, Device& device, const ReplayOptions& options, const CancelToken& cancel)
+{
+    const auto& shape = result.program.shape;
+    auto most =
+        std::clamp<std::int64_t>(device.batchLimit(result.program), 1, std::max<std::int64_t>(1, options.mostAtOnce));
+    for (std::int64_t first = 0; first < shape.batch;) {
+        Context chunk {result.program, device, options, cancel, first, std::min(most, shape.batch - first)};
+        const auto done = runChunk(chunk,
+            input.subview(static_cast<std::size_t>(first * shape.elements()),
+                static_cast<std::size_t>(chunk.count * shape.elements())));
         if (done) {
-            return count;
+            moveBehind(result, std::move(chunk.result));
+            first += chunk.count;
+        } else if (done.error().kind == ErrorKind::refused && chunk.count > 1) {
+            most = chunk.count / 2;
+        } else {
+            return done;
         }
-        if (done.error().kind != ErrorKind::refused || count == 1) {
-            return tl::make_unexpected(done.error());
-        }
     }
-}
-
-Result<void> runChunk(Context& context, ValueView input, std::int64_t first, std::int64_t count)
-{
-    auto& result = context.result;
-    if (auto done = upload(context, input, first * context.program.shape.elements()); !done) {
-        return done;
-    }
-    if (auto done = runCode(context, first, count); !done) {
-        return done;
-    }
-    const auto scans = context.device.scans();
-    if (!scans) {
-        return tl::make_unexpected(scans.error());
-    }
-    for (std::size_t slot = 0; slot < result.ops.size(); ++slot) {
-        const auto begin = scans->begin() + static_cast<std::ptrdiff_t>(slot) * count;
-        result.ops[slot].batches.insert(result.ops[slot].batches.end(), begin, begin + count);
-    }
-    return collectOutputs(context, first, count);
+    return {};
 }
 
 } // namespace
@@ -234,24 +272,10 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
     Replay result;
     result.program = std::move(*program);
     result.ops = opsOf(result.program);
-    if (options.spectralNorms) {
-        result.spectralNorms.resize(static_cast<std::size_t>(shape.batch));
-    }
-    Context context {result.program, device, options, cancel, result};
     // Before anything is asked: a device that is kept holds the token of the replay before.
     device.heed(cancel);
-    auto chunk = std::max<std::int64_t>(1, device.batchLimit(result.program));
-    for (std::int64_t first = 0; first < shape.batch; first += chunk) {
-        const auto count = prepareFor(context, std::min(chunk, shape.batch - first));
-        if (!count) {
-            return tl::make_unexpected(count.error());
-        }
-        chunk = *count;
-        const auto part = input.subview(
-            static_cast<std::size_t>(first * shape.elements()), static_cast<std::size_t>(chunk * shape.elements()));
-        if (auto done = runChunk(context, part, first, chunk); !done) {
-            return tl::make_unexpected(done.error());
-        }
+    if (const auto done = runAll(result, input, device, options, cancel); !done) {
+        return tl::make_unexpected(done.error());
     }
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;

@@ -5,6 +5,8 @@
 // executed by one interpreter on a Device (device.h), with a scan after every op.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +36,7 @@ struct ReplayOptions
     std::vector<Reference>* references = nullptr; ///< of each matrix: measure how far finite outputs are from them
     /// Of each matrix, of a result that is finite and not zero: measure how far it stretches them.
     const std::vector<std::vector<SingularDirection>>* directions = nullptr;
+    std::int64_t mostAtOnce = std::numeric_limits<std::int64_t>::max(); ///< matrices, where the device would take more
     bool spectralNorms = false; ///< measure ||X||_2 on entry of every step (Lanczos on the Gram), not only bound it
 };
 
@@ -50,7 +53,8 @@ struct Replay
     double seconds = 0;
 };
 
-/// `input` holds batch x rows x cols numbers, row-major. Cancelled between instructions.
+/// `input` holds batch x rows x cols numbers, row-major. A device short of memory is given fewer matrices at once, down
+/// to one. Cancelled between instructions.
 Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueView input, Device& device,
     const ReplayOptions& options, const CancelToken& cancel = {});
 

@@ -29,6 +29,7 @@ struct Counter
     int cancelAt = -1;
     int devices = 0; ///< alive
     int mostDevices = 1000; ///< memory for so many
+    std::int64_t mostAtOnce = 1000; ///< matrices
     CancelToken cancel;
 };
 
@@ -47,7 +48,7 @@ public:
     std::int64_t batchLimit(const replay::Program& /*program*/) const override { return 2; }
     Result<void> prepare(const replay::Program& program, std::int64_t batch) override
     {
-        if (m_counter.devices > m_counter.mostDevices) {
+        if (m_counter.devices > m_counter.mostDevices || batch > m_counter.mostAtOnce) {
             return failure(ErrorKind::refused, "not enough memory");
         }
         return DeviceAround::prepare(program, batch);
@@ -354,6 +355,21 @@ TEST_F(Frames, AKeptReplayMakesRoomForWhatWouldNotFitBesideIt)
     EXPECT_TRUE(shown) << sentence(shown.error());
     m_counter.mostDevices = 0;
     EXPECT_FALSE(kept.frame(request(cell("torch-muon", Precision::fp32), 6)));
+}
+
+TEST_F(Frames, TakeFewerMatricesWhereMemoryIsShort)
+{
+    auto second = request(cell("torch-muon", Precision::fp32), 6);
+    second.film.batch = 1;
+    const auto together = replay::replayFrame(second, devices());
+    m_counter.mostAtOnce = 1;
+    const auto alone = replay::replayFrame(second, devices());
+    ASSERT_TRUE(together);
+    ASSERT_TRUE(alone) << sentence(alone.error());
+    EXPECT_EQ(alone->floats, together->floats);
+    EXPECT_EQ(alone->trace.tiles, together->trace.tiles);
+    m_counter.mostAtOnce = 0;
+    EXPECT_FALSE(replay::replayFrame(second, devices()));
 }
 
 TEST_F(Frames, ACancelledReplayLeavesTheOtherOneAlone)

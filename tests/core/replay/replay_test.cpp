@@ -355,6 +355,81 @@ TEST(Replay, TakesFewerMatricesAtATimeWhereMemoryIsShort)
     EXPECT_EQ(none.error().what, "not enough memory");
 }
 
+/// Takes what it is given, and finds in the middle of a replay that it is too much.
+class LateDevice : public test::DeviceAround
+{
+public:
+    explicit LateDevice(std::int64_t room)
+        : m_room(room)
+    { }
+    std::int64_t batch() const { return m_batch; }
+    int prepared() const { return m_prepared; }
+    std::int64_t batchLimit(const replay::Program& /*program*/) const override { return 1000; }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        m_batch = batch;
+        m_instructions = 0;
+        ++m_prepared;
+        return DeviceAround::prepare(program, batch);
+    }
+    Result<void> run(const replay::Instruction& instruction) override
+    {
+        return ++m_instructions == 12 && m_batch > m_room ? failure(ErrorKind::refused, "not enough memory")
+                                                          : DeviceAround::run(instruction);
+    }
+    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    {
+        return m_batch > m_room ? failure(ErrorKind::refused, "not enough memory")
+                                : DeviceAround::download(buffer, element);
+    }
+
+private:
+    std::int64_t m_room;
+    std::int64_t m_batch = 0;
+    int m_instructions = 0;
+    int m_prepared = 0;
+};
+
+TEST(Replay, BeginsAgainWithFewerMatricesWhereMemoryEndsOnTheWay)
+{
+    const auto v = load("batch_3x16x24_mixed");
+    replay::ReplayOptions options;
+    options.keepOutput = true;
+    options.spectralNorms = true;
+    options.tileMaps = true;
+    const auto onDeviceFor = [&](std::int64_t room) {
+        LateDevice device(room);
+        return replay::replay(*replay::builtInVariant("dion-ns5"), v.shape, v.input, device, options);
+    };
+    const auto whole = onDeviceFor(3);
+    const auto parts = onDeviceFor(1);
+    ASSERT_TRUE(whole);
+    ASSERT_TRUE(parts) << parts.error().what;
+    EXPECT_EQ(parts->outputs, whole->outputs);
+    EXPECT_EQ(parts->spectralNorms, whole->spectralNorms);
+    ASSERT_EQ(parts->ops.size(), whole->ops.size());
+    for (std::size_t op = 0; op < whole->ops.size(); ++op) {
+        EXPECT_EQ(parts->ops[op].batches.size(), 3U) << op;
+        EXPECT_EQ(parts->ops[op].tiles, whole->ops[op].tiles) << op;
+    }
+    const auto none = onDeviceFor(0);
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().what, "not enough memory");
+}
+
+TEST(Replay, TakesNoMoreMatricesAtOnceThanItIsTold)
+{
+    const auto v = load("batch_3x16x24_mixed");
+    replay::ReplayOptions options;
+    options.mostAtOnce = 1;
+    LateDevice device(1);
+    const auto replayed = replay::replay(*replay::builtInVariant("dion-ns5"), v.shape, v.input, device, options);
+    ASSERT_TRUE(replayed);
+    EXPECT_EQ(replayed->ops.back().batches.size(), 3U);
+    EXPECT_EQ(device.batch(), 1);
+    EXPECT_EQ(device.prepared(), 3) << "nothing was tried in vain";
+}
+
 TEST(Replay, CancelStopsBetweenInstructions)
 {
     const auto v = load("wide_24x40_gaussian");
