@@ -129,7 +129,7 @@ TorchInfo torchInfo()
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         const auto& device = state.devices[i];
         info.devices.push_back({fmt::format("cuda:{}", i), device.name,
-            fmt::format("sm_{}{}", device.major, device.minor), device.memoryBytes});
+            fmt::format("sm_{}{}", device.major, device.minor), device.memoryBytes, device.uuid});
     }
     if (!state.problem.empty()) {
         info.notes.push_back(state.problem);

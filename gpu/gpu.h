@@ -35,6 +35,7 @@ struct TorchDeviceInfo
     std::string hardware;
     std::string capability; ///< "AVX512", "sm_90"
     std::int64_t memoryBytes = 0; ///< 0 for the CPU
+    std::string uuid {}; ///< of a GPU
 };
 
 /// What this build was made against and what it finds here. Creates no CUDA context.

@@ -104,6 +104,10 @@ auto TorchDevice::compute(Work work) -> decltype(work())
     if (!result && result.error().kind == ErrorKind::internal && m_lost && !gpuAnswers(m_device)) {
         m_lost(result.error());
     }
+    if (!result && result.error().kind == ErrorKind::refused && onGpu()) {
+        const c10::DeviceGuard current(m_device);
+        return failure(ErrorKind::refused, shortOfMemory(m_device.str(), m_needed, cudaMemory()));
+    }
     return result;
 }
 
@@ -165,6 +169,7 @@ Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t b
             fmt::format("{} does not compute in {}; replay it on 'cpu', which emulates it", m_device.str(),
                 name(program.precision)));
     }
+    m_needed = workspaceBytes(program) * batch;
     return compute([&]() -> Result<void> {
         if (onGpu()) {
             m_environment.flags = cudaFlags(program.precision);

@@ -89,6 +89,7 @@ private:
     int m_threads; ///< as many as torch would take
     int m_capability; ///< 10 * major + minor, 0 on the CPU
     std::int64_t m_batch = 0;
+    std::int64_t m_needed = 0; ///< bytes of the program last prepared
     std::vector<replay::BufferPlan> m_plans;
     std::vector<Buffer> m_buffers;
     std::vector<at::Tensor> m_scalars; ///< batch x 1 x 1 each

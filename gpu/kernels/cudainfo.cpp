@@ -10,6 +10,30 @@
 
 namespace nanscope {
 
+std::string whyNoGpu(const CudaState& state, bool driverTooOld, const std::string& said)
+{
+    if (state.driver.empty()) {
+        return "no GPU: no NVIDIA driver is installed here";
+    }
+    if (driverTooOld) {
+        return fmt::format("no GPU: the driver supports CUDA {} and this torch needs {}; update the driver",
+            state.driver, state.runtime);
+    }
+    return said.empty() ? "no GPU: the driver reports no device; see CUDA_VISIBLE_DEVICES" : "no GPU: " + said;
+}
+
+std::string shortOfMemory(const std::string& device, std::int64_t needed, const std::optional<CudaMemory>& memory)
+{
+    constexpr double gibibyte = 1U << 30;
+    auto text = fmt::format("{} has not enough memory for this replay", device);
+    if (memory) {
+        text += fmt::format(", which takes about {:.2g} GiB: {:.2g} of {:.2g} are free",
+            static_cast<double>(needed) / gibibyte, static_cast<double>(memory->free) / gibibyte,
+            static_cast<double>(memory->total) / gibibyte);
+    }
+    return text + "; end what else uses it, or replay on 'cpu' or another GPU";
+}
+
 #if defined(NANSCOPE_CUDART)
 
 namespace {
@@ -19,19 +43,15 @@ std::string versionText(int version)
     return version > 0 ? fmt::format("{}.{}", version / 1000, version % 1000 / 10) : std::string();
 }
 
-std::string whyNoDevice(const CudaState& state, cudaError_t error)
+/// As nvidia-smi writes it, up to the first word: that of a slice (MIG) begins with "MIG" there.
+std::string uuidText(const cudaUUID_t& uuid)
 {
-    if (state.driver.empty()) {
-        return "no GPU: no NVIDIA driver is installed here";
+    std::string text = "GPU";
+    for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+        const bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+        text += fmt::format("{}{:02x}", dash ? "-" : "", static_cast<unsigned char>(uuid.bytes[i]));
     }
-    if (error == cudaErrorInsufficientDriver) {
-        return fmt::format("no GPU: the driver supports CUDA {} and this torch needs {}; update the driver",
-            state.driver, state.runtime);
-    }
-    if (error == cudaErrorNoDevice || error == cudaSuccess) {
-        return "no GPU: the driver reports no device; see CUDA_VISIBLE_DEVICES";
-    }
-    return fmt::format("no GPU: {}", cudaGetErrorString(error));
+    return text;
 }
 
 CudaDevice describe(int index)
@@ -40,6 +60,7 @@ CudaDevice describe(int index)
     cudaDeviceProp properties {};
     if (cudaGetDeviceProperties(&properties, index) == cudaSuccess) {
         device.name = properties.name;
+        device.uuid = uuidText(properties.uuid);
         device.major = properties.major;
         device.minor = properties.minor;
         device.memoryBytes = static_cast<std::int64_t>(properties.totalGlobalMem);
@@ -64,7 +85,9 @@ CudaState queryCuda()
     if (error != cudaSuccess || count == 0) {
         // The error would otherwise be reported by the next call that has nothing to do with it.
         cudaGetLastError();
-        state.problem = whyNoDevice(state, error);
+        const bool none = error == cudaErrorNoDevice || error == cudaSuccess;
+        state.problem =
+            whyNoGpu(state, error == cudaErrorInsufficientDriver, none ? std::string() : cudaGetErrorString(error));
         return state;
     }
     for (int i = 0; i < count; ++i) {

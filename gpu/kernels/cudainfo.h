@@ -14,6 +14,7 @@ namespace nanscope {
 struct CudaDevice
 {
     std::string name;
+    std::string uuid; ///< "GPU-3f2a91c7-..", of a slice of a GPU its own
     int major = 0;
     int minor = 0;
     std::int64_t memoryBytes = 0;
@@ -37,5 +38,11 @@ struct CudaMemory
 
 /// Of the device that is current; creates its context.
 std::optional<CudaMemory> cudaMemory();
+
+/// Why CUDA finds no device, in one sentence. `said` is its own word for it, empty where it simply found none.
+std::string whyNoGpu(const CudaState& state, bool driverTooOld, const std::string& said);
+
+/// `device` lacks memory for a replay that takes `needed` bytes there; `memory` where it is known.
+std::string shortOfMemory(const std::string& device, std::int64_t needed, const std::optional<CudaMemory>& memory);
 
 } // namespace nanscope
