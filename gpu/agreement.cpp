@@ -3,11 +3,14 @@
 #include "gpu/agreement.h"
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "gpu/gpu.h"
 #include "gpu/kernels/cudainfo.h"
+#include "gpu/patientthread.h"
 
 #if defined(NANSCOPE_NCCL)
 #include <ATen/ops/empty.h>
@@ -147,10 +150,14 @@ Result<HashRange> reduceHashes(std::span<const replay::ReplayHash>)
 
 namespace {
 
-std::vector<replay::ReplayHash> firstHashes(const std::vector<replay::DeviceHashes>& devices)
+/// None where a device gave none: NCCL needs all of them.
+std::optional<std::vector<replay::ReplayHash>> firstHashes(const std::vector<replay::DeviceHashes>& devices)
 {
     std::vector<replay::ReplayHash> hashes;
     for (const auto& device : devices) {
+        if (device.hashes.empty()) {
+            return std::nullopt;
+        }
         hashes.push_back(device.hashes.front());
     }
     return hashes;
@@ -162,21 +169,35 @@ bool allEqual(const std::vector<replay::ReplayHash>& hashes)
         hashes.begin(), hashes.end(), [&](const replay::ReplayHash& hash) { return hash == hashes.front(); });
 }
 
-void addReduction(GpuAgreement& result)
+/// Setting up a communicator takes seconds on a large machine.
+constexpr std::chrono::seconds ncclPatience {60};
+
+} // namespace
+
+void addReduction(GpuAgreement& result, const HashReducer& reduce, std::chrono::milliseconds patience)
 {
+    const auto alone = [&](const std::string& why) {
+        result.notes.push_back("the hashes were compared by the host alone: " + why);
+    };
     const auto hashes = firstHashes(result.agreement.devices);
-    const auto range = reduceHashes(hashes);
-    if (!range) {
-        result.notes.push_back(fmt::format("the hashes were compared by the host alone: {}", range.error().what));
-        return;
+    if (!hashes) {
+        return alone("not every GPU has given one");
     }
-    result.range = *range;
-    if (range->equal() != allEqual(hashes)) {
+    PatientThread thread({});
+    const auto range = thread.run([reduce, hashes = *hashes] { return reduce(hashes); }, patience);
+    if (!range) {
+        result.hangs = true;
+        return alone(fmt::format("NCCL did not answer within {:g} s, so that training on these GPUs may hang, too",
+            std::chrono::duration<double>(patience).count()));
+    }
+    if (!*range) {
+        return alone(range->error().what);
+    }
+    result.range = **range;
+    if (result.range->equal() != allEqual(*hashes)) {
         result.notes.emplace_back("NCCL's reduction contradicts the hashes it was given: suspect the communication");
     }
 }
-
-} // namespace
 
 Result<GpuAgreement> agreeOnGpus(const replay::AgreementRequest& request, const CancelToken& cancel)
 {
@@ -192,9 +213,12 @@ Result<GpuAgreement> agreeOnGpus(const replay::AgreementRequest& request, const 
     if (!agreement) {
         return tl::make_unexpected(agreement.error());
     }
+    for (std::size_t i = 0; i < state.devices.size(); ++i) {
+        agreement->devices[i].uuid = state.devices[i].uuid;
+    }
     GpuAgreement result;
     result.agreement = std::move(*agreement);
-    addReduction(result);
+    addReduction(result, reduceHashes, ncclPatience);
     return result;
 }
 

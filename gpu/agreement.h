@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,7 +35,14 @@ struct GpuAgreement
     replay::Agreement agreement;
     std::optional<HashRange> range; ///< over NCCL; none where that was not possible, which a note says
     std::vector<std::string> notes; ///< one sentence each
+    bool hangs = false; ///< a thread of this process waits in NCCL for ever, so that only _Exit() ends it
 };
+
+using HashReducer = std::function<Result<HashRange>(std::span<const replay::ReplayHash> hashes)>;
+
+/// Adds what NCCL makes of the hashes, or in a note why it makes nothing of them. Where it does not answer in time, the
+/// agreement stands without it.
+void addReduction(GpuAgreement& result, const HashReducer& reduce, std::chrono::milliseconds patience);
 
 /// One replay, repeated, on every GPU of this machine. Fails with ErrorKind::unsupported where there is none. A
 /// reduction that contradicts the hashes as the host sees them is a failure of the communication, and said to be one.

@@ -39,6 +39,9 @@ constexpr int exitInternal = 1;
 constexpr int exitUsage = 2;
 constexpr int exitNothing = 4;
 
+/// Of a store that lives; a busy one may take a while.
+constexpr std::chrono::seconds shortestAnswer {5};
+
 constexpr std::string_view help =
     R"(nanscope-worker: replays on the torch it was built with, for nanscope and its window
 
@@ -73,13 +76,19 @@ int fail(const char* schema, const Error& error)
     return status;
 }
 
+Json textOrNull(const std::string& text)
+{
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
 Json deviceJson(const replay::DeviceHashes& device)
 {
     auto hashes = Json::array();
     for (const auto& hash : device.hashes) {
         hashes.push_back(hash.hex());
     }
-    return {{"name", device.name}, {"hardware", device.hardware}, {"hashes", std::move(hashes)}};
+    return {{"name", device.name}, {"hardware", device.hardware}, {"uuid", textOrNull(device.uuid)},
+        {"hashes", std::move(hashes)}};
 }
 
 Json answerJson(const GpuAgreement& answer)
@@ -93,10 +102,19 @@ Json answerJson(const GpuAgreement& answer)
         nccl = {{"version", ncclVersion()}, {"least", answer.range->least.hex()}, {"most", answer.range->most.hex()},
             {"equal", answer.range->equal()}};
     }
+    auto notes = Json::array();
+    for (const auto& device : answer.agreement.devices) {
+        if (!device.problem.empty()) {
+            notes.push_back(fmt::format("{}: {}", device.name, device.problem));
+        }
+    }
+    for (const auto& note : answer.notes) {
+        notes.push_back(note);
+    }
     const auto& agree = answer.agreement.agree;
     return {{"schema", "nanscope.agreement/1"}, {"agree", agree ? Json(*agree) : Json(nullptr)},
         {"odd", answer.agreement.odd}, {"text", answer.agreement.text}, {"devices", std::move(devices)}, {"nccl", nccl},
-        {"notes", answer.notes}};
+        {"notes", std::move(notes)}};
 }
 
 /// What `nanscope-worker agree` was given.
@@ -144,10 +162,17 @@ CancelToken& interruptToken()
     return token;
 }
 
-/// torchrun and Slurm send SIGTERM before they kill.
 extern "C" void onInterrupt(int)
 {
     interruptToken().cancel();
+}
+
+/// torchrun and Slurm send SIGTERM before they kill.
+void heedInterrupts()
+{
+    interruptToken(); // made before a handler needs it
+    std::signal(SIGINT, onInterrupt);
+    std::signal(SIGTERM, onInterrupt);
 }
 
 std::optional<std::string> environmentVariable(const std::string& name)
@@ -179,14 +204,43 @@ Json answerJson(const scaleout::RankAgreement& answer, int processes)
     return json;
 }
 
+std::string uuidOf(const std::string& name)
+{
+    const auto info = torchInfo();
+    const auto device = std::ranges::find(info.devices, name, &TorchDeviceInfo::name);
+    return device == info.devices.end() ? std::string() : device->uuid;
+}
+
+/// Nothing that any device gave.
+bool isEmpty(const replay::Agreement& agreement)
+{
+    return std::ranges::all_of(
+        agreement.devices, [](const replay::DeviceHashes& device) { return device.hashes.empty(); });
+}
+
+/// What this rank's device gives, or why it gives nothing: a rank that ended with that would end the others, too, under
+/// torchrun.
+Result<replay::DeviceHashes> replaysHere(const AgreeOptions& options, const scaleout::Launch& launch)
+{
+    const auto device = deviceOf(gpuCount() > 0 ? "cuda" : "cpu", launch);
+    auto mine = replay::replaysOn(device, options.request, torchDevices(), interruptToken());
+    if (!mine && mine.error().kind != ErrorKind::cancelled) {
+        const auto& [kind, what, path] = mine.error();
+        mine = replay::DeviceHashes {device, {}, {}, {}, path.empty() ? what : what + ": " + path};
+    }
+    return std::move(mine).map([&](replay::DeviceHashes hashes) {
+        hashes.uuid = uuidOf(device);
+        return hashes;
+    });
+}
+
 /// One of the ranks that torchrun or srun started: rank 0 prints the answer.
 int agreeAsRank(const AgreeOptions& options, const scaleout::Launch& launch)
 {
-    const auto device = deviceOf(gpuCount() > 0 ? "cuda" : "cpu", launch);
-    auto store = connectStore(launch);
-    const auto mine =
-        store ? replay::replaysOn(device, options.request, torchDevices()) : tl::make_unexpected(store.error());
-    const auto patience = std::chrono::seconds(options.patience);
+    heedInterrupts();
+    const std::chrono::seconds patience(options.patience);
+    auto store = connectStore(launch, {patience, patience}, interruptToken());
+    const auto mine = store ? replaysHere(options, launch) : tl::make_unexpected(store.error());
     const auto answer = mine ? scaleout::agreeOverRanks(*mine, launch, **store, patience, interruptToken())
                              : tl::make_unexpected(mine.error());
     if (!answer) {
@@ -195,7 +249,7 @@ int agreeAsRank(const AgreeOptions& options, const scaleout::Launch& launch)
     if (launch.rank == 0 || !answer->missing.empty()) {
         print(answerJson(*answer, launch.processes));
     }
-    return exitDone;
+    return launch.rank == 0 && isEmpty(answer->agreement) ? exitNothing : exitDone;
 }
 
 /// nanscope-worker agree CAPTURE --variant V [--precision P] [--repeats N] [--variant-file F]: prints one line of JSON,
@@ -216,7 +270,12 @@ int runAgree(int argc, char** argv)
         return fail("nanscope.agreement/1", answer.error());
     }
     print(answerJson(*answer));
-    return exitDone;
+    const int status = isEmpty(answer->agreement) ? exitNothing : exitDone;
+    if (answer->hangs) {
+        std::fflush(stdout);
+        std::_Exit(status);
+    }
+    return status;
 }
 
 /// What `nanscope-worker join` was given.
@@ -250,7 +309,9 @@ Result<scaleout::MemberReport> join(const JoinOptions& given)
         return tl::make_unexpected(job.error());
     }
     const auto launch = scaleout::launchOf(environmentVariable);
-    auto store = launch ? connectStore(*launch) : tl::make_unexpected(launch.error());
+    StorePatience patience;
+    patience.untilAnswer = std::max<std::chrono::seconds>(std::chrono::seconds(given.silence), shortestAnswer);
+    auto store = launch ? connectStore(*launch, patience, interruptToken()) : tl::make_unexpected(launch.error());
     if (!store) {
         return tl::make_unexpected(store.error());
     }
@@ -272,9 +333,7 @@ int runJoin(int argc, char** argv)
     } catch (const CLI::Error& error) {
         return fail("nanscope.member/1", {ErrorKind::usage, error.what(), {}});
     }
-    interruptToken(); // made before a handler needs it
-    std::signal(SIGINT, onInterrupt);
-    std::signal(SIGTERM, onInterrupt);
+    heedInterrupts();
     const auto report = join(options);
     if (!report) {
         return fail("nanscope.member/1", report.error());
@@ -311,7 +370,7 @@ Json environmentJson()
     auto devices = Json::array();
     for (const auto& device : info.devices) {
         devices.push_back({{"name", device.name}, {"hardware", device.hardware}, {"capability", device.capability},
-            {"memory_bytes", device.memoryBytes}});
+            {"memory_bytes", device.memoryBytes}, {"uuid", textOrNull(device.uuid)}});
     }
     return {{"schema", "nanscope.worker/1"}, {"nanscope", NANSCOPE_VERSION}, {"torch", info.torch},
         {"cuda_runtime", info.cudaRuntime}, {"cuda_driver", info.cudaDriver}, {"scan_kernel", info.scanKernel},

@@ -52,14 +52,21 @@ std::vector<std::string> Agree::arguments() const
     return words;
 }
 
+std::string hardwareOf(const Json& device)
+{
+    const auto hardware = device["hardware"].get<std::string>();
+    const auto uuid = device.find("uuid");
+    return uuid != device.end() && uuid->is_string() ? fmt::format("{} ({})", hardware, uuid->get<std::string>())
+                                                     : hardware;
+}
+
 std::string text(const Json& answer)
 {
     Table table({{"device"}, {"hardware"}, {"replay"}, {"bits"}});
     for (const auto& device : answer["devices"]) {
         for (std::size_t i = 0; i < device["hashes"].size(); ++i) {
-            table.add(
-                {i == 0 ? device["name"].get<std::string>() : "", i == 0 ? device["hardware"].get<std::string>() : "",
-                    std::to_string(i + 1), device["hashes"][i].get<std::string>()});
+            table.add({i == 0 ? device["name"].get<std::string>() : "", i == 0 ? hardwareOf(device) : "",
+                std::to_string(i + 1), device["hashes"][i].get<std::string>()});
         }
     }
     auto text = table.text() + printable(answer["text"].get<std::string>()) + "\n";

@@ -20,10 +20,16 @@ using namespace std::chrono_literals;
 
 constexpr auto longestGoodbye = 5s;
 
-/// Device, hardware and hashes, each on a line of its own.
+std::string onOneLine(std::string text)
+{
+    std::ranges::replace(text, '\n', ' ');
+    return text;
+}
+
+/// Device, hardware, UUID, problem and hashes, each on a line of its own.
 std::string textOf(const replay::DeviceHashes& device)
 {
-    auto text = fmt::format("{}\n{}\n", device.name, device.hardware);
+    auto text = fmt::format("{}\n{}\n{}\n{}\n", device.name, device.hardware, device.uuid, onOneLine(device.problem));
     for (const auto& hash : device.hashes) {
         text += hash.hex() + '\n';
     }
@@ -46,6 +52,8 @@ replay::DeviceHashes deviceOf(const std::string& text, int rank)
     replay::DeviceHashes device;
     std::getline(lines, device.name);
     std::getline(lines, device.hardware);
+    std::getline(lines, device.uuid);
+    std::getline(lines, device.problem);
     for (std::string line; std::getline(lines, line);) {
         device.hashes.push_back(hashOf(line));
     }

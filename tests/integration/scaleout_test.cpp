@@ -90,9 +90,12 @@ protected:
     }
 
     static ChildProcess start(const std::vector<std::string>& arguments, int rank, int processes, int port,
-        const std::string& productsOfMkl = "AUTO")
+        const std::string& productsOfMkl = "AUTO", const std::string& idFile = "/dev/null")
     {
-        auto process = ChildProcess::start({NANSCOPE_WORKER_PROGRAM, arguments,
+        // A shell says which process it becomes.
+        std::vector<std::string> words {"-c", "echo $$ >\"$0\"; exec \"$@\"", idFile, NANSCOPE_WORKER_PROGRAM};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        auto process = ChildProcess::start({"/bin/sh", words,
             {{"MKL_CBWR", productsOfMkl}, {"RANK", std::to_string(rank)}, {"WORLD_SIZE", std::to_string(processes)},
                 {"LOCAL_RANK", std::to_string(rank)}, {"MASTER_ADDR", "127.0.0.1"},
                 {"MASTER_PORT", std::to_string(port)}, {"OMP_NUM_THREADS", "1"}}});
@@ -102,12 +105,26 @@ protected:
         return std::move(*process);
     }
 
+    /// The same, of a process that is sent signals.
+    ChildProcess startNamed(const std::string& job, int rank, int processes, int port) const
+    {
+        return start({"join", m_folder / job, "--silence", "5"}, rank, processes, port, "AUTO", m_folder / "id");
+    }
+
+    void sendNamed(int signal) const
+    {
+        pid_t id = 0;
+        std::ifstream(m_folder / "id") >> id;
+        ASSERT_GT(id, 0);
+        EXPECT_EQ(::kill(id, signal), 0);
+    }
+
     /// What a process said at its end.
     static Json said(ChildProcess& process)
     {
         std::string line;
         const auto got = process.readLine(line, ChildProcess::Clock::now() + 240s);
-        return got && *got == ChildProcess::Got::line ? Json::parse(line, nullptr, false) : Json();
+        return got && *got == ChildProcess::Got::line ? Json::parse(line, nullptr, false) : Json::object();
     }
 
     std::size_t blocksIn(const std::string& job, int rank) const
@@ -196,6 +213,30 @@ TEST_F(ScaleOut, GoesOnAfterTheProcessThatKeepsTheStoreWasKilled)
     EXPECT_EQ(sweep("job").json()["job"]["missing"], 0);
     EXPECT_EQ(before + blocks, blocksIn("job", 0) + blocksIn("job", 1));
     EXPECT_GT(before, 0U);
+}
+
+TEST_F(ScaleOut, DoesNotWaitForAStoreThatHangs)
+{
+    EXPECT_EQ(sweep("job").status, 0);
+    const int port = freePort();
+    auto keeper = startNamed("job", 0, 2, port);
+    auto other = start("job", 1, 2, port);
+    waitForBlocks("job", 1, 1);
+    sendNamed(SIGSTOP);
+    const auto said = this->said(other).value("error", std::string());
+    keeper.kill();
+    EXPECT_THAT(said, HasSubstr("does not answer any more"));
+    EXPECT_THAT(said, HasSubstr("no answer within 5 s"));
+    EXPECT_THAT(sweep("job").json()["cells"], ::testing::Not(IsEmpty()));
+}
+
+TEST_F(ScaleOut, StopsWhileItWaitsForItsStore)
+{
+    EXPECT_EQ(sweep("job").status, 0);
+    auto process = startNamed("job", 1, 2, freePort());
+    std::this_thread::sleep_for(3s);
+    sendNamed(SIGTERM);
+    EXPECT_THAT(said(process).value("error", std::string()), HasSubstr("while it waited for the store"));
 }
 
 TEST_F(ScaleOut, RunsUnderTorchrun)

@@ -80,7 +80,8 @@ std::string verbFor(const std::vector<std::string>& names, std::string_view one,
     return fmt::format("{} {}", fmt::join(names, ", "), names.size() == 1 ? one : several);
 }
 
-std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unsteady, std::size_t devices)
+/// What was not compared is no reason to say that nothing was.
+std::string compared(const Vote& vote, const std::vector<std::string>& unsteady, std::size_t devices)
 {
     std::vector<std::string> parts;
     if (!unsteady.empty()) {
@@ -103,26 +104,55 @@ std::string sentenceOf(const Vote& vote, const std::vector<std::string>& unstead
                         : "no two devices are of one model, and others may round differently";
 }
 
+std::string sentenceOf(
+    const Vote& vote, const std::vector<std::string>& unsteady, const std::vector<DeviceHashes>& devices)
+{
+    auto text = compared(vote, unsteady, devices.size());
+    for (const auto& device : devices) {
+        if (device.hashes.empty()) {
+            text += fmt::format("; {} gave nothing", device.name);
+        }
+    }
+    return text;
+}
+
+/// Until one fails.
+Result<void> addHashes(DeviceHashes& into, Device& device, const Variant& variant, const MatrixShape& shape,
+    ValueView input, const ReplayOptions& options, int repeats, const CancelToken& cancel)
+{
+    for (int i = 0; i < repeats; ++i) {
+        const auto replayed = replay(variant, shape, input, device, options, cancel);
+        if (!replayed) {
+            return tl::make_unexpected(replayed.error());
+        }
+        into.hashes.push_back(hashOf(*replayed));
+    }
+    return {};
+}
+
 Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
     const tensorfile::CaptureFile& capture, ValueView input, const DeviceFactory& factory, const CancelToken& cancel)
 {
     const auto variant = request.catalogue.find(request.variant);
-    auto device = variant ? factory(name) : tl::make_unexpected(variant.error());
-    if (!device) {
-        return tl::make_unexpected(device.error());
+    if (!variant) {
+        return tl::make_unexpected(variant.error());
     }
     ReplayOptions options;
     options.precision = request.precision.value_or((*variant)->precision);
     options.rounding.lowering = (*variant)->lowering;
     options.epsilon = capture.capture.epsilon;
     options.keepOutput = true;
-    DeviceHashes result {name, (*device)->environment().hardware, {}};
-    for (int i = 0; i < request.repeats; ++i) {
-        const auto replayed = replay(**variant, capture.input.matrices(), input, **device, options, cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
-        }
-        result.hashes.push_back(hashOf(*replayed));
+    options.mostAtOnce = 1;
+    DeviceHashes result {name, {}, {}};
+    const auto done = factory(name).and_then([&](const std::unique_ptr<Device>& device) {
+        result.hardware = device->environment().hardware;
+        return addHashes(result, *device, **variant, capture.input.matrices(), input, options, request.repeats, cancel);
+    });
+    if (!done && done.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(done.error());
+    }
+    if (!done) {
+        result.problem = done.error().what;
     }
     return result;
 }
@@ -172,7 +202,7 @@ Agreement agreementOf(std::vector<DeviceHashes> devices)
         voteAmong(members, vote);
     }
     Agreement result;
-    result.text = sentenceOf(vote, unsteady, devices.size());
+    result.text = sentenceOf(vote, unsteady, devices);
     const bool differ = !unsteady.empty() || !vote.odd.empty() || !vote.undecided.empty();
     if (differ || vote.compared > 0) {
         result.agree = !differ;

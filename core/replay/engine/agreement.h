@@ -34,6 +34,8 @@ struct DeviceHashes
     std::string name; ///< "cuda:0"
     std::string hardware;
     std::vector<ReplayHash> hashes; ///< one per replay
+    std::string uuid {}; ///< of the GPU, where it is known
+    std::string problem {}; ///< why there are no more hashes, where not all replays that were asked for were made
 };
 
 struct Agreement
@@ -45,7 +47,7 @@ struct Agreement
 };
 
 /// Only devices of one model are held against each other: others may round differently. Of two that differ none is
-/// accused.
+/// accused. The text names those that gave nothing.
 Agreement agreementOf(std::vector<DeviceHashes> devices);
 
 struct AgreementRequest
@@ -57,11 +59,13 @@ struct AgreementRequest
     Catalogue catalogue {};
 };
 
-/// Replays on one device.
+/// Replays on one device, one matrix of the batch at a time: how many a device takes at once depends on what else is in
+/// its memory, and bits depend on how many. Fails where the capture or the variant is not there, not where the device
+/// cannot do it.
 Result<DeviceHashes> replaysOn(const std::string& device, const AgreementRequest& request, const DeviceFactory& factory,
     const CancelToken& cancel = {});
 
-/// Replays on each device in turn. Fails where the capture or the variant is not there, or a device cannot do it.
+/// The same on each device in turn.
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel = {});
 

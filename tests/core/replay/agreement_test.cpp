@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/replay/engine/agreement.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include <gmock/gmock.h>
+
+#include "tests/core/replay/devicearound.h"
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -101,16 +104,23 @@ TEST(Agreement, TheHashSeesBitsAndIntermediateCounts)
     EXPECT_EQ(hash, replay::hashOf(summed)) << "sums come in any order";
 }
 
-TEST(Agreement, OneDeviceTwiceGivesTheSameBits)
+/// A capture of two matrices.
+std::filesystem::path writeTwo(const char* name)
 {
-    const auto path = std::filesystem::temp_directory_path() / "nanscope-agreement.pt";
+    auto path = std::filesystem::temp_directory_path() / name;
     std::vector<float> values(2 * 12 * 20);
     for (std::size_t i = 0; i < values.size(); ++i) {
         values[i] = std::sin(static_cast<float>(i * i));
     }
     const auto bytes = std::as_bytes(std::span(values));
-    ASSERT_TRUE(tensorfile::writePt(path,
+    EXPECT_TRUE(tensorfile::writePt(path,
         {{"input", tensorfile::TensorToWrite {"input", DType::float32, {2, 12, 20}, {bytes.begin(), bytes.end()}}}}));
+    return path;
+}
+
+TEST(Agreement, OneDeviceTwiceGivesTheSameBits)
+{
+    const auto path = writeTwo("nanscope-agreement.pt");
     const std::vector<std::string> devices {"cpu", "cpu"};
     replay::AgreementRequest request {path.string(), "gns-gram", std::nullopt, 2};
     const auto result = replay::replayEverywhere(request, devices, replay::makeCoreDevice);
@@ -120,6 +130,53 @@ TEST(Agreement, OneDeviceTwiceGivesTheSameBits)
     request.variant = "gns-grum";
     EXPECT_THAT(replay::replayEverywhere(request, devices, replay::makeCoreDevice).error().what, HasSubstr("gns-gram"));
     std::filesystem::remove(path);
+}
+
+/// Has room for so many matrices.
+class RoomyDevice : public test::DeviceAround
+{
+public:
+    explicit RoomyDevice(std::int64_t room, std::int64_t& most)
+        : m_room(room)
+        , m_most(most)
+    { }
+    std::int64_t batchLimit(const replay::Program& /*program*/) const override
+    {
+        return std::max<std::int64_t>(1, m_room);
+    }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        m_most = std::max(m_most, batch);
+        return batch > m_room ? failure(ErrorKind::refused, "not enough memory")
+                              : DeviceAround::prepare(program, batch);
+    }
+
+private:
+    std::int64_t m_room;
+    std::int64_t& m_most;
+};
+
+TEST(Agreement, ADeviceThatCannotLeavesTheOthersTheirAnswer)
+{
+    const auto path = writeTwo("nanscope-agreement-full.pt");
+    const std::vector<std::string> devices {"cuda:0", "cuda:1", "cuda:2", "cuda:3"};
+    std::int64_t most = 0;
+    const auto factory = [&](const std::string& name) -> Result<std::unique_ptr<replay::Device>> {
+        if (name == "cuda:2") {
+            return failure(ErrorKind::unsupported, "it is taken");
+        }
+        return std::make_unique<RoomyDevice>(name == "cuda:1" ? 0 : 2, most);
+    };
+    const auto result = replay::replayEverywhere({path.string(), "gns-gram", std::nullopt, 2}, devices, factory);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(result) << sentence(result.error());
+    EXPECT_EQ(result->agree, true);
+    EXPECT_EQ(result->text, "2 devices of one model give the same bits; cuda:1 gave nothing; cuda:2 gave nothing");
+    EXPECT_THAT(result->odd, IsEmpty());
+    EXPECT_EQ(result->devices[1].problem, "not enough memory");
+    EXPECT_EQ(result->devices[2].problem, "it is taken");
+    EXPECT_EQ(result->devices[3].problem, "");
+    EXPECT_EQ(most, 1) << "bits depend on how many matrices there is room for at once";
 }
 
 } // namespace nanscope

@@ -71,6 +71,26 @@ TEST(RankAgreement, NamesRanksThatDoNotCome)
     EXPECT_THAT(answer.agreement.devices, SizeIs(2));
 }
 
+TEST(RankAgreement, SaysWhyARankGaveNothing)
+{
+    testing::MemoryStore store;
+    std::thread other([&] {
+        EXPECT_TRUE(agreeOverRanks(
+            {"cuda:1", {}, {}, {}, "cuda:1 is full:\nno room"}, {1, 2, 1, "host", 1, false, "s"}, store, 30s));
+    });
+    const replay::ReplayHash hash {{7, 7}};
+    const auto answer =
+        agreeOverRanks({"cuda:0", "a GPU", {hash}, "GPU-1"}, {0, 2, 0, "host", 1, true, "s"}, store, 30s);
+    other.join();
+    ASSERT_TRUE(answer);
+    EXPECT_THAT(answer->missing, IsEmpty());
+    ASSERT_THAT(answer->agreement.devices, SizeIs(2));
+    EXPECT_EQ(answer->agreement.devices[0].uuid, "GPU-1");
+    EXPECT_THAT(answer->agreement.devices[1].hashes, IsEmpty());
+    EXPECT_EQ(answer->agreement.devices[1].problem, "cuda:1 is full: no room");
+    EXPECT_THAT(answer->agreement.text, HasSubstr("rank 1, cuda:1 gave nothing"));
+}
+
 TEST(RankAgreement, WaitsForRankZeroNoLongerThanItIsPatient)
 {
     testing::MemoryStore store;
