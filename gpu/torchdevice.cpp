@@ -105,10 +105,17 @@ auto TorchDevice::compute(Work work) -> decltype(work())
         m_lost(result.error());
     }
     if (!result && result.error().kind == ErrorKind::refused && onGpu()) {
-        const c10::DeviceGuard current(m_device);
-        return failure(ErrorKind::refused, shortOfMemory(m_device.str(), m_needed, cudaMemory()));
+        return failure(ErrorKind::refused, shortOfMemory(m_device.str(), m_needed, memory()));
     }
     return result;
+}
+
+/// Of a GPU that answers. One that is full may not even be looked at; what is computed next says so.
+std::optional<CudaMemory> TorchDevice::memory() const
+{
+    const auto found = guarded(
+        m_device, [this]() -> Result<std::optional<CudaMemory>> { return onGpu() ? cudaMemory() : std::nullopt; });
+    return found.value_or(std::nullopt);
 }
 
 bool TorchDevice::native(Precision precision) const
@@ -153,12 +160,8 @@ std::int64_t TorchDevice::workspaceBytes(const replay::Program& program) const
 
 std::int64_t TorchDevice::batchLimit(const replay::Program& program) const
 {
-    auto budget = cpuBatchBytes;
-    if (onGpu()) {
-        const c10::DeviceGuard current(m_device);
-        const auto memory = cudaMemory();
-        budget = memory ? memory->free / 2 : budget;
-    }
+    const auto gpu = memory();
+    const auto budget = gpu ? gpu->free / 2 : cpuBatchBytes;
     return std::max<std::int64_t>(1, budget / std::max<std::int64_t>(1, workspaceBytes(program)));
 }
 
@@ -700,8 +703,8 @@ std::optional<replay::KeptMatrix> TorchDevice::keep(replay::BufferId id, std::in
     const auto kept = compute([&]() -> Result<at::Tensor> {
         const auto x = matrix(id, element);
         // What is kept on a GPU leaves a quarter of it to replays.
-        const auto memory = onGpu() ? cudaMemory() : std::nullopt;
-        if (memory && memory->free - static_cast<std::int64_t>(x.nbytes()) < memory->total / 4) {
+        const auto gpu = memory();
+        if (gpu && gpu->free - static_cast<std::int64_t>(x.nbytes()) < gpu->total / 4) {
             return failure(ErrorKind::refused, "the memory is for replays");
         }
         return x.clone();

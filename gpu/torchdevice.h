@@ -8,6 +8,7 @@
 
 #include "core/replay/device/device.h"
 #include "gpu/gpu.h"
+#include "gpu/kernels/cudainfo.h"
 #include "gpu/kernels/scan.cuh"
 #include "gpu/torchops.h"
 
@@ -65,6 +66,7 @@ private:
     at::Tensor& vector(const replay::Instruction& in) { return m_vectors[static_cast<std::size_t>(in.vector)]; }
     std::int64_t emulationBytes(Precision precision) const;
     std::int64_t workspaceBytes(const replay::Program& program) const;
+    std::optional<CudaMemory> memory() const;
 
     void chooseThreads(const replay::Program& program, std::int64_t batch);
     void allocate(const replay::Program& program, std::int64_t batch);

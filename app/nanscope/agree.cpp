@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -60,10 +62,19 @@ std::string hardwareOf(const Json& device)
                                                      : hardware;
 }
 
+bool isEmpty(const Json& answer)
+{
+    const auto& devices = answer["devices"];
+    return std::all_of(devices.begin(), devices.end(), [](const Json& device) { return device["hashes"].empty(); });
+}
+
 std::string text(const Json& answer)
 {
     Table table({{"device"}, {"hardware"}, {"replay"}, {"bits"}});
     for (const auto& device : answer["devices"]) {
+        if (device["hashes"].empty()) {
+            table.add({device["name"].get<std::string>(), hardwareOf(device), "-", "-"});
+        }
         for (std::size_t i = 0; i < device["hashes"].size(); ++i) {
             table.add({i == 0 ? device["name"].get<std::string>() : "", i == 0 ? hardwareOf(device) : "",
                 std::to_string(i + 1), device["hashes"][i].get<std::string>()});
@@ -103,10 +114,10 @@ Result<int> Agree::run(Terminal& terminal)
             return answer.value("status", static_cast<int>(exitInternal));
         }
         terminal.json() ? terminal.printJson(answer) : terminal.print(text(answer));
+        return isEmpty(answer) ? exitNothing : exitDone;
     } catch (const nlohmann::json::exception&) {
         return failure(ErrorKind::internal, "the worker is of another version", rpc::workerProgram().string());
     }
-    return exitDone;
 }
 
 } // namespace

@@ -245,6 +245,24 @@ TEST_F(Worker, AGpuThatFaultsLeavesTheOthersTheirCells)
     EXPECT_EQ(devicesOf(done), (std::vector<std::string> {"cuda:1", "cuda:1", "cuda:1", "cuda:1"}));
 }
 
+TEST_F(Worker, GpusThatGaveNothingToCompareAreNamed)
+{
+    const auto saying = [](const std::string& firstHashes) {
+        return R"(echo '{"agree":null,"odd":[],"text":"cuda:1 gave nothing","nccl":null,"notes":["cuda:1: it is full"],)"
+               R"("devices":[{"name":"cuda:0","hardware":"H100","uuid":"GPU-1","hashes":[)"
+            + firstHashes + R"(]},{"name":"cuda:1","hardware":"H100","uuid":null,"hashes":[]}]}')";
+    };
+    const std::vector<std::string> agree {"agree", m_capture, "--variant", "gns-gram"};
+    const auto one = run(agree, worker(saying(R"("5e")")));
+    EXPECT_EQ(one.status, 0) << one.err;
+    EXPECT_THAT(one.out, HasSubstr("cuda:0  H100 (GPU-1)  1       5e"));
+    EXPECT_THAT(one.out, HasSubstr("cuda:1  H100          -       -"));
+    EXPECT_THAT(one.out, HasSubstr("cuda:1: it is full"));
+    const auto none = run(agree, worker(saying("")));
+    EXPECT_EQ(none.status, 4) << none.err;
+    EXPECT_THAT(none.out, HasSubstr("cuda:1: it is full"));
+}
+
 TEST_F(Worker, InterruptCancelsWithFiveAndKeepsWhatWasDone)
 {
     m_capture = writeCapture(m_folder / "big.pt", {1024, 1024, false, true});

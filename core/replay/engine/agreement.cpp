@@ -107,7 +107,9 @@ std::string compared(const Vote& vote, const std::vector<std::string>& unsteady,
 std::string sentenceOf(
     const Vote& vote, const std::vector<std::string>& unsteady, const std::vector<DeviceHashes>& devices)
 {
-    auto text = compared(vote, unsteady, devices.size());
+    const auto answered =
+        std::ranges::count_if(devices, [](const DeviceHashes& device) { return !device.hashes.empty(); });
+    auto text = compared(vote, unsteady, static_cast<std::size_t>(answered));
     for (const auto& device : devices) {
         if (device.hashes.empty()) {
             text += fmt::format("; {} gave nothing", device.name);

@@ -86,6 +86,8 @@ TEST(Agreement, OtherModelsMayRoundOtherwise)
     EXPECT_THAT(result.text, HasSubstr("no two devices are of one model"));
     EXPECT_EQ(replay::agreementOf({device("cuda:0", {5})}).agree, std::nullopt);
     EXPECT_THAT(replay::agreementOf({}).text, HasSubstr("no device"));
+    EXPECT_EQ(replay::agreementOf({device("cuda:0", {5}), device("cuda:1", {})}).text,
+        "there is one device only, and no other to hold it against; cuda:1 gave nothing");
 }
 
 TEST(Agreement, TheHashSeesBitsAndIntermediateCounts)
