@@ -57,6 +57,8 @@ Result<replay::Replay> CellTarget::replayed(const Question& question, const Deto
     options.forceEpsilon = question.forceEpsilon && question.epsilon;
     options.steps = detour.steps ? detour.steps : m_choice.steps;
     options.keepOutput = true;
+    // Bits depend on how many matrices are replayed at once, and that on what else is in a GPU's memory just then.
+    options.mostAtOnce = 1;
     return replay::replay(m_variant, question.input.matrices(), valuesOf(question.input), *m_device, options, cancel);
 }
 

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "core/instruments/measure.h"
 #include "samples.h"
+#include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 namespace {
@@ -26,6 +29,40 @@ TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
     EXPECT_EQ(answer->count.distinct, 1);
     EXPECT_DOUBLE_EQ(*answer->count.bound(), 0.1);
     EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
+}
+
+/// Remembers how many matrices it was given at once.
+class CountingDevice : public test::DeviceAround
+{
+public:
+    explicit CountingDevice(std::int64_t& most)
+        : m_most(most)
+    { }
+    std::int64_t batchLimit(const replay::Program& /*program*/) const override { return 1000; }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        m_most = std::max(m_most, batch);
+        return DeviceAround::prepare(program, batch);
+    }
+
+private:
+    std::int64_t& m_most;
+};
+
+TEST(Repeat, ACellTakesOneMatrixAtATimeWhateverThereIsRoomFor)
+{
+    std::int64_t most = 0;
+    instruments::CellChoice choice;
+    choice.variant = "gns-gram";
+    const auto cell =
+        instruments::CellTarget::make(choice, [&](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+            return std::make_unique<CountingDevice>(most);
+        });
+    ASSERT_TRUE(cell);
+    const auto inputBatch = waveInputBatch({3, 6, 10});
+    instruments::Measurement measurement(**cell, inputBatch, {});
+    EXPECT_TRUE(instruments::repeatBitwise(measurement, 3));
+    EXPECT_EQ(most, 1);
 }
 
 TEST(Repeat, OneBitInOneCallIsCounted)
