@@ -262,7 +262,9 @@ TEST_F(ScaleOut, RunsUnderTorchrun)
 TEST_F(ScaleOut, KeepsTheCellsInTheSession)
 {
     const auto session = m_folder / "run.nanscope";
-    EXPECT_EQ(sweep("job", {"--session", session}).status, 0);
+    const auto made = sweep("job", {"--session", session});
+    EXPECT_EQ(made.status, 0);
+    const auto before = std::filesystem::file_size(session);
     auto alone = start("job", 0, 1, freePort());
     EXPECT_GT(said(alone).value("cells", 0), 0);
     const auto gathered = sweep("job", {"--session", session});
@@ -273,6 +275,9 @@ TEST_F(ScaleOut, KeepsTheCellsInTheSession)
     EXPECT_EQ(rows.json()["rows"][0][1], "6");
     const auto ops = run({"sql", session, "SELECT count(*) AS n FROM op_tiles", "--json"});
     EXPECT_NE(ops.json()["rows"][0][0], "0");
+    const auto grown = static_cast<double>(std::filesystem::file_size(session) - before);
+    EXPECT_NEAR(made.json()["job"]["bytes"].get<double>() / grown, 1, 0.3) << "said before it starts";
+    EXPECT_GT(made.json()["job"]["bytes_free"].get<double>(), 0);
 }
 
 /// A run with births, downstream captures and a log, judged by the processes of a job.

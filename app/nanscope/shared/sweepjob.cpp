@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/shared/sweepjob.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,6 +13,7 @@
 
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
+#include "core/replay/engine/replay.h"
 
 namespace nanscope {
 
@@ -18,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 Result<std::vector<scaleout::JobCapture>> jobCaptures(
-    const replay::SweepRequest& request, const std::vector<const Capture*>& captures, const CancelToken& cancel)
+    const replay::SweepRequest& request, const std::vector<const Capture*>& captures, Terminal& terminal)
 {
     std::vector<scaleout::JobCapture> result;
     for (const auto* capture : captures) {
@@ -27,7 +31,9 @@ Result<std::vector<scaleout::JobCapture>> jobCaptures(
         std::error_code ignored;
         one.request.captures = {CaptureRef(fs::absolute(capture->path, ignored).string(), capture->identity)};
         if (request.variants.empty()) {
-            auto variants = plausibleVariants(*capture, request.catalogue, cancel);
+            terminal.progress({"sweep", "identifying", static_cast<std::int64_t>(result.size()),
+                static_cast<std::int64_t>(captures.size()), "captures", capture->file});
+            auto variants = plausibleVariants(*capture, request.catalogue, terminal.cancelToken());
             if (!variants) {
                 return tl::make_unexpected(variants.error());
             }
@@ -38,16 +44,55 @@ Result<std::vector<scaleout::JobCapture>> jobCaptures(
     return result;
 }
 
+/// What all cells of the job will take. Most captures of a run have one of a few shapes.
+std::int64_t storedBytes(
+    const std::vector<scaleout::JobCapture>& jobCaptures, const std::vector<const Capture*>& captures)
+{
+    std::map<std::pair<std::string, Shape>, std::int64_t> known;
+    std::int64_t bytes = 0;
+    for (std::size_t i = 0; i < captures.size(); ++i) {
+        const auto& request = jobCaptures[i].request;
+        const auto& shape = captures[i]->input.shape;
+        const auto cells =
+            static_cast<std::int64_t>(request.precisions.size() * std::max<std::size_t>(1, request.lowerings.size()));
+        for (const auto& name : request.variants) {
+            const auto [cell, isNew] = known.try_emplace({name, shape}, 0);
+            if (const auto variant = request.catalogue.find(name); isNew && variant) {
+                cell->second = replay::storedBytes(**variant, matrixShape(shape), request.steps);
+            }
+            bytes += cells * cell->second;
+        }
+    }
+    return bytes;
+}
+
+std::optional<std::int64_t> freeBytes(const fs::path& folder)
+{
+    std::error_code error;
+    const auto space = fs::space(folder, error);
+    return error ? std::nullopt : std::optional(static_cast<std::int64_t>(space.available));
+}
+
+std::string roomText(const SweepJob& job)
+{
+    auto text = fmt::format("All of them take about {} in its folder", bytesText(job.bytes));
+    if (job.free) {
+        text += fmt::format(", where {} are free", bytesText(*job.free));
+    }
+    return text + ", and as much again in the session that gathers them\n";
+}
+
 } // namespace
 
 Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal)
 {
     const auto device = options.check().and_then([&] { return jobDevice(request.devices); });
-    auto each = device ? jobCaptures(request, captures, terminal.cancelToken()) : tl::make_unexpected(device.error());
+    auto each = device ? jobCaptures(request, captures, terminal) : tl::make_unexpected(device.error());
     if (!each) {
         return tl::make_unexpected(each.error());
     }
+    const auto bytes = storedBytes(*each, captures);
     const auto perBlock = scaleout::variantsPerBlock(*each, options.processesOn(*device));
     auto job = scaleout::makeJob(options.folder, {{}, std::move(*each), *device, perBlock}, source.run);
     if (!job) {
@@ -59,7 +104,7 @@ Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequ
         return tl::make_unexpected(gathered.error());
     }
     auto commands = commandsOf(options, *job);
-    return SweepJob {std::move(*job), std::move(*gathered), std::move(commands)};
+    return SweepJob {std::move(*job), std::move(*gathered), std::move(commands), bytes, freeBytes(options.folder)};
 }
 
 std::string jobText(const SweepJob& job)
@@ -67,13 +112,17 @@ std::string jobText(const SweepJob& job)
     const auto all = scaleout::cellCount(job.job);
     const auto& gathered = job.gathered;
     return fmt::format("{} of {} of the job\n", countText(all - gathered.missing), counted(all, "cell"))
+        + (gathered.missing > 0 ? roomText(job) : std::string())
         + partsText("cells", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
 nlohmann::ordered_json jobJson(const SweepJob& job)
 {
     const auto& gathered = job.gathered;
-    return jobJson(job.job, "cells", gathered.missing, gathered.parts, gathered.unread, job.commands);
+    auto json = jobJson(job.job, "cells", gathered.missing, gathered.parts, gathered.unread, job.commands);
+    json["bytes"] = job.bytes;
+    json["bytes_free"] = job.free ? nlohmann::ordered_json(*job.free) : nlohmann::ordered_json(nullptr);
+    return json;
 }
 
 } // namespace nanscope

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ struct SweepJob
     scaleout::Job job;
     scaleout::Gathered gathered;
     JobCommands commands;
+    std::int64_t bytes = 0; ///< that all its cells take in the folder, about
+    std::optional<std::int64_t> free {}; ///< bytes of the folder's disk
 };
 
 /// Makes the job in its folder, or gathers what its processes have done so far; into the session of `source` where that

@@ -294,4 +294,32 @@ std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape)
     return program->workspaceBytes(sizeof(double)) + 3 * batchBytes;
 }
 
+namespace {
+
+/// Of the tile map of a matrix, compressed; where a tile is one element, its least and its largest are one number.
+std::int64_t tileMapBytes(std::int64_t rows, std::int64_t cols)
+{
+    constexpr std::int64_t ofElement = 3;
+    constexpr std::int64_t ofTile = 5;
+    const auto along = [](std::int64_t size) {
+        const auto perTile = (size + maxTiles - 1) / maxTiles;
+        return (size + perTile - 1) / perTile;
+    };
+    return along(rows) * along(cols) * (std::max(rows, cols) <= maxTiles ? ofElement : ofTile);
+}
+
+} // namespace
+
+std::int64_t storedBytes(const Variant& variant, const MatrixShape& shape, std::optional<int> steps)
+{
+    CompileOptions options;
+    options.steps = steps;
+    const auto program = compileProgram(variant, {1, shape.rows, shape.cols}, options);
+    std::int64_t bytes = 0;
+    for (const auto& op : program ? opsOf(*program) : std::vector<OpTrace>()) {
+        bytes += tileMapBytes(op.rows, op.cols);
+    }
+    return bytes * shape.batch;
+}
+
 } // namespace nanscope::replay

@@ -61,4 +61,8 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
 /// Bytes a cell of this shape holds at its peak, for saying so before the start.
 std::int64_t peakBytes(const Variant& variant, const MatrixShape& shape);
 
+/// About what a cell of this shape takes in a session, nearly all of it tile maps: as measured of random numbers, which
+/// compress the least. 0 for what cannot be replayed.
+std::int64_t storedBytes(const Variant& variant, const MatrixShape& shape, std::optional<int> steps);
+
 } // namespace nanscope::replay
