@@ -96,7 +96,10 @@ bool isAsked(const CaptureVerdict& verdict)
 
 std::string_view roleText(const CaptureVerdict& verdict)
 {
-    if (verdict.rule == RuleId::noOutput) {
+    if (verdict.rule == RuleId::callRaised) {
+        return "raised";
+    }
+    if (verdict.role == Role::noOutput) {
         return "without an output";
     }
     return isAsked(verdict) ? "finite" : name(verdict.role);
@@ -128,7 +131,7 @@ std::string verdictText(const CaptureVerdict& verdict)
 bool explained(const CaptureVerdict& verdict)
 {
     return verdict.role == Role::birth || verdict.role == Role::upstream || verdict.role == Role::padding
-        || isAsked(verdict);
+        || verdict.rule == RuleId::callRaised || isAsked(verdict);
 }
 
 std::string othersText(const Diagnosis& diagnosis)

@@ -24,7 +24,9 @@ inline constexpr std::optional jsonfields::lastOf<DamageShape> = lastDamageShape
 template <>
 inline constexpr std::optional jsonfields::lastOf<Leftover> = lastLeftover;
 template <>
-inline constexpr std::optional jsonfields::lastOf<Role> = Role::healthy;
+inline constexpr std::optional jsonfields::lastOf<Role> = lastRole;
+template <>
+inline constexpr std::optional jsonfields::lastOf<OffAs> = lastOffAs;
 template <>
 inline constexpr std::optional jsonfields::lastOf<IdentifiedBy> = IdentifiedBy::unknown;
 template <>
@@ -146,6 +148,17 @@ void fields(Visit& visit, Of<OutputFit> auto& fit)
 }
 
 template <class Visit>
+void fields(Visit& visit, Of<OffOutput> auto& off)
+{
+    visit("as", off.as);
+    visit("variants", off.variants);
+    visit("factor", off.factor);
+    visit("steps", off.steps);
+    visit("own_steps", off.ownSteps);
+    visit("fit", off.fit);
+}
+
+template <class Visit>
 void fields(Visit& visit, Of<ControlCall> auto& control)
 {
     visit("source", control.source);
@@ -229,6 +242,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("epsilon_missing", facts.epsilonMissing);
     visit("identified", facts.identified);
     visit("fit", facts.fit);
+    visit("off", facts.off);
     visit("control", facts.control);
     visit("output_of_earlier", facts.outputOfEarlier);
     visit("output_of_earlier_off", facts.outputOfEarlierOff);
@@ -245,6 +259,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("wrong_beside_other_ranks", facts.wrongBesideOtherRanks);
     visit("ran", facts.ran);
     visit("nothing_else", facts.nothingElse);
+    visit("nothing_else_by_sidecar", facts.nothingElseBySidecar);
     visit("failure_rate", facts.failureRate);
     visit("tried", facts.tried);
     visit("scene", facts.scene);

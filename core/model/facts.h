@@ -24,7 +24,10 @@ enum class Role {
     downstream, ///< its input was bad after an earlier call went bad
     padding, ///< an all-zero element: harmless for the weights, and proof of a fault all the same
     healthy, ///< finite in and out: a control, or corruption that left no NaN
+    noOutput, ///< an input alone, of a call that raised or whose output nobody kept: there is nothing to judge
 };
+
+inline constexpr Role lastRole = Role::noOutput;
 
 std::string_view name(Role role);
 
@@ -171,6 +174,30 @@ struct OutputFit
     bool isNoise() const { return !compared || unjudged.all(); }
 };
 
+/// What an output that no variant gives is in terms of one, or of its own input. It accuses nobody.
+enum class OffAs {
+    unknown,
+    input, ///< bit for bit
+    multiple, ///< what a variant gives, times one factor
+    otherSteps, ///< what a variant gives in another number of steps, perhaps times one factor
+    notOfInput, ///< as unlike the input as chance makes it: of another one, or with its values in other places
+};
+
+inline constexpr OffAs lastOffAs = OffAs::notOfInput;
+
+/// "multiple", "other-steps"
+std::string_view name(OffAs as);
+
+struct OffOutput
+{
+    OffAs as = OffAs::unknown;
+    std::vector<std::string> variants {}; ///< multiple and otherSteps: those that it is nearest to, the best first
+    double factor = 1; ///< of the best
+    int steps = 0; ///< otherSteps
+    int ownSteps = 0; ///< otherSteps: as many as the variant was published with
+    double fit = 0; ///< relative Frobenius distance over the finite part, of the best
+};
+
 /// A call that went well: another matrix of the damaged one, or a healthy capture of the same kind.
 struct ControlCall
 {
@@ -223,6 +250,7 @@ struct Facts
 
     Identification identified; ///< by the sidecar, the user, the output, or a control, in this order
     OutputFit fit; ///< its worst tile is that which no replay of any member gives
+    OffOutput off {}; ///< of an output that is not what is named, or what any known variant gives
     std::optional<ControlCall> control;
     std::string outputOfEarlier; ///< file of an earlier call of the process with this output, and another input
     double outputOfEarlierOff = 0; ///< relative Frobenius distance of the two outputs; 0 is bit for bit
@@ -241,6 +269,7 @@ struct Facts
 
     std::vector<std::string> ran; ///< of the members, what the user ticked: "VARIANT" or "VARIANT:PRECISION"
     bool nothingElse = false; ///< the user's word: no other code touched the input or the result
+    bool nothingElseBySidecar = false; ///< a sidecar gives that word
     std::optional<FailureRate> failureRate;
     std::vector<TriedExperiment> tried;
     Scene scene {};

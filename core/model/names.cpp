@@ -28,7 +28,7 @@ constexpr std::array<Names, 4> checkpointFactNames {"found", "saved", "removed",
 constexpr std::array<Names, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
 constexpr std::array<Names, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};
 constexpr std::array<Names, 3> advisoryNames {"confirmed", "suspected", "fixed"};
-constexpr std::array<Names, 5> roleNames {"birth", "upstream", "downstream", "padding", "healthy"};
+constexpr std::array<Names, 6> roleNames {"birth", "upstream", "downstream", "padding", "healthy", "no-output"};
 constexpr std::array<Names, 7> blameNames {
     "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
 constexpr std::array<Names, 13> damageShapeNames {"none", "whole element", "single element", "rows", "columns",
@@ -38,18 +38,19 @@ constexpr std::array<Names, 4> ownStateNames {"none", "other values", "not known
 constexpr std::array<Names, 4> withheldNames {"nothing", "privacy", "limit", "input lost"};
 constexpr std::array<Names, 3> sidecarProblemNames {"none", "too long", "not json"};
 constexpr std::array<Names, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
-constexpr std::array<Names, 54> ruleNames {"unjudged", "no-output", "input-may-be-result", "damaged-input",
-    "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process", "duplicate-on-another-rank",
-    "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted", "depends-on-epsilon",
-    "depends-on-function", "cast-overflows", "replays-end-alike", "zero-in-all-bad-out", "zero-in-something-out",
-    "no-known-variant", "function-unknown", "lost-among-largest", "norm-may-vanish", "edge-in-one-place", "at-the-edge",
-    "fails-without-kernels", "without-margin", "some-replays-fail", "input-may-be-late", "code-besides",
-    "no-replay-ends-like-this", "something-for-nothing", "zero-in-finite-out", "zero-in-zero-out", "all-zero",
-    "all-zero-of-some", "all-zero-of-all", "output-of-earlier-call", "stale-output", "unlike-its-control",
-    "wrong-beside-its-control", "finite-of-no-known-variant", "not-what-was-said", "off-unless-another-form",
-    "zero-in-places", "off-by-term-or-factor", "off-in-places", "finite-corruption", "fits-in-part", "fits",
-    "too-little-to-compare", "hardware-error-logged", "rank-wrong-again", "came-again-without-the-cast",
-    "moves-with-the-card"};
+constexpr std::array<Names, 5> offAsNames {"unknown", "input", "multiple", "other-steps", "not-of-input"};
+constexpr std::array<Names, 55> ruleNames {"unjudged", "no-output", "call-raised", "input-may-be-result",
+    "damaged-input", "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process",
+    "duplicate-on-another-rank", "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted",
+    "depends-on-epsilon", "depends-on-function", "cast-overflows", "replays-end-alike", "zero-in-all-bad-out",
+    "zero-in-something-out", "no-known-variant", "function-unknown", "lost-among-largest", "norm-may-vanish",
+    "edge-in-one-place", "at-the-edge", "fails-without-kernels", "without-margin", "some-replays-fail",
+    "input-may-be-late", "code-besides", "no-replay-ends-like-this", "something-for-nothing", "zero-in-finite-out",
+    "zero-in-zero-out", "all-zero", "all-zero-of-some", "all-zero-of-all", "output-of-earlier-call", "stale-output",
+    "unlike-its-control", "wrong-beside-its-control", "finite-of-no-known-variant", "not-what-was-said",
+    "off-unless-another-form", "zero-in-places", "off-by-term-or-factor", "off-in-places", "finite-corruption",
+    "fits-in-part", "fits", "too-little-to-compare", "hardware-error-logged", "rank-wrong-again",
+    "came-again-without-the-cast", "moves-with-the-card"};
 constexpr std::array<Names, 4> seenNames {"gone", "stays", "moves", "oftener"};
 constexpr std::array<Names, 4> stepSourceNames {"sidecar", "console", "mtime", "unknown"};
 constexpr std::array<Names, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
@@ -131,6 +132,11 @@ std::string_view name(SidecarProblem problem)
 std::string_view name(Leftover leftover)
 {
     return at(leftoverNames, leftover);
+}
+
+std::string_view name(OffAs as)
+{
+    return at(offAsNames, as);
 }
 
 std::string_view name(RuleId rule)

@@ -39,6 +39,7 @@ struct SpreadPlace
 enum class RuleId {
     unjudged, ///< no rule was asked: not readable, too large, a part of a tensor
     noOutput, ///< an input alone
+    callRaised, ///< the same, because the function raised an exception
     inputMayBeResult,
     damagedInput,
     contaminated,

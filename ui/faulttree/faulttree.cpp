@@ -21,7 +21,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::array rolesInOrder {Role::birth, Role::upstream, Role::padding, Role::downstream, Role::healthy};
+constexpr std::array rolesInOrder {
+    Role::birth, Role::upstream, Role::padding, Role::downstream, Role::healthy, Role::noOutput};
 
 int placeOf(Role role)
 {

@@ -56,6 +56,10 @@ void drawRoleMark(QPainter& painter, const QRectF& box, int role)
     case static_cast<int>(Role::healthy):
         drawOutcomeMark(painter, box, Outcome::finite);
         break;
+    case static_cast<int>(Role::noOutput):
+        painter.setPen(QPen(theme().muted, 1.4));
+        painter.drawLine(QPointF(box.left(), box.center().y()), QPointF(box.right(), box.center().y()));
+        break;
     case static_cast<int>(Role::padding):
         painter.setPen(QPen(theme().muted, 1.4));
         painter.setBrush(Qt::NoBrush);

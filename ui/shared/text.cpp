@@ -89,6 +89,8 @@ QString roleWord(Role role)
         return Words::tr("padding");
     case Role::healthy:
         return Words::tr("healthy");
+    case Role::noOutput:
+        return Words::tr("no output");
     }
     return {};
 }

@@ -557,7 +557,7 @@ std::vector<Answer> answersTo(const Advisory& advisory, const RunFacts& facts)
 
 bool wentWrong(const CaptureVerdict& verdict)
 {
-    return verdict.role != Role::healthy && verdict.role != Role::downstream;
+    return verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::upstream;
 }
 
 CallFacts callOf(const Capture& capture, const CaptureVerdict& verdict)

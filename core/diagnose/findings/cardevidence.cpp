@@ -86,8 +86,9 @@ bool wentBad(const RunSummary& summary)
             [](const Event& e) { return e.kind == EventKind::nanLoss || e.kind == EventKind::skippedStep; })
         || std::any_of(summary.run.series.begin(), summary.run.series.end(), countsSkips)
         || std::any_of(summary.run.series.begin(), summary.run.series.end(), countsBad)
-        || std::any_of(summary.verdicts.begin(), summary.verdicts.end(),
-            [](const CaptureVerdict& verdict) { return verdict.role != Role::healthy; });
+        || std::any_of(summary.verdicts.begin(), summary.verdicts.end(), [](const CaptureVerdict& verdict) {
+               return verdict.role != Role::healthy && verdict.role != Role::noOutput;
+           });
 }
 
 bool couldGoBad(const RunSummary& summary)

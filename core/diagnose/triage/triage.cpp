@@ -515,15 +515,19 @@ void judgeCounted(Entry& entry)
     noteScene(v, scene);
 }
 
+constexpr const char* raisedKind = "the call raised an exception";
+
 /// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.
 void judgeUncounted(Entry& entry, const Earlier& known)
 {
     auto& v = entry.verdict;
     const auto& scene = entry.capture->scene;
     if (!scene.outputBad) {
-        v.role = Role::healthy;
-        v.kind = "no input";
-        v.summary = scene.exception.empty() ? withheldText(scene) : "the call raised " + scene.exception;
+        const bool raised = !scene.exception.empty();
+        v.role = raised ? Role::noOutput : Role::healthy;
+        v.rule = raised ? RuleId::callRaised : RuleId::unjudged;
+        v.kind = raised ? raisedKind : "no input";
+        v.summary = raised ? "the call raised " + scene.exception : withheldText(scene);
         noteScene(v, scene);
         return;
     }
@@ -557,19 +561,20 @@ void judgeTurned(Entry& entry)
 void judgeHealthy(Entry& entry)
 {
     auto& v = entry.verdict;
-    v.role = Role::healthy;
     const auto& capture = *entry.capture;
     if (capture.output) {
+        v.role = Role::healthy;
         v.summary =
             capture.holdsTheCall() ? "finite in and out" : "finite in and out, and no replay is held against it";
         noteScene(v, capture.scene);
         return;
     }
-    v.rule = RuleId::noOutput;
-    v.kind = "no output";
-    v.summary = capture.scene.exception.empty()
-        ? "an input alone: there is no output to judge"
-        : fmt::format("the call raised {}: there is no output to judge", capture.scene.exception);
+    v.role = Role::noOutput;
+    const bool raised = !capture.scene.exception.empty();
+    v.rule = raised ? RuleId::callRaised : RuleId::noOutput;
+    v.kind = raised ? raisedKind : "no output";
+    v.summary = raised ? fmt::format("the call raised {}: there is no output to judge", capture.scene.exception)
+                       : "an input alone: there is no output to judge";
 }
 
 void judgeRole(Entry& entry, const Earlier& earlier)
@@ -611,8 +616,10 @@ int rolePlace(Role role)
         return 3;
     case Role::healthy:
         return 4;
+    case Role::noOutput:
+        return 5;
     }
-    return 5;
+    return 6;
 }
 
 } // namespace

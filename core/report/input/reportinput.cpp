@@ -76,7 +76,8 @@ bool inAppendix(ReportSection section)
 
 const CaptureVerdict* mainVerdict(const Diagnosis& diagnosis)
 {
-    for (const auto role : {Role::birth, Role::padding, Role::upstream, Role::downstream, Role::healthy}) {
+    for (const auto role :
+        {Role::birth, Role::padding, Role::upstream, Role::downstream, Role::healthy, Role::noOutput}) {
         for (const auto& verdict : diagnosis.captures) {
             if (verdict.role == role) {
                 return &verdict;

@@ -58,6 +58,7 @@ int weight(Role role)
     case Role::downstream:
         return 1;
     case Role::healthy:
+    case Role::noOutput:
         break;
     }
     return 0;
@@ -218,6 +219,9 @@ void drawNode(Svg& svg, const Node& node, Spot at)
     case Role::healthy:
         svg.path(begin + "m-5 0l4 4l7-8", "healthy", hint);
         break;
+    case Role::noOutput:
+        svg.path(begin + "m-5 0h10", "descendant", hint);
+        break;
     }
     if (node.captures.size() > 1) {
         svg.text({at.x + 10, at.y - 5}, fmt::format("×{}", node.captures.size()), "quiet");
@@ -252,7 +256,8 @@ struct RoleWord
 void drawLegend(Svg& svg, const Plan& plan, double y)
 {
     constexpr RoleWord roles[] {{Role::birth, "birth"}, {Role::upstream, "damaged input, no earlier birth"},
-        {Role::padding, "padding"}, {Role::downstream, "descends from a birth"}, {Role::healthy, "healthy"}};
+        {Role::padding, "padding"}, {Role::downstream, "descends from a birth"}, {Role::healthy, "healthy"},
+        {Role::noOutput, "no output"}};
     auto x = left + 7;
     for (const auto& [role, words] : roles) {
         const auto is = [role = role](const auto& entry) { return entry.second.role == role; };

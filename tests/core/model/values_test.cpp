@@ -57,7 +57,8 @@ TEST(Names, ThatScriptsDependOnStayAsTheyAre)
     EXPECT_EQ(namesUpTo(OpName::restart),
         (Words {
             "input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output", "z", "q", "r", "restart"}));
-    EXPECT_EQ(namesUpTo(Role::healthy), (Words {"birth", "upstream", "downstream", "padding", "healthy"}));
+    EXPECT_EQ(namesUpTo(lastRole), (Words {"birth", "upstream", "downstream", "padding", "healthy", "no-output"}));
+    EXPECT_EQ(namesUpTo(lastOffAs), (Words {"unknown", "input", "multiple", "other-steps", "not-of-input"}));
     EXPECT_EQ(namesUpTo(Blame::machine),
         (Words {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"}));
     EXPECT_EQ(namesUpTo(StepSource::unknown), (Words {"sidecar", "console", "mtime", "unknown"}));

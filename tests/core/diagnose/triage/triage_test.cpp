@@ -104,7 +104,7 @@ TEST(Triage, AnOutputThatCouldNotBeKeptIsABirthAllTheSame)
     auto& first = s.run.captures.front();
     first.output.reset();
     EXPECT_EQ(s.verdictOf("a").rule, RuleId::noOutput);
-    EXPECT_EQ(s.verdictOf("a").role, Role::healthy) << "nobody says what came out";
+    EXPECT_EQ(s.verdictOf("a").role, Role::noOutput) << "nobody says what came out";
     EXPECT_EQ(s.verdictOf("b").role, Role::upstream);
     first.scene.outputBad = true;
     EXPECT_EQ(s.verdictOf("a").role, Role::birth);
@@ -167,7 +167,7 @@ TEST(Triage, OfAnInputThatNobodyKnowsNothingDescends)
     EXPECT_EQ(s.verdictOf("c").blame, Blame::undecided);
     last.scene.outputBad = false;
     last.scene.exception = "ValueError: no";
-    EXPECT_EQ(s.verdictOf("c").role, Role::healthy);
+    EXPECT_EQ(s.verdictOf("c").role, Role::noOutput);
     EXPECT_EQ(s.verdictOf("c").summary, "the call raised ValueError: no");
 }
 
@@ -191,7 +191,9 @@ TEST(Triage, ACallThatRaisedSaysSo)
     capture.output.reset();
     capture.scene.exception = "OutOfMemoryError: CUDA";
     EXPECT_EQ(s.verdictOf("a").summary, "the call raised OutOfMemoryError: CUDA: there is no output to judge");
-    EXPECT_EQ(s.verdictOf("a").role, Role::healthy);
+    EXPECT_EQ(s.verdictOf("a").role, Role::noOutput) << "which is not healthy";
+    EXPECT_EQ(s.verdictOf("a").rule, RuleId::callRaised);
+    EXPECT_EQ(s.verdictOf("a").kind, "the call raised an exception");
 }
 
 TEST(Triage, OneFaultLeavesOneBirthAndItsDescendants)
