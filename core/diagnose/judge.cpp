@@ -23,6 +23,7 @@
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/identify.h"
+#include "core/diagnose/identify/offoutput.h"
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
@@ -285,6 +286,7 @@ private:
         e.facts = factsOf(matrix, std::move(pattern));
         e.facts.role = verdict.facts.role;
         e.facts.nothingElse = m_nothingElse || matrix.stored.nothingElse;
+        e.facts.nothingElseBySidecar = matrix.stored.nothingElse;
         if (auto done = identifyWhatRan(e, matrix); !done) {
             return done;
         }
@@ -349,6 +351,8 @@ private:
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }
+        const bool fitsNothing = fit->identification.matchesNone;
+        const auto nearest = nearestOf(fit->identification);
         facts.identified = std::move(fit->identification);
         facts.fit.compared = fit->compared;
         facts.fit.localDamage = fit->localDamage;
@@ -374,8 +378,36 @@ private:
         if (auto done = muteNoise(e, matrix.stored); !done) {
             return done;
         }
-        const bool off = facts.role == Role::healthy && verdict::consider(facts).outputIsOff();
-        return off ? compareOffOutput(e, matrix) : Result<void>();
+        if (!verdict::consider(facts).outputIsOff()) {
+            return {};
+        }
+        // Where another variant fits as it is, that says what the output is.
+        auto described = fitsNothing ? describeOffOutput(e, *fit, nearest, matrix.stored) : Result<void>();
+        if (!described) {
+            return described;
+        }
+        return facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
+    }
+
+    Result<void> describeOffOutput(Evidence& e, const ElementFit& fit, const Member& nearest, const Capture& stored)
+    {
+        const bool named = verdict::consider(e.facts).saidToHaveRun() && !e.members.empty();
+        const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
+            showReplay({&variant, precision}, stored, place, "numbers of steps");
+        };
+        auto off = describeOff({e.element, fit, named ? e.members.front() : nearest, named, stored.epsilon, m_device,
+            m_job.cancel, watch});
+        if (!off) {
+            return tl::make_unexpected(off.error());
+        }
+        e.facts.off = std::move(*off);
+        return {};
+    }
+
+    Member nearestOf(const Identification& id) const
+    {
+        const auto variant = m_catalogue.find(id.all.empty() ? std::string() : id.all.front().variant);
+        return variant ? Member {*variant, (*variant)->precision} : Member {};
     }
 
     /// Where what is said to have run is far off, and its own roundings end as far apart on this input, neither the

@@ -13,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/model/percent.h"
 #include "core/model/verdict.h"
 
 namespace nanscope {
@@ -38,10 +39,10 @@ std::string fitText(const Identification& variant)
     if (!variant.fit) {
         return {};
     }
-    auto text = fmt::format("fit {:.2g} %", *variant.fit * 100);
+    auto text = "fit " + percentText(*variant.fit);
     if (variant.runnerUp) {
         const auto& next = variant.runnerUpName.empty() ? "the next family" : variant.runnerUpName;
-        text += fmt::format(", next {} at {:.2g} %", next, *variant.runnerUp * 100);
+        text += fmt::format(", next {} at {}", next, percentText(*variant.runnerUp));
         if (*variant.fit > 0) {
             text += fmt::format(", ratio {:.3g}", *variant.runnerUp / *variant.fit);
         }

@@ -13,7 +13,9 @@
 #include <QStringList>
 #include <QTextDocument>
 
+#include "core/model/percent.h"
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 
 namespace nanscope {
 
@@ -26,7 +28,7 @@ struct Words
 
 QString percent(double ratio)
 {
-    return Words::tr("%1 %").arg(roundNumber(100 * ratio, 2));
+    return qstr(percentText(ratio));
 }
 
 } // namespace

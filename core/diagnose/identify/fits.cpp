@@ -21,18 +21,36 @@ bool comparable(double captured)
     return std::isfinite(captured);
 }
 
-double plainFit(const Element& element, ValueView reference)
+/// As it is, and times the factor <o, r> / <r, r>, which leaves the least.
+struct Distances
+{
+    double plain = infinity;
+    double multiple = infinity;
+    double factor = 1;
+};
+
+Distances distancesOf(const Element& element, ValueView reference)
 {
     double difference = 0;
     double total = 0;
+    double both = 0;
+    double own = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {
-        if (comparable(element.output[i])) {
-            const double d = element.output[i] - reference[i];
+        const double value = element.output[i];
+        if (comparable(value)) {
+            const double d = value - reference[i];
             difference += d * d;
             total += reference[i] * reference[i];
+            both += value * reference[i];
+            own += value * value;
         }
     }
-    return total > 0 ? std::sqrt(difference / total) : infinity;
+    if (!(total > 0)) {
+        return {};
+    }
+    const double explained = both * both / total;
+    const double left = std::max(0.0, own - explained);
+    return {std::sqrt(difference / total), explained > 0 ? std::sqrt(left / explained) : infinity, both / total};
 }
 
 /// ||left^T M|| of what is held against each other: of the reference, and of what the output is off by.
@@ -131,8 +149,9 @@ Fits fitsOf(const Element& element, ValueView reference, const std::vector<repla
     if (!allFinite(reference)) {
         return {};
     }
-    return {plainFit(element, reference), medianTile(tileErrors(element, reference).tiles),
-        signalFit(element, reference, signal), exactShare(element, reference)};
+    const auto distances = distancesOf(element, reference);
+    return {distances.plain, medianTile(tileErrors(element, reference).tiles), signalFit(element, reference, signal),
+        exactShare(element, reference), distances.multiple, distances.factor};
 }
 
 Values inFormatOf(const Element& element, ValueView replay)
@@ -292,7 +311,8 @@ Fits withTheRest(const Fits& sampled, const Fits& nearWhole, const Fits& nearSam
 {
     return {raised(sampled.plain, nearWhole.plain, nearSampled.plain),
         raised(sampled.typical, nearWhole.typical, nearSampled.typical),
-        raised(sampled.signal, nearWhole.signal, nearSampled.signal), sampled.exact};
+        raised(sampled.signal, nearWhole.signal, nearSampled.signal), sampled.exact,
+        raised(sampled.multiple, nearWhole.multiple, nearSampled.multiple), sampled.factor};
 }
 
 std::optional<SampledFits> SampledFits::of(const Element& element, const std::vector<replay::SingularDirection>& signal,

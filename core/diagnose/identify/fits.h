@@ -24,6 +24,8 @@ struct Fits
         std::numeric_limits<double>::infinity(); ///< of the median tile: blind to damage of fewer than half
     double signal = std::numeric_limits<double>::infinity(); ///< along the given singular directions only
     double exact = 0; ///< share of those positions where both are the same number in the format of the output
+    double multiple = std::numeric_limits<double>::infinity(); ///< as plain, of the replay times the factor that fits
+    double factor = 1; ///< that one
 };
 
 /// `reference` is row-major like the element.

@@ -37,8 +37,9 @@ constexpr double exactEnough = 0.99;
 
 Fits better(const Fits& a, const Fits& b)
 {
+    const auto& multiple = a.multiple < b.multiple ? a : b;
     return {std::min(a.plain, b.plain), std::min(a.typical, b.typical), std::min(a.signal, b.signal),
-        std::max(a.exact, b.exact)};
+        std::max(a.exact, b.exact), multiple.multiple, multiple.factor};
 }
 
 double best(const Fits& fits)
@@ -407,6 +408,18 @@ std::vector<std::string> exactOf(const VariantFits& fits)
     return names;
 }
 
+std::vector<MultipleOf> multiplesOf(const VariantFits& fits)
+{
+    std::vector<MultipleOf> multiples;
+    for (const auto& [variant, fit] : fits) {
+        if (fit.multiple <= verdict::closeFit) {
+            multiples.push_back({variant->name, fit.factor, fit.multiple});
+        }
+    }
+    std::ranges::stable_sort(multiples, {}, &MultipleOf::fit);
+    return multiples;
+}
+
 } // namespace
 
 Result<ElementFit> identifyElement(const Element& element, const replay::Catalogue& catalogue,
@@ -443,6 +456,7 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
     }
     chooseBy(&Fits::plain, fits, identification);
     identification.matchesNone = true;
+    result.multiples = multiplesOf(fits);
     return result;
 }
 

@@ -23,12 +23,21 @@ struct OwnOutput
     Values values {}; ///< row-major
 };
 
+/// An output that is what a variant gives but for one factor.
+struct MultipleOf
+{
+    std::string variant;
+    double factor = 1;
+    double fit = 0; ///< relative Frobenius distance that is left
+};
+
 struct ElementFit
 {
     Identification identification;
     bool compared = false; ///< false: too little of the output is finite, or the input is zero or damaged
     bool localDamage = false; ///< most tiles fit, some do not
     std::vector<std::string> exact {}; ///< variants whose own format gives nearly every finite value bit for bit
+    std::vector<MultipleOf> multiples {}; ///< best first, where nothing fits as it is
     bool signalOnly = false; ///< only the directions that carry signal fit: a low-rank input
     std::map<const replay::Variant*, MemberResult>
         own {}; ///< those that were replayed in their own format, of one rounding

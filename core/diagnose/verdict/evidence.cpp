@@ -16,6 +16,7 @@
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/model/percent.h"
 #include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 
@@ -323,6 +324,13 @@ void addReplays(CaptureVerdict& v)
     }
 }
 
+std::string oneOf(const std::vector<std::string>& names)
+{
+    constexpr std::size_t listed = 4;
+    return names.size() <= listed ? fmt::format("{}", fmt::join(names, " or "))
+                                  : fmt::format("one of {} variants", names.size());
+}
+
 // What was said to have run may contradict the dump; then the dump speaks.
 void addContradiction(CaptureVerdict& v)
 {
@@ -330,19 +338,11 @@ void addContradiction(CaptureVerdict& v)
     constexpr double clearly = 3;
     const bool contradicted = id.fit && id.runnerUp && *id.runnerUp <= plausibleFit && *id.fit > clearly * *id.runnerUp;
     if (contradicted) {
-        v.speaksAgainst.push_back(
-            {fmt::format("the finite part of the output is {:.2g} % off from that, and {:.2g} % from {}: perhaps "
-                         "something else ran",
-                 100 * *id.fit, 100 * *id.runnerUp, id.runnerUpName),
-                "output"});
+        v.speaksAgainst.push_back({fmt::format("the {} {} from {}, and {} from {}: perhaps something else ran",
+                                       v.facts.outputFinite ? "output is" : "finite part of the output is",
+                                       offByText(*id.fit), oneOf(id.names), percentText(*id.runnerUp), id.runnerUpName),
+            "output"});
     }
-}
-
-std::string oneOf(const std::vector<std::string>& names)
-{
-    constexpr std::size_t listed = 4;
-    return names.size() <= listed ? fmt::format("{}", fmt::join(names, " or "))
-                                  : fmt::format("one of {} variants", names.size());
 }
 
 std::string_view whyMute(const Facts& facts)

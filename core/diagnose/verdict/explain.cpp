@@ -11,8 +11,10 @@
 
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
+#include "core/diagnose/verdict/offwords.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/model/percent.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -56,9 +58,9 @@ std::string namesOf(const Considered& c)
     return fmt::format("{}", fmt::join(c.identified.names, " or "));
 }
 
-double percentOff(const Considered& c)
+double fitOf(const Considered& c)
 {
-    return 100 * c.identified.fit.value_or(0);
+    return c.identified.fit.value_or(0);
 }
 
 std::string castText(const Facts& facts)
@@ -142,8 +144,12 @@ Words replaysEndAlike(const Considered& c, const char* kind)
 
 Words noKnownVariant(const Considered& c)
 {
-    const auto* what =
-        c.facts.fit.compared ? "the finite part of the output is" : "a call of this kind that went well is";
+    if (auto words = wordsOfOff(c)) {
+        return *words;
+    }
+    const auto* what = c.facts.outputFinite ? "the output is"
+        : c.facts.fit.compared              ? "the finite part of the output is"
+                                            : "a call of this kind that went well is";
     return {"matches no known variant",
         fmt::format("{} not the result of any known variant{}", what, nearestText(c.identified)),
         "which function made this output? A healthy capture of the same shape (a control) would tell a wrong kernel "
@@ -267,7 +273,7 @@ std::string mostFits(const Considered& c)
             "is",
             namesOf(c), fit.worstRow, fit.worstCol);
     }
-    return fmt::format("most of the output fits {} to {:.2g} %, but around [{}, {}] it is", namesOf(c), percentOff(c),
+    return fmt::format("most of the output fits {} to {}, but around [{}, {}] it is", namesOf(c), percentText(fitOf(c)),
         fit.worstRow, fit.worstCol);
 }
 
@@ -284,7 +290,7 @@ std::string offText(const OutputFit& fit)
     case Leftover::elsewhere:
         return fmt::format("what stands at [{}, {}], bit for bit", fit.leftoverRow, fit.leftoverCol);
     }
-    return fmt::format("{:.0f} % off", 100 * fit.worstTileError);
+    return offByText(fit.worstTileError);
 }
 
 Words offInPlaces(const Considered& c, const char* kind)
@@ -316,8 +322,10 @@ Words ofEarlierCall(const Considered& c, RuleId rule)
 Words unlikeItsControl(const Considered& c, RuleId rule)
 {
     const auto what = c.fitsNothingKnown() ? "what any known variant gives" + nearestText(c.identified)
-                                           : fmt::format("what {} gives ({:.0f} % off)", namesOf(c), percentOff(c));
-    const auto text = fmt::format("the output is finite and not {}, and {} is", what, c.facts.control->source);
+                                           : fmt::format("what {} gives ({})", namesOf(c), offByText(fitOf(c)));
+    const auto known = offOutputText(c.facts);
+    const auto text = fmt::format("the output is finite and not {}, and {} is{}", what, c.facts.control->source,
+        known.empty() ? "" : "; " + known);
     if (rule == RuleId::wrongBesideItsControl) {
         return {"finite, and wrong everywhere", text, {}};
     }
@@ -330,9 +338,12 @@ Words unlikeItsControl(const Considered& c, RuleId rule)
 Words notWhatWasSaid(const Considered& c)
 {
     const auto& id = c.identified;
+    if (auto words = wordsOfOff(c)) {
+        return *words;
+    }
     return {"not what was said to have run",
-        fmt::format("the output is not what {} gives: {:.0f} % off{}", namesOf(c), percentOff(c),
-            id.runnerUp ? fmt::format(", and {:.2g} % from {}", 100 * *id.runnerUp, id.runnerUpName) : std::string()),
+        fmt::format("the output is not what {} gives: {}{}", namesOf(c), offByText(fitOf(c)),
+            id.runnerUp ? fmt::format(", and {} from {}", percentText(*id.runnerUp), id.runnerUpName) : std::string()),
         "which function made this output?"};
 }
 
@@ -350,8 +361,8 @@ Words offUnlessAnotherForm(const Considered& c)
     const auto& fit = c.facts.fit;
     const auto others = fmt::format("{}", fmt::join(fit.unlessRan, " or "));
     return {"off in places, unless another form ran",
-        fmt::format("{} {:.0f} % off, which no rounding of it does; roundings of {} end that far apart there",
-            mostFits(c), 100 * fit.worstTileError, others),
+        fmt::format("{} {}, which no rounding of it does; roundings of {} end that far apart there", mostFits(c),
+            offByText(fit.worstTileError), others),
         fmt::format("which function ran? If it was not {}, what stands there is wrong", others), sayWhatRan};
 }
 
@@ -391,7 +402,7 @@ Words fitsInPart(const Considered& c)
         ? fmt::format("; {} of {} matrices of the batch were looked at", facts.matricesJudged, facts.matrices)
         : std::string();
     return {"not judged in full",
-        fmt::format("the output is what {} gives, to {:.2g} %{}{}", namesOf(c), percentOff(c), tiles, batch), {}};
+        fmt::format("the output is what {} gives, to {}{}{}", namesOf(c), percentText(fitOf(c)), tiles, batch), {}};
 }
 
 Words ofFinite(const Considered& c, RuleId rule)
@@ -435,7 +446,7 @@ Words ofFinite(const Considered& c, RuleId rule)
     case RuleId::finiteCorruption:
         return {"finite corruption", fmt::format("{} {}: finite, and wrong", mostFits(c), offText(c.facts.fit)), {}};
     case RuleId::fits:
-        return {"healthy", fmt::format("the output is what {} gives, to {:.2g} %", namesOf(c), percentOff(c)), {}};
+        return {"healthy", fmt::format("the output is what {} gives, to {}", namesOf(c), percentText(fitOf(c))), {}};
     case RuleId::fitsInPart:
         return fitsInPart(c);
     default:
@@ -463,7 +474,10 @@ Words nameContradicted(const Considered& c)
 {
     const auto& control = c.facts.control;
     const bool rest = c.facts.fit.compared && c.identified.fit.value_or(0) > foreignFit;
-    const auto what = rest ? fmt::format("the finite part of the output is {:.0f} % off", percentOff(c))
+    if (auto words = rest ? wordsOfOff(c) : std::nullopt) {
+        return *words;
+    }
+    const auto what = rest ? fmt::format("the finite part of the output is {}", offByText(fitOf(c)))
                            : fmt::format("{} is not what it gives", control ? control->source : std::string("a call"));
     return {"not what was said to have run",
         fmt::format("{} is said to have run, and {}: {}", namesOf(c), what, c.facts.damage.text),
@@ -590,9 +604,8 @@ void refine(Words& words, const Considered& c, RuleId rule)
 // Facts may come from a session that was edited by hand: any list of them may be empty.
 std::string nearestText(const Identification& id)
 {
-    return id.all.empty()
-        ? std::string()
-        : fmt::format(" (nearest: {}, {:.0f} % off)", id.all.front().variant, 100 * id.all.front().fit);
+    return id.all.empty() ? std::string()
+                          : fmt::format(" (nearest: {}, {})", id.all.front().variant, offByText(id.all.front().fit));
 }
 
 std::string duplicateName(const DuplicateInput& duplicate)

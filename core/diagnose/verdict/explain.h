@@ -8,17 +8,10 @@
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/diagnose/verdict/words.h"
 #include "core/model/fwd.h"
 
 namespace nanscope::diagnose::verdict {
-
-struct Words
-{
-    std::string kind; ///< finer than the blame: "finite corruption"
-    std::string summary; ///< one sentence
-    std::string question; ///< what would decide it, else empty
-    std::string command {}; ///< how the command line is told the answer; the window has buttons
-};
 
 /// "the same process", "rank 1"
 std::string duplicateName(const DuplicateInput& duplicate);

@@ -202,10 +202,12 @@ TEST(Evidence, ASidecarThatContradictsTheDumpSpeaksAgainst)
     Trial t;
     auto& id = t.facts.identified;
     id.how = IdentifiedBy::sidecar;
+    id.names = {"keller-jordan"};
     id.fit = 0.4;
     id.runnerUp = 0.004;
     id.runnerUpName = "dion-ns5";
-    EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("40 % off from that, and 0.4 % from dion-ns5"));
+    EXPECT_THAT(joined(t.judged().speaksAgainst),
+        HasSubstr("finite part of the output is 40 % off from keller-jordan, and 0.4 % from dion-ns5"));
     // Not clearly better, or nothing that fits well itself: no contradiction.
     id.fit = 0.011;
     EXPECT_THAT(joined(t.judged().speaksAgainst), Not(HasSubstr("perhaps something else ran")));

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnose/identify/offoutput.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+#include <utility>
+
+#include "core/diagnose/identify/fits.h"
+#include "core/diagnose/verdict/thresholds.h"
+#include "core/replay/engine/replay.h"
+
+namespace nanscope::diagnose {
+
+namespace {
+
+using verdict::closeFit;
+
+constexpr int mostSteps = 12;
+// Of roundings alone.
+constexpr double sameFactor = 0.02;
+
+/// Those that cannot be told from the best: what is named comes first where it is among them.
+OffOutput asMultiple(const OffQuestion& question)
+{
+    constexpr double decisiveRatio = 3;
+    const auto& all = question.fit.multiples;
+    const double bound = decisiveRatio * std::max(all.front().fit, verdict::roundedFit);
+    const auto named = std::ranges::find_if(all, [&](const MultipleOf& one) {
+        return question.named && one.variant == question.expected.variant->name && one.fit <= bound;
+    });
+    const auto& best = named != all.end() ? *named : all.front();
+    OffOutput off {.as = OffAs::multiple, .variants = {best.variant}, .factor = best.factor, .fit = best.fit};
+    for (const auto& one : all) {
+        if (named == all.end() && one.variant != best.variant && one.fit <= bound) {
+            off.variants.push_back(one.variant);
+        }
+    }
+    return off;
+}
+
+/// All that it can be run with but its own, the nearest to that first.
+std::vector<int> otherSteps(const replay::Variant& variant)
+{
+    const auto own = static_cast<int>(variant.steps.size());
+    std::vector<int> counts(mostSteps);
+    std::iota(counts.begin(), counts.end(), 1);
+    std::erase_if(counts, [&](int count) { return count == own || !replay::checkSteps(variant, count); });
+    std::ranges::stable_sort(counts, {}, [own](int count) { return std::abs(count - own); });
+    return counts;
+}
+
+Result<Fits> fitsOfSteps(const OffQuestion& question, int steps)
+{
+    const auto& member = question.expected;
+    replay::ReplayOptions options;
+    options.precision = member.precision;
+    options.rounding = envelopeOf(member).front();
+    options.epsilon = question.epsilon;
+    options.steps = steps;
+    options.keepOutput = true;
+    const auto& element = question.element;
+    return replay::replay(*member.variant, element.shape, element.input, question.device, options, question.cancel)
+        .map([&](const replay::Replay& done) { return fitsOf(element, done.outputs[0], {}); });
+}
+
+Result<OffOutput> asOtherSteps(const OffQuestion& question)
+{
+    const auto& variant = *question.expected.variant;
+    const auto counts = otherSteps(variant);
+    OffOutput best;
+    best.fit = closeFit;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+        if (question.watch) {
+            question.watch(variant, question.expected.precision, {i + 1, counts.size()});
+        }
+        const auto fits = fitsOfSteps(question, counts[i]);
+        if (!fits) {
+            return tl::make_unexpected(fits.error());
+        }
+        if (fits->multiple <= best.fit) {
+            const double factor = std::abs(fits->factor - 1) <= sameFactor ? 1 : fits->factor;
+            best = {OffAs::otherSteps, {variant.name}, factor, counts[i], static_cast<int>(variant.steps.size()),
+                fits->multiple};
+        }
+    }
+    return best.as == OffAs::otherSteps ? best : OffOutput {};
+}
+
+double product(ValueView a, ValueView b)
+{
+    return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+/// Some lines of a matrix: those of its smaller side.
+class Lines
+{
+public:
+    explicit Lines(const MatrixShape& shape)
+        : m_ofRows(shape.rows <= shape.cols)
+        , m_cols(shape.cols)
+        , m_length(m_ofRows ? shape.cols : shape.rows)
+        , m_all(m_ofRows ? shape.rows : shape.cols)
+        , m_count(std::min<std::int64_t>(m_all, most))
+    { }
+
+    std::int64_t count() const { return m_count; }
+
+    double product(ValueView a, std::int64_t line, ValueView b, std::int64_t other) const
+    {
+        double sum = 0;
+        for (std::int64_t i = 0; i < m_length; ++i) {
+            sum += a[at(line, i)] * b[at(other, i)];
+        }
+        return sum;
+    }
+
+private:
+    static constexpr std::int64_t most = 128;
+
+    std::size_t at(std::int64_t line, std::int64_t i) const
+    {
+        const auto place = line * m_all / m_count;
+        return static_cast<std::size_t>(m_ofRows ? place * m_cols + i : i * m_cols + place);
+    }
+
+    bool m_ofRows;
+    std::int64_t m_cols;
+    std::int64_t m_length;
+    std::int64_t m_all;
+    std::int64_t m_count;
+};
+
+/// <M, M^T> / <M, M> of M = X Y^T over some of its rows and the same columns: 1 where that is symmetric, and about
+/// 1 / n of what is unrelated.
+double symmetry(const Element& element, const Lines& lines)
+{
+    const auto n = lines.count();
+    std::vector<double> m(static_cast<std::size_t>(n * n));
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            m[static_cast<std::size_t>(i * n + j)] = lines.product(element.input, i, element.output, j);
+        }
+    }
+    double across = 0;
+    double own = 0;
+    for (std::int64_t i = 0; i < n; ++i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            const double value = m[static_cast<std::size_t>(i * n + j)];
+            across += value * m[static_cast<std::size_t>(j * n + i)];
+            own += value * value;
+        }
+    }
+    return own > 0 ? across / own : 1;
+}
+
+} // namespace
+
+bool isNotOfItsInput(const Element& element)
+{
+    constexpr std::int64_t fewest = 8;
+    constexpr double deviations = 4;
+    constexpr double hardlySymmetric = 0.3;
+    const Lines lines(element.shape);
+    if (lines.count() < fewest || !element.inputScan.finite() || !element.outputScan.finite()) {
+        return false;
+    }
+    const double norms = product(element.input, element.input) * product(element.output, element.output);
+    const double chance = deviations / std::sqrt(static_cast<double>(element.input.size()));
+    return norms > 0 && std::abs(product(element.input, element.output)) <= chance * std::sqrt(norms)
+        && std::abs(symmetry(element, lines)) <= hardlySymmetric;
+}
+
+Result<OffOutput> describeOff(const OffQuestion& question)
+{
+    if (question.element.input == question.element.output) {
+        return OffOutput {.as = OffAs::input};
+    }
+    if (!question.fit.multiples.empty()) {
+        return asMultiple(question);
+    }
+    if (isNotOfItsInput(question.element)) {
+        return OffOutput {.as = OffAs::notOfInput};
+    }
+    return question.expected.variant != nullptr ? asOtherSteps(question) : OffOutput {};
+}
+
+} // namespace nanscope::diagnose

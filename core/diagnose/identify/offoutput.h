@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an output is that no variant gives: a multiple of what one gives, another number of its steps, the input itself,
+// or nothing that came of this input.
+#pragma once
+
+#include <optional>
+
+#include "core/diagnose/identify/element.h"
+#include "core/diagnose/identify/envelope.h"
+#include "core/diagnose/identify/identify.h"
+
+namespace nanscope::diagnose {
+
+/// What is asked of an output that is off.
+struct OffQuestion
+{
+    const Element& element;
+    const ElementFit& fit; ///< of the element; nothing fits
+    Member expected; ///< what is named, or else what comes nearest
+    bool named = false;
+    std::optional<double> epsilon;
+    replay::Device& device;
+    const CancelToken& cancel;
+    const ReplayWatch& watch;
+};
+
+/// The cheapest answer first: at most 12 replays of one variant, and none where a factor alone explains the output or
+/// the output is not of this input.
+Result<OffOutput> describeOff(const OffQuestion& question);
+
+/// True where input and output of a call are as unlike as chance makes them. Each step of the iteration keeps the
+/// singular directions of its input and the sign of its singular values, so that X Y^T is symmetric and X, Y point the
+/// same way. Both are finite; false where the smaller side has less than eight rows or columns.
+bool isNotOfItsInput(const Element& element);
+
+} // namespace nanscope::diagnose

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an output is that no variant gives as it is.
+#include "core/diagnose/identify/offoutput.h"
+
+#include <cmath>
+#include <cstdint>
+
+#include <gmock/gmock.h>
+
+#include "core/diagnose/diagnose.h"
+#include "core/model/verdict.h"
+#include "tests/core/diagnose/healthycall.h"
+#include "tests/core/session/temporaryfolder.h"
+
+namespace nanscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr std::int64_t rows = 32;
+constexpr std::int64_t cols = 48;
+constexpr std::size_t size = rows * cols;
+
+using test::Matrix;
+
+Matrix waves(double phase = 0)
+{
+    return test::waves(size, phase);
+}
+
+/// In no relation to the waves.
+Matrix noise()
+{
+    Matrix values(size);
+    std::uint32_t state = 7;
+    for (auto& value : values) {
+        state = state * 1664525U + 1013904223U;
+        value = static_cast<double>(state >> 8U) / 16777216.0 - 0.5;
+    }
+    return values;
+}
+
+Matrix healthy(const Matrix& input, std::optional<int> steps = {})
+{
+    const auto& variant = *replay::builtInVariant("keller-jordan");
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
+    options.precision = variant.precision;
+    options.rounding.lowering = variant.lowering;
+    options.epsilon = 1e-8;
+    options.steps = steps;
+    options.keepOutput = true;
+    return replay::replay(variant, {1, rows, cols}, input, *device, options)->outputs[0].doubles();
+}
+
+Matrix times(Matrix values, double factor)
+{
+    for (auto& value : values) {
+        value *= factor;
+    }
+    return values;
+}
+
+CaptureVerdict verdictOn(const Matrix& input, const Matrix& output, std::optional<std::string> named = "keller-jordan")
+{
+    TemporaryFolder folder;
+    const auto path = folder / "x.pt";
+    EXPECT_TRUE(tensorfile::writePt(path,
+        {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)},
+            {"epsilon", 1e-8}}));
+    auto file = tensorfile::openCapture(path);
+    EXPECT_TRUE(file && tensorfile::scanCapture(*file));
+    file->capture.id = 1;
+    file->capture.variant = std::move(named);
+    file->capture.nothingElse = true;
+    RunData run;
+    run.captures = {file->capture};
+    const auto diagnosis = diagnose::diagnose(run, {});
+    EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
+    return diagnosis->captures.front();
+}
+
+void expectQuestion(const CaptureVerdict& verdict)
+{
+    EXPECT_EQ(verdict.blame, Blame::undecided) << verdict.summary;
+    EXPECT_EQ(verdict.role, Role::healthy);
+    EXPECT_THAT(verdict.question, HasSubstr("?"));
+}
+
+TEST(OffOutput, IsTheNamedFunctionTimesAFactor)
+{
+    const auto v = verdictOn(waves(), times(healthy(waves()), 0.2 * std::sqrt(48.0)));
+    expectQuestion(v);
+    EXPECT_EQ(v.facts.off.as, OffAs::multiple);
+    EXPECT_THAT(v.facts.off.variants, ElementsAre("keller-jordan"));
+    EXPECT_NEAR(v.facts.off.factor, 1.3856, 0.001);
+    EXPECT_THAT(v.summary, StartsWith("the output is keller-jordan times 1.39 (0.2·√max(rows, cols)), to 0"));
+    EXPECT_THAT(v.question, HasSubstr("scale the result"));
+}
+
+TEST(OffOutput, TimesAFactorIsFoundWithoutAName)
+{
+    const auto v = verdictOn(waves(), times(healthy(waves()), -3), std::nullopt);
+    EXPECT_EQ(v.rule, RuleId::finiteOfNoKnownVariant);
+    EXPECT_EQ(v.facts.off.as, OffAs::multiple);
+    EXPECT_THAT(v.facts.off.variants, testing::Contains("keller-jordan"));
+    EXPECT_NEAR(v.facts.off.factor, -3, 0.05);
+}
+
+TEST(OffOutput, ADamagedOneIsAFactorAwayWhereItIsFinite)
+{
+    auto output = times(healthy(waves()), 1e5);
+    for (std::size_t row = 16; row < 32; ++row) {
+        std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * cols), 16, NAN);
+    }
+    const auto v = verdictOn(waves(), output);
+    EXPECT_EQ(v.rule, RuleId::nameContradicted) << v.summary;
+    EXPECT_EQ(v.blame, Blame::undecided);
+    EXPECT_THAT(v.summary, HasSubstr("rows 16–31 × columns 0–15 are NaN; where the output is finite it is "));
+    EXPECT_THAT(v.summary, HasSubstr("keller-jordan times 1e+05"));
+}
+
+TEST(OffOutput, IsTheNamedFunctionInAnotherNumberOfSteps)
+{
+    for (const int steps : {3, 6, 10}) {
+        const auto v = verdictOn(waves(), healthy(waves(), steps));
+        expectQuestion(v);
+        EXPECT_EQ(v.facts.off.as, OffAs::otherSteps) << steps;
+        EXPECT_EQ(v.facts.off.steps, steps);
+        EXPECT_EQ(v.facts.off.ownSteps, 5);
+        EXPECT_EQ(v.facts.off.factor, 1);
+        EXPECT_THAT(v.summary, HasSubstr(std::to_string(steps) + " steps in place of 5, to "));
+    }
+}
+
+TEST(OffOutput, StepsAndAFactorAreFoundTogether)
+{
+    const auto v = verdictOn(waves(), times(healthy(waves(), 3), 2));
+    EXPECT_EQ(v.facts.off.as, OffAs::otherSteps) << v.summary;
+    EXPECT_EQ(v.facts.off.steps, 3);
+    EXPECT_NEAR(v.facts.off.factor, 2, 0.02);
+    EXPECT_THAT(v.summary, HasSubstr("with 3 steps in place of 5, times 2"));
+}
+
+TEST(OffOutput, IsTheInput)
+{
+    const auto v = verdictOn(waves(), waves());
+    expectQuestion(v);
+    EXPECT_EQ(v.facts.off.as, OffAs::input);
+    EXPECT_THAT(v.summary, HasSubstr("the output is the input, bit for bit"));
+}
+
+TEST(OffOutput, IsNotOfThisInput)
+{
+    const auto v = verdictOn(waves(), healthy(noise()));
+    expectQuestion(v);
+    EXPECT_EQ(v.facts.off.as, OffAs::notOfInput) << v.summary;
+    EXPECT_THAT(v.summary, HasSubstr("this output is not of this input"));
+}
+
+TEST(OffOutput, OfAnotherFunctionStaysUnknown)
+{
+    auto other = healthy(waves());
+    for (std::size_t i = 0; i < size; ++i) {
+        other[i] += 0.3 * std::sin(0.7 * static_cast<double>(i));
+    }
+    const auto v = verdictOn(waves(), other);
+    EXPECT_EQ(v.facts.off.as, OffAs::unknown) << v.summary;
+    EXPECT_THAT(v.summary, HasSubstr("the output is not what keller-jordan gives"));
+    EXPECT_THAT(v.summary, Not(HasSubstr("times")));
+}
+
+} // namespace
+} // namespace nanscope
