@@ -114,7 +114,8 @@ std::string verdictText(const CaptureVerdict& verdict)
         text += fact("layer", verdict.layer);
     }
     text += fact("verdict",
-        isAsked(verdict) ? blameText(verdict) : fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
+        strengthText(verdict).empty() ? blameText(verdict)
+                                      : fmt::format("{}: {}", blameText(verdict), strengthText(verdict)));
     text += fact("", verdict.summary);
     text += fact("variant", variantText(verdict.variant));
     text += damageText(verdict.facts.damage);

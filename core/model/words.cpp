@@ -105,8 +105,18 @@ std::string stepText(const CaptureVerdict& verdict)
     return fmt::format("between the log lines of steps {} and {} ({})", after, before, source);
 }
 
+bool isHealthy(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::healthy && verdict.blame == Blame::undecided
+        && (verdict.rule == RuleId::fits || verdict.rule == RuleId::fitsInPart || verdict.rule == RuleId::zeroInZeroOut
+            || verdict.rule == RuleId::tooLittleToCompare);
+}
+
 std::string strengthText(const CaptureVerdict& verdict)
 {
+    if (verdict.speaksFor.empty() && verdict.speaksAgainst.empty() && verdict.notTestable.empty()) {
+        return {};
+    }
     return fmt::format("for {}, against {}, not testable {}", verdict.speaksFor.size(), verdict.speaksAgainst.size(),
         verdict.notTestable.size());
 }
@@ -114,6 +124,9 @@ std::string strengthText(const CaptureVerdict& verdict)
 std::string blameText(const CaptureVerdict& verdict)
 {
     std::string detail = verdict.kind;
+    if (!detail.empty() && (isHealthy(verdict) || verdict.role == Role::noOutput)) {
+        return detail;
+    }
     if (verdict.marginal) {
         detail += detail.empty() ? "marginal" : ", marginal";
     }

@@ -30,10 +30,15 @@ std::string nonFiniteText(const NonFinite& first);
 /// "between the log lines of steps 5 and 6 (console)", or "step not recorded".
 std::string stepText(const CaptureVerdict& verdict);
 
-/// "for 5, against 1, not testable 3".
+/// A control: finite in and out, and nothing about it is suspect. A finite output that is not what the variants give
+/// has that role, too, but is of another kind.
+bool isHealthy(const CaptureVerdict& verdict);
+
+/// "for 5, against 1, not testable 3"; empty where there is no evidence at all, as of a healthy call.
 std::string strengthText(const CaptureVerdict& verdict);
 
-/// "implementation (kernel or launch order)", with "marginal" where it is.
+/// "implementation (kernel or launch order)", with "marginal" where it is; of a call that is not accused of anything
+/// its kind alone: "healthy", "not judged in full", "no output".
 std::string blameText(const CaptureVerdict& verdict);
 
 /// "gns-standard or gns-gram (fit 0.5 %, next dion-ns5 at 9.3 %, ratio 18)".

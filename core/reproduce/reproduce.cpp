@@ -16,6 +16,7 @@
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
+#include "core/model/words.h"
 #include "core/report/input/reportinput.h"
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/pythonprogram.h"
@@ -49,7 +50,7 @@ struct ReproducerContents
     /// Of a healthy capture there is no damage: like the dump is then what ends finite.
     bool likeDump(const ExpectedNumbers& row) const
     {
-        return report::isHealthy(verdict) ? row.outcome == "finite" : row.likeDump;
+        return isHealthy(verdict) ? row.outcome == "finite" : row.likeDump;
     }
     int expectedStatus() const
     {
@@ -126,9 +127,9 @@ std::string expectedText(const ReproducerContents& from)
     const Json whole =
         from.packsWhole() ? tensorsJson(from.whole, wholeName, from.wholeHash, from.options.seed) : Json(nullptr);
     const Json json {{"schema", "nanscope.reproducer/1"}, {"nanscope", NANSCOPE_VERSION},
-        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)},
-        {"healthy", report::isHealthy(from.verdict)}, {"capture", captureJson(from)}, {"whole", whole},
-        {"dump", dumpJson(from.whole)}, {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
+        {"verdict", name(from.verdict.blame)}, {"role", name(from.verdict.role)}, {"healthy", isHealthy(from.verdict)},
+        {"capture", captureJson(from)}, {"whole", whole}, {"dump", dumpJson(from.whole)},
+        {"shown", shownJson(from.capture().shown)}, {"numbers", std::move(rows)},
         {"tolerance", {{"relative", relativeRoom}, {"absolute", absoluteRoom}}},
         {"expected_status", from.expectedStatus()}};
     return jsonText(json, 2) + "\n";
@@ -233,7 +234,7 @@ std::string whyNumbersDoNotShow(const ReproducerContents& from)
 /// Why repro.py is expected to end as it is: one or two sentences.
 std::string whyThatStatus(const ReproducerContents& from)
 {
-    if (report::isHealthy(from.verdict)) {
+    if (isHealthy(from.verdict)) {
         return healthySentence(from);
     }
     if (from.expectedStatus() == 0) {
@@ -270,7 +271,7 @@ std::string captureSentence(const ReproducerContents& from)
 /// What README.txt says of the files: each name on a line of its own, with what it is below it.
 std::string readmeLines(const ReproducerContents& from)
 {
-    const bool healthy = report::isHealthy(from.verdict);
+    const bool healthy = isHealthy(from.verdict);
     const auto program =
         fmt::format("Runs the call again: python repro.py needs torch and no GPU. It ends with 0 where "
                     "{}, 1 where {}, 2 where it cannot run. Expected is {}. {}",
@@ -411,7 +412,7 @@ Result<ReproducerContents> withSmaller(ReproducerContents contents, const JobCon
         contents.whyWhole = "it was not to be made smaller (--no-minimise)";
         return contents;
     }
-    if (report::isHealthy(contents.verdict)) {
+    if (isHealthy(contents.verdict)) {
         contents.whyWhole = "it is healthy, so that there is no damage that less of it could show";
         return contents;
     }

@@ -120,6 +120,9 @@ QString blameWord(Blame blame)
 
 QString blameTitle(const CaptureVerdict& verdict)
 {
+    if (!verdict.kind.empty() && (isHealthy(verdict) || verdict.role == Role::noOutput)) {
+        return sentenceCase(qstr(verdict.kind));
+    }
     const QString title = sentenceCase(blameWord(verdict.blame));
     return verdict.marginal ? Words::tr("%1, marginal").arg(title) : title;
 }

@@ -313,7 +313,7 @@ void VerdictPane::showShown()
     m_mark->setRole(static_cast<int>(verdict.role));
     m_headline->setText(blameTitle(verdict));
     m_kind->setText(sentenceCase(qstr(verdict.kind)));
-    m_kind->setHidden(verdict.kind.empty());
+    m_kind->setHidden(verdict.kind.empty() || m_kind->text() == m_headline->text());
     const bool follows = verdict.role == Role::downstream;
     m_place->setText(placeText(verdict));
     m_place->setToolTip(plainTip(identificationSentence(verdict.variant)));

@@ -200,7 +200,8 @@ Blocks claim(const ReportFacts& facts)
         return withoutCapture(facts);
     }
     const auto& verdict = *facts.verdict;
-    auto text = own("Verdict: ") + strong(blameText(verdict)) + own(fmt::format(", {}.", strengthText(verdict)));
+    auto text = own("Verdict: ") + strong(blameText(verdict))
+        + own(strengthText(verdict).empty() ? "." : fmt::format(", {}.", strengthText(verdict)));
     const auto why = whyText(facts);
     if (!why.empty()) {
         text = text + own(" ") + strong(why);
