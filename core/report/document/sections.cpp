@@ -149,6 +149,34 @@ Phrase titleOfLogs(const ReportFacts& facts)
         + (headline.empty() ? own("no capture to judge") : foreign(headline));
 }
 
+std::string nonFiniteTitle(const Scan& scan, const char* what)
+{
+    return fmt::format("[{}] non-finite Newton-Schulz {}", scan.nan > 0 ? "NaN" : "Inf", what);
+}
+
+/// What is wrong, and with what.
+std::string troubleOf(const Capture& capture, const CaptureVerdict& verdict)
+{
+    if (verdict.role == Role::noOutput) {
+        return verdict.rule == RuleId::callRaised ? "[exception] Newton-Schulz call that raised"
+                                                  : "[no output] Newton-Schulz input alone";
+    }
+    if (isHealthy(verdict)) {
+        const bool whole = verdict.rule == RuleId::fits || verdict.rule == RuleId::zeroInZeroOut;
+        return fmt::format("[{}] finite Newton-Schulz output", whole ? "healthy" : verdict.kind);
+    }
+    const bool counted = capture.output && capture.output->scanned();
+    if (counted && !capture.output->total().finite()) {
+        return nonFiniteTitle(capture.output->total(), "output");
+    }
+    if (counted) {
+        return capture.output->total().allZero() ? "[zeros] all-zero Newton-Schulz output"
+                                                 : "[finite] suspect Newton-Schulz output";
+    }
+    const auto input = capture.input.total();
+    return input.nonFinite() > 0 ? nonFiniteTitle(input, "input") : "[not finite] lost Newton-Schulz output";
+}
+
 } // namespace
 
 Phrase titleOf(const ReportFacts& facts)
@@ -158,13 +186,8 @@ Phrase titleOf(const ReportFacts& facts)
     }
     const auto& input = facts.capture->input;
     const auto rank = facts.verdict->rank ? fmt::format(", rank {}", *facts.verdict->rank) : std::string {};
-    const bool damaged = !facts.capture->output || !facts.capture->output->total().finite();
-    if (isHealthy(*facts.verdict)) {
-        return own(fmt::format("[healthy] finite Newton-Schulz output, shape {}, {}{}", shapeText(input.shape),
-            shortName(input.dtype), rank));
-    }
-    return own(fmt::format("[NaN] {} Newton-Schulz output, shape {}, {}{}", damaged ? "non-finite" : "suspect",
-        shapeText(input.shape), shortName(input.dtype), rank));
+    return own(fmt::format("{}, shape {}, {}{}", troubleOf(*facts.capture, *facts.verdict), shapeText(input.shape),
+        shortName(input.dtype), rank));
 }
 
 namespace {

@@ -63,7 +63,7 @@ TEST(Sections, TitleTellsSuspectFromNonFinite)
     auto input = handmade::reportInput();
     EXPECT_EQ(titleOf(input), "# [NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0");
     input.run.captures[0].output->batches = {handmade::finiteScan(15360, 1, 1)};
-    EXPECT_THAT(titleOf(input), HasSubstr("suspect Newton-Schulz output"));
+    EXPECT_THAT(titleOf(input), HasSubstr("[finite] suspect Newton-Schulz output"));
     input.diagnosis.captures[0].rank.reset();
     EXPECT_THAT(titleOf(input), Not(HasSubstr("rank")));
 }
@@ -77,9 +77,51 @@ TEST(Sections, TitleOfAControlSaysThatItIsHealthy)
     verdict.role = Role::healthy;
     verdict.blame = Blame::undecided;
     verdict.rule = RuleId::finiteOfNoKnownVariant;
-    EXPECT_THAT(titleOf(input), HasSubstr("[NaN] suspect"));
+    EXPECT_THAT(titleOf(input), HasSubstr("[finite] suspect"));
     verdict.rule = RuleId::fits;
     EXPECT_EQ(titleOf(input), "# [healthy] finite Newton-Schulz output, shape 1x160x96, bf16, rank 0");
+    verdict.rule = RuleId::fitsInPart;
+    verdict.kind = "not judged in full";
+    EXPECT_THAT(titleOf(input), HasSubstr("# [not judged in full] finite Newton-Schulz output"));
+}
+
+TEST(Sections, TitleFollowsWhatIsWrong)
+{
+    auto input = handmade::reportInput();
+    auto& capture = input.run.captures[0];
+    Scan scan = handmade::finiteScan(15360, 1, 1);
+    scan.posInf = 3;
+    capture.output->batches = {scan};
+    EXPECT_THAT(titleOf(input), HasSubstr("# [Inf] non-finite Newton-Schulz output"));
+    scan.posInf = 0;
+    scan.zero = scan.count;
+    capture.output->batches = {scan};
+    EXPECT_THAT(titleOf(input), HasSubstr("# [zeros] all-zero Newton-Schulz output"));
+    auto& verdict = input.diagnosis.captures[0];
+    capture.output.reset();
+    verdict.role = Role::noOutput;
+    verdict.rule = RuleId::callRaised;
+    input.diagnosis.captures.resize(1);
+    EXPECT_THAT(titleOf(input), HasSubstr("# [exception] Newton-Schulz call that raised"));
+    verdict.rule = RuleId::noOutput;
+    EXPECT_THAT(titleOf(input), HasSubstr("# [no output] Newton-Schulz input alone"));
+}
+
+TEST(Sections, AHealthyCallHasNoVerdictToWeigh)
+{
+    auto input = handmade::reportInput();
+    input.diagnosis.captures.resize(1);
+    auto& verdict = input.diagnosis.captures[0];
+    verdict.role = Role::healthy;
+    verdict.blame = Blame::undecided;
+    verdict.rule = RuleId::fits;
+    verdict.kind = "healthy";
+    verdict.speaksFor.clear();
+    verdict.speaksAgainst.clear();
+    verdict.notTestable.clear();
+    const auto text = sectionOf(input, ReportSection::claim);
+    EXPECT_THAT(text, HasSubstr("**healthy**."));
+    EXPECT_THAT(text, Not(HasSubstr("against 0")));
 }
 
 TEST(Sections, RanksComeFromCapturesAndLogs)
