@@ -89,7 +89,7 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
 {
     const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
         bench.device, bench.controls, bench.job, bench.arrived, done};
-    auto judged = judgeCapture(verdict, capture, context);
+    auto judged = judgeCapture(verdict, bench.captures.asSaid(capture), context);
     if (!judged) {
         return judged;
     }

@@ -115,6 +115,7 @@ bool isControlOf(const Capture& healthy, const Capture& damaged)
 }
 
 CaptureIndex::CaptureIndex(const RunData& run)
+    : m_names(run)
 {
     for (const auto& capture : run.captures) {
         m_byName.try_emplace(std::pair(capture.file, capture.id), &capture);
@@ -197,6 +198,12 @@ std::vector<const Capture*> CaptureIndex::before(const Capture& capture, std::si
         nearest.push_back(*one);
     }
     return nearest;
+}
+
+Capture CaptureIndex::asSaid(const Capture& capture) const
+{
+    const auto* namedBy = m_names.namedBy(capture);
+    return namedBy == nullptr ? capture : withWordsOf(capture, *namedBy);
 }
 
 } // namespace nanscope::diagnose

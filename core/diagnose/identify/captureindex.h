@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/diagnose/identify/controlnames.h"
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 
@@ -47,11 +48,15 @@ public:
     /// count: those of the files change when they are copied.
     std::vector<const Capture*> before(const Capture& capture, std::size_t most) const;
 
+    /// As its sidecar has it, or for a healthy call that a helper wrote, that of the bad call beside it.
+    Capture asSaid(const Capture& capture) const;
+
 private:
     using Group = std::vector<const Capture*>;
 
     void addClean(const Capture& capture);
 
+    ControlNames m_names;
     std::map<std::pair<std::string, std::int64_t>, const Capture*> m_byName;
     std::unordered_map<std::size_t, Group> m_cleanByInput; ///< by a hash of the counts
     std::map<std::string, Group> m_controls; ///< by kind and process, and by kind and variant

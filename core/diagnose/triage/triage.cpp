@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/identify/controlnames.h"
 #include "core/diagnose/triage/finitesteps.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/verdict/experiments.h"
@@ -191,7 +192,17 @@ struct Entry
     const Capture* capture = nullptr;
 };
 
-Entry makeEntry(const StepLinks& links, const Capture& capture)
+/// The last healthy call before a bad one is of the same update or of the one before.
+StepLink linkBefore(StepLink bad)
+{
+    if (bad.between) {
+        bad.between->first = std::max<std::int64_t>(0, bad.between->first - 1);
+    }
+    bad.otherwise.reset();
+    return bad;
+}
+
+Entry makeEntry(const StepLinks& links, const ControlNames& names, const Capture& capture)
 {
     Entry entry;
     entry.capture = &capture;
@@ -199,7 +210,10 @@ Entry makeEntry(const StepLinks& links, const Capture& capture)
     v.captureId = capture.id;
     v.capture = capture.file;
     v.rank = capture.rank;
-    const auto link = links.of(capture);
+    auto link = links.of(capture);
+    if (const auto* bad = link.between ? nullptr : names.namedBy(capture)) {
+        link = linkBefore(links.of(*bad));
+    }
     v.step = link.between;
     v.stepSource = link.source;
     if (link.otherwise) {
@@ -627,9 +641,10 @@ int rolePlace(Role role)
 std::vector<CaptureVerdict> triage(const RunData& run)
 {
     const StepLinks links(run);
+    const ControlNames names(run);
     std::vector<Entry> entries;
     for (const auto& capture : run.captures) {
-        entries.push_back(makeEntry(links, capture));
+        entries.push_back(makeEntry(links, names, capture));
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
