@@ -308,6 +308,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
         return diagnosis;
     }
     countWrongRanks(diagnosis.captures, captures);
+    sortByRole(diagnosis.captures);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
     summarize(diagnosis);
     diagnosis.advisories =

@@ -67,7 +67,7 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
         first = first ? first : &each;
         causes.insert(each.blame);
         const bool shown = each.captureId == verdict.captureId && each.capture == verdict.capture;
-        if (!shown && each.step && each.step == verdict.step) {
+        if (verdict.role == Role::birth && !shown && each.step && each.step == verdict.step) {
             ++result.together;
             others << PaneLinks::tr("one of %1").arg(rankText(each));
         }

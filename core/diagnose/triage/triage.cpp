@@ -669,13 +669,20 @@ std::vector<CaptureVerdict> triage(const RunData& run)
             earlier.zeros.add(entry);
         }
     }
-    std::stable_sort(entries.begin(), entries.end(),
-        [](const Entry& a, const Entry& b) { return rolePlace(a.verdict.role) < rolePlace(b.verdict.role); });
     std::vector<CaptureVerdict> verdicts;
     for (auto& entry : entries) {
         verdicts.push_back(std::move(entry.verdict));
     }
+    sortByRole(verdicts);
     return verdicts;
+}
+
+void sortByRole(std::vector<CaptureVerdict>& verdicts)
+{
+    std::ranges::stable_sort(verdicts, {}, [](const CaptureVerdict& verdict) {
+        const auto update = verdict.step ? verdict.step->first : std::numeric_limits<std::int64_t>::max();
+        return std::pair(rolePlace(verdict.role), update);
+    });
 }
 
 namespace {

@@ -14,6 +14,9 @@ namespace nanscope::diagnose {
 /// The roles of a run's captures, from scans and events: cheap, no replay.
 std::vector<CaptureVerdict> triage(const RunData& run);
 
+/// Births first, then in order of update, and as they were: judging makes a birth of a finite output that is wrong.
+void sortByRole(std::vector<CaptureVerdict>& verdicts);
+
 // Dumps whose input is what the call left there: a function that works in place, saved after it returned.
 
 /// Input and output are one memory in the file. What clones its input leaves two.

@@ -362,6 +362,40 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
 }
 
+TEST_F(Judging, ABirthWithAFiniteOutputComesBeforeHealthyCalls)
+{
+    add("healthy.pt", {waves()}, {outputOf("gns-gram", waves())});
+    add("zero.pt", {waves(1)}, {Matrix(size, 0.0)});
+    const auto captures = diagnosed().captures;
+    ASSERT_EQ(captures.size(), 2U);
+    EXPECT_EQ(captures[0].capture, "zero.pt");
+    EXPECT_EQ(captures[0].role, Role::birth) << "which triage takes for healthy";
+    EXPECT_EQ(captures[1].role, Role::healthy);
+}
+
+TEST_F(Judging, AControlHasTheNameAndTheStepOfTheCaptureBesideIt)
+{
+    add("control.pt", {waves()}, {Matrix(size, 0.0)});
+    add("birth.pt", {waves(1)}, {Matrix(size, NAN)});
+    auto& birth = m_run.captures[1];
+    birth.variant = "gns-gram";
+    birth.step = 5;
+    birth.nothingElse = true;
+    const auto control = [&] {
+        const auto captures = diagnosed().captures;
+        return *std::ranges::find(captures, "control.pt", &CaptureVerdict::capture);
+    };
+    EXPECT_EQ(control().variant.how, IdentifiedBy::unknown);
+    EXPECT_FALSE(control().step);
+    birth.scene.control = "control.pt";
+    const auto named = control();
+    EXPECT_EQ(named.variant.how, IdentifiedBy::sidecar);
+    EXPECT_EQ(named.variant.names, std::vector<std::string> {"gns-gram"});
+    EXPECT_TRUE(named.facts.nothingElse);
+    EXPECT_EQ(named.step, std::pair(std::int64_t {4}, std::int64_t {5})) << "of the same update or the one before";
+    EXPECT_EQ(named.stepSource, StepSource::sidecar);
+}
+
 TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
 {
     add("healthy.pt", {waves()}, {outputOf("gns-gram", waves())});

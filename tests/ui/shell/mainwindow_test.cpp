@@ -117,6 +117,21 @@ protected:
     fs::path sample = fs::path(folder.path().toStdString()) / "sample";
 };
 
+/// An 8 x 8 capture of step 5 whose input is this value everywhere, and whose output is zero.
+void writeZeroOutput(const fs::path& folder, int rank, float inputValue)
+{
+    const auto tensor = [](const char* name, float value) {
+        const std::vector<float> values(std::size_t {8} * 8, value);
+        std::vector<std::byte> bytes(values.size() * sizeof(float));
+        std::memcpy(bytes.data(), values.data(), bytes.size());
+        return tensorfile::TensorToWrite {name, DType::float32, {8, 8}, bytes};
+    };
+    const auto stem = "rank" + std::to_string(rank);
+    EXPECT_TRUE(tensorfile::writePt(folder / (stem + ".pt"),
+        {{"input", tensor("input", inputValue)}, {"output", tensor("output", 0)}, {"rank", std::int64_t {rank}}}));
+    std::ofstream(folder / (stem + ".json")) << R"({"variant": "keller-jordan", "step": 5})";
+}
+
 QStringList rolesShown(QTableView& view)
 {
     QStringList roles;
@@ -204,6 +219,26 @@ TEST_F(WindowTest, DropOpensAFolder)
     QCoreApplication::sendEvent(&window, &drop);
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.workspace().hasRun(); }));
     EXPECT_TRUE(window.windowTitle().contains(QFileInfo(folder.path()).fileName()));
+}
+
+TEST_F(WindowTest, OpensOnABirthThatIsFiniteAndCountsNoHealthyCaptureWithIt)
+{
+    const fs::path run = fs::path(folder.path().toStdString()) / "run";
+    fs::create_directories(run);
+    writeZeroOutput(run, 0, 0);
+    writeZeroOutput(run, 1, 0.25F);
+    ASSERT_TRUE(open(qstr(run.string())));
+    ASSERT_NE(window.workspace().verdict(), nullptr);
+    EXPECT_EQ(window.workspace().verdict()->role, Role::birth) << window.workspace().verdict()->summary;
+    EXPECT_EQ(window.workspace().capture()->rank, 1) << "triage, which replays nothing, takes both for healthy";
+    const auto& captures = window.workspace().loaded().run->captures;
+    const auto healthy = std::ranges::find(captures, std::optional(0), &Capture::rank) - captures.begin();
+    window.panes().captures->selectCapture(static_cast<int>(healthy));
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    ASSERT_EQ(window.workspace().verdict()->role, Role::healthy);
+    EXPECT_EQ(window.panes().verdict->headline(), QStringLiteral("Healthy"));
+    EXPECT_FALSE(window.panes().verdict->place().contains(QStringLiteral("went bad")))
+        << window.panes().verdict->place().toStdString();
 }
 
 TEST_F(SampleWindow, ListsTheCapturesWithTheirRoles)
