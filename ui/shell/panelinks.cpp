@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/diagnose/recovery/missingdumps.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/platform/platform.h"
@@ -340,7 +341,9 @@ void PaneLinks::showLogVerdict()
     const QString howToTake =
         tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
            "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
-    const QString captures = logsNonFinite(*m_workspace.loaded().run)
+    const QString captures = !diagnose::unreadDumpsOf(*m_workspace.loaded().run).empty()
+        ? tr("Copy the dump again, or, if the disk was full when it was written, to have another one, %1")
+        : logsNonFinite(*m_workspace.loaded().run)
         ? tr("No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it "
              "is. To take them, %1")
         : tr("No captures here. To have the files that tell the cause if a NaN comes, %1");

@@ -136,6 +136,38 @@ MissingDumps missingDumpsOf(const RunData& run)
     return dumps;
 }
 
+std::vector<UnreadDump> unreadDumpsOf(const RunData& run)
+{
+    std::set<std::string_view> read;
+    for (const auto& capture : run.captures) {
+        read.insert(nameOf(capture.file));
+        read.insert(nameOf(capture.path));
+    }
+    const auto lines = namingLines(run);
+    std::vector<UnreadDump> dumps;
+    for (const auto& file : run.rejected) {
+        const auto line = lines.find(nameOf(file.path));
+        if (line != lines.end() && read.insert(line->first).second) {
+            dumps.push_back({line->second, &file});
+        }
+    }
+    std::ranges::sort(dumps, {}, [](const UnreadDump& dump) { return placeOf(dump.line); });
+    return dumps;
+}
+
+std::string textOf(const std::vector<UnreadDump>& dumps)
+{
+    if (dumps.empty()) {
+        return {};
+    }
+    const auto& [line, file] = dumps.front();
+    const auto place = fmt::format("{}:{}", line->source, line->line);
+    return dumps.size() == 1
+        ? fmt::format("a non-finite output was dumped ({}), and its file could not be read: {}", place, file->reason)
+        : fmt::format("{} were dumped, the first by {}, and none of their files could be read: {}",
+            counted(std::ssize(dumps), "non-finite output"), place, file->reason);
+}
+
 std::string textOf(const MissingDumps& dumps)
 {
     const auto missing = std::ssize(dumps.missing);

@@ -32,6 +32,19 @@ struct MissingDumps
 /// Points into the run.
 MissingDumps missingDumpsOf(const RunData& run);
 
+/// A dump that a line of the logs names and whose file is there and could not be read.
+struct UnreadDump
+{
+    const Event* line = nullptr;
+    const Rejection* file = nullptr;
+};
+
+/// Each once, in the order of their places; points into the run.
+std::vector<UnreadDump> unreadDumpsOf(const RunData& run);
+
+/// "a non-finite output was dumped (train.log:12), and the file of it could not be read: ..."; empty where all were.
+std::string textOf(const std::vector<UnreadDump>& dumps);
+
 /// "25 dumps on 2 ranks that the logs name are not here, rank 0 was first by the times in their names"
 std::string textOf(const MissingDumps& dumps);
 

@@ -457,7 +457,9 @@ std::string failureText(const RunData& run, const FailureTimeline& timeline)
     const auto rows = others.empty() ? std::string()
         : more == 1                  ? std::string("; 1 other log has a row of its own")
                                      : fmt::format("; {} other logs have a row each", more);
-    return Story(facts, timeline.failed, isLookedAt).text() + dumpsText(run) + rows;
+    const auto unread = textOf(unreadDumpsOf(run));
+    return (unread.empty() ? unread : unread + "; ") + Story(facts, timeline.failed, isLookedAt).text() + dumpsText(run)
+        + rows;
 }
 
 std::vector<EvidenceLine> logStories(const RunData& run, const FailureTimeline& timeline)

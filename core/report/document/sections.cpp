@@ -137,7 +137,9 @@ namespace {
 bool tellsOfNan(const RunData& run)
 {
     const auto notFinite = [](const Series& series) { return series.nan + series.posInf + series.negInf > 0; };
-    const auto warns = [](const Event& event) { return event.kind == EventKind::nanLoss; };
+    const auto warns = [](const Event& event) {
+        return event.kind == EventKind::nanLoss || event.kind == EventKind::captureDumped;
+    };
     return std::ranges::any_of(run.series, notFinite) || std::ranges::any_of(run.events, warns);
 }
 

@@ -296,5 +296,21 @@ TEST(RunStory, ALogWhoseStepsHaveNoLossHasARowToo)
     EXPECT_EQ(all[1].text, "3 steps logged without a loss");
 }
 
+TEST(RunStory, ADumpThatCannotBeReadIsSaidFirst)
+{
+    auto dumped = eventOf(EventKind::captureDumped, 2,
+        "[dion NaN capture] non-finite Newton-Schulz output on rank 0, shape (4, 4); dumped to /run/a.pt", 103);
+    dumped.capture = "a.pt";
+    auto run = runWith({seriesOf("loss", 1, {3, 2, 2})}, {dumped});
+    run.rejected = {{"captures/a.pt", "The zip directory at the end is missing, so the file is cut off"}};
+    EXPECT_EQ(text(run),
+        "a non-finite output was dumped (train.log:103), and its file could not be read: The zip directory at the end "
+        "is missing, so the file is cut off; every logged loss is finite");
+    Capture read;
+    read.file = "a.pt";
+    run.captures = {read};
+    EXPECT_EQ(text(run), "every logged loss is finite") << "another copy of it was read";
+}
+
 } // namespace
 } // namespace nanscope
