@@ -99,8 +99,9 @@ void nameTheOnlyOne(std::vector<DamagePattern>& patterns)
     if (patterns.size() > 1 && std::ranges::count_if(patterns, damaged) == 1) {
         const auto others = patterns.size() - 1;
         auto& only = *std::ranges::find_if(patterns, damaged);
-        only.text += others == 1 ? "; the other matrix of the batch is finite"
-                                 : fmt::format("; the other {} matrices of the batch are finite", others);
+        only.text += others == 1
+            ? fmt::format(" in element {} of the batch; the other one is finite", only.batch)
+            : fmt::format(" in element {} of the batch; the other {} are finite", only.batch, others);
     }
 }
 

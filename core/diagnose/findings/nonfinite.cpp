@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cardevidence.h"
 #include "core/diagnose/findings/cards.h"
@@ -111,11 +112,11 @@ std::string classesSay(const Scan& scan)
         return {};
     }
     if (scan.posInf == 0 && scan.zero > 0) {
-        return fmt::format(
-            "{} values are -Inf beside {} zeros and none is NaN: log(0) leaves that", scan.negInf, scan.zero);
+        return fmt::format("{} {} -Inf beside {} and none is NaN: log(0) leaves that", counted(scan.negInf, "value"),
+            scan.negInf == 1 ? "is" : "are", counted(scan.zero, "zero"));
     }
-    return fmt::format(
-        "{} values are infinite and none is NaN: an overflow leaves that, 0 / 0 does not", scan.nonFinite());
+    return fmt::format("{} {} infinite and none is NaN: an overflow leaves that, 0 / 0 does not",
+        counted(scan.nonFinite(), "value"), scan.nonFinite() == 1 ? "is" : "are");
 }
 
 std::optional<CardOutcome> captureOutcome(const CapturesByName& captures, const CaptureVerdict& verdict)

@@ -398,7 +398,9 @@ void addIdentification(CaptureVerdict& v)
 void addNothingElse(CaptureVerdict& v)
 {
     if (v.facts.nothingElse) {
-        v.speaksFor.push_back({"you said that nothing else touched the input or the result", "--nothing-else"});
+        v.speaksFor.push_back(v.facts.nothingElseBySidecar
+                ? EvidenceLine {"the sidecar says that nothing else touched the input or the result", "sidecar"}
+                : EvidenceLine {"you said that nothing else touched the input or the result", "--nothing-else"});
     }
 }
 

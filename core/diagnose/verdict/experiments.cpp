@@ -111,7 +111,8 @@ std::vector<std::string_view> experimentIds()
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
 {
     std::vector<Experiment> list;
-    if (verdict.blame == Blame::undecided) {
+    const bool named = verdict.variant.how == IdentifiedBy::given || verdict.variant.how == IdentifiedBy::sidecar;
+    if (verdict.blame == Blame::undecided && !named) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
     }
     if (verdict.blame == Blame::implementation || verdict.blame == Blame::undecided) {

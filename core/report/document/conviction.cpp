@@ -63,7 +63,8 @@ std::string placeText(const DamagePattern& damage)
     if (damage.shape == DamageShape::wholeElement) {
         return damage.nan == damage.count ? "the whole output" : "the whole output, nothing finite";
     }
-    const auto* within = damage.shape == DamageShape::rectangle ? "" : "places within ";
+    const auto area = (damage.rowEnd - damage.rowBegin) * (damage.colEnd - damage.colBegin);
+    const auto* within = damage.count == area ? "" : "places within ";
     return fmt::format(
         "{}rows {}–{} × columns {}–{}", within, damage.rowBegin, damage.rowEnd - 1, damage.colBegin, damage.colEnd - 1);
 }

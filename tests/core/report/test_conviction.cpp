@@ -71,9 +71,14 @@ TEST(Conviction, DamageIsCountedByItsKindsAndPlaced)
     damage.nan = 1000;
     EXPECT_THAT(convictingText(handmade::birthCapture(), verdict, {}), HasSubstr("1,000 NaN and 24 Inf in rows"));
     damage.nan = 0;
+    damage.shape = DamageShape::rows;
+    EXPECT_THAT(convictingText(handmade::birthCapture(), verdict, {}), HasSubstr("1,024 Inf in rows 32–63"))
+        << "it is all of them";
     damage.shape = DamageShape::scattered;
+    damage.count = 1023;
     EXPECT_THAT(
-        convictingText(handmade::birthCapture(), verdict, {}), HasSubstr("1,024 Inf in places within rows 32–63"));
+        convictingText(handmade::birthCapture(), verdict, {}), HasSubstr("1,023 Inf in places within rows 32–63"));
+    damage.count = 1024;
     damage.shape = DamageShape::wholeElement;
     verdict.facts.inputZero = true;
     EXPECT_EQ(convictingText(handmade::birthCapture(), verdict, {}),

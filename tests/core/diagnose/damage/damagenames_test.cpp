@@ -189,7 +189,7 @@ TEST(DamageNames, TheOnlyDamagedMatrixOfABatchIsNamed)
         return diagnose::damagePatterns(tensorfile::openCapture(path).value()).value();
     };
     const auto one = write({1});
-    EXPECT_EQ(one[1].text, "every value is NaN; the other 2 matrices of the batch are finite");
+    EXPECT_EQ(one[1].text, "every value is NaN in element 1 of the batch; the other 2 are finite");
     EXPECT_EQ(one[0].text, "every value is finite");
     EXPECT_EQ(write({0, 1})[1].text, "every value is NaN");
 }

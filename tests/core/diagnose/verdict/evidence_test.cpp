@@ -104,6 +104,16 @@ TEST(Evidence, SaysWhyTheOutputDoesNotTellWhatRan)
     EXPECT_THAT(joined(t.judged().speaksAgainst), HasSubstr("the output is not what any known variant gives <"));
 }
 
+TEST(Evidence, SaysWhoGaveTheWordThatNothingElseRan)
+{
+    Trial t;
+    t.facts.nothingElse = true;
+    EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("you said that nothing else touched"));
+    t.facts.nothingElseBySidecar = true;
+    EXPECT_THAT(joined(t.judged().speaksFor),
+        HasSubstr("the sidecar says that nothing else touched the input or the result <sidecar>"));
+}
+
 TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;

@@ -103,6 +103,12 @@ TEST(NextExperiments, FitTheVerdict)
     v.blame = Blame::undecided;
     EXPECT_THAT(lines(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
     EXPECT_THAT(lines(v), Contains(HasSubstr("use_triton=False")));
+    for (const auto how : {IdentifiedBy::sidecar, IdentifiedBy::given}) {
+        v.variant.how = how;
+        EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran")))) << "that is said already";
+    }
+    v.variant.how = IdentifiedBy::fit;
+    EXPECT_THAT(lines(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
     v.blame = Blame::implementation;
     EXPECT_THAT(lines(v).front(), HasSubstr("use_triton=False"));
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran"))));
