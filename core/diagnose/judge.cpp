@@ -120,7 +120,8 @@ std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const L
         const bool itsRank = error.rank ? error.rank == call.rank : !words.severalRanks;
         const bool itsProcess = error.ofDriver ? error.pid && error.pid == call.pid : itsRank;
         const bool oneLog = call.dumped.line > 0 && call.dumped.source == error.place.source;
-        const bool inTime = !oneLog || (error.place.line < call.dumped.line) == error.ofDriver;
+        const bool before = error.place.line < call.dumped.line;
+        const bool inTime = error.ofDriver ? !oneLog || before : oneLog && !before;
         return error.asWritten && error.losesData && itsProcess && inTime;
     });
     return own == words.machine.end() ? std::nullopt : std::optional(own->line);
@@ -162,10 +163,27 @@ int unseen(RuleId rule)
     }
 }
 
+bool isProof(Blame blame)
+{
+    return blame == Blame::numerics || blame == Blame::implementation;
+}
+
+/// Of another matrix of the call, which the verdict is not about.
+EvidenceLine otherCause(const DamagePattern& damage, Blame blame)
+{
+    return {fmt::format("matrix {} of this call ended otherwise ({}), and is {} by itself: two causes, of which this "
+                        "verdict is about one",
+                damage.batch, damage.text, name(blame)),
+        "output"};
+}
+
 // Proof in one matrix of a batch outweighs an open question in another, a question one that is fine, and what was not
-// judged in full one that was.
+// judged in full one that was. Numbers that explain one matrix acquit nobody of another.
 bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
 {
+    if (verdict.blame == Blame::numerics) {
+        return decision.blame == Blame::implementation;
+    }
     if (verdict.blame != Blame::undecided) {
         return false;
     }
@@ -254,20 +272,27 @@ public:
     }
 
 private:
-    // The matrices of a batch worth replaying: damaged ones with a finite input, or all of a finite capture.
+    // The matrices of a batch worth replaying: damaged ones with a finite input, or all of a finite capture. Of those
+    // that ended alike the first comes before the others, so that one of another kind is not left out.
     static std::vector<std::int64_t> interesting(
         Role role, const std::vector<DamagePattern>& patterns, const Capture& capture)
     {
         constexpr std::size_t most = 4;
         std::vector<std::int64_t> chosen;
-        for (std::size_t i = 0; i < patterns.size() && chosen.size() < most; ++i) {
+        std::vector<std::int64_t> alike;
+        std::set<std::pair<DamageShape, bool>> kinds;
+        for (std::size_t i = 0; i < patterns.size(); ++i) {
             const auto& in = capture.input.batches[i];
             const bool zeroBroken = in.allZero() && !capture.output->batches[i].allZero();
             const bool wanted = role == Role::healthy || patterns[i].count > 0 || zeroBroken;
             if (wanted && in.finite()) {
-                chosen.push_back(static_cast<std::int64_t>(i));
+                const bool isNew = kinds.emplace(patterns[i].shape, in.allZero()).second;
+                (isNew ? chosen : alike).push_back(static_cast<std::int64_t>(i));
             }
         }
+        chosen.insert(chosen.end(), alike.begin(), alike.end());
+        chosen.resize(std::min(chosen.size(), most));
+        std::ranges::sort(chosen);
         return chosen;
     }
 
@@ -307,11 +332,22 @@ private:
                 return done;
             }
         }
+        const bool twoCauses =
+            settled && isProof(decision.blame) && isProof(verdict.blame) && decision.blame != verdict.blame;
         if (settled && !outranks(decision, verdict)) {
+            if (twoCauses) {
+                verdict.facts.besides.push_back(otherCause(e.facts.damage, decision.blame));
+                verdict::judgeAgain(verdict);
+            }
             return {};
         }
         settled = true;
+        const auto before = twoCauses ? std::optional(otherCause(verdict.facts.damage, verdict.blame)) : std::nullopt;
         adopt(verdict, std::move(e.facts), matrix.stored.pid);
+        if (before) {
+            verdict.facts.besides.push_back(*before);
+            verdict::judgeAgain(verdict);
+        }
         return {};
     }
 

@@ -65,8 +65,8 @@ struct LoggedCall
 };
 
 /// A hardware error that can have changed what this call computed. The driver names the process, and has written it
-/// before the dump where one log has both. The process itself fails with it, which is after the dump: before it, it
-/// was another attempt. A line that names no rank is that of the only one.
+/// before the dump where one log has both. The process itself fails with it, after the line of the dump: before that,
+/// or in another log, it may have been another attempt. A line that names no rank is that of the only one.
 std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call);
 
 /// What stays the same over the captures of a run.

@@ -287,7 +287,7 @@ def second_moment(case: Case) -> Made | None:
 
 
 def nan_weight(case: Case) -> Made | None:
-    """A weight was NaN already, and weight decay adds it to the result. No block of them: only a kernel leaves that."""
+    """A weight was NaN already, and weight decay adds it to the result."""
     part, kind = case.rng.choice((rows_of, columns_of))(case)
     if case.rng.random() < 0.4:
         part, kind = (..., case.rng.randrange(case.x.shape[-2]), case.rng.randrange(case.x.shape[-1])), "one"
@@ -298,6 +298,54 @@ def nan_weight(case: Case) -> Made | None:
     if made is not None:
         made.also = ("upstream",)
         made.call = lambda x: (run_own(case, x) + weight).to(x.dtype)
+    return made
+
+
+def nan_block(case: Case) -> Made | None:
+    """A block of weights, moments or another rank's part was NaN, and the rest is added to, or stays bit for bit."""
+    part = block_of(case)
+    factor = torch.ones(case.x.shape)
+    factor[part] = NAN
+    weight = noise(case, 0.002)
+    spoilt = weight.clone()
+    spoilt[part] = NAN
+    code, healthy, detail = case.rng.choice(
+        (
+            (lambda y, x: y * factor, lambda y: y, "factors of one"),
+            (lambda y, x: y + spoilt, lambda y: y + weight, "weights"),
+            (on_part(part, lambda y, x: y * NAN), lambda y: y, "a scale of its own"),
+        )
+    )
+    made = around(case, code, detail)
+    if made is not None:
+        made.also = ("upstream",)
+        made.call = lambda x: healthy(run_own(case, x)).to(x.dtype)
+    return made
+
+
+def nan_mask(case: Case) -> Made | None:
+    """Rows, columns or one value times NaN, and all others times one: bit for bit what the function gives."""
+    part, kind = case.rng.choice((rows_of, columns_of))(case)
+    if case.rng.random() < 0.3:
+        part, kind = (..., case.rng.randrange(case.x.shape[-2]), case.rng.randrange(case.x.shape[-1])), "one"
+    factor = torch.ones(case.x.shape)
+    factor[part] = NAN
+    made = around(case, lambda y, x: y * factor, kind)
+    if made is not None:
+        made.also = ("upstream",)
+        made.call = lambda x: run_own(case, x)
+    return made
+
+
+def zero_and_decay(case: Case) -> Made | None:
+    """A layer that got no gradient: zero goes in, and decay adds its weights, of which some may be NaN."""
+    case.x = torch.zeros_like(case.x)
+    weight = noise(case, 0.02)
+    part, kind = case.rng.choice((rows_of, columns_of))(case)
+    weight[part] = NAN
+    made = around(case, lambda y, x: torch.nan_to_num(y) + weight, kind)
+    if made is not None:
+        made.also = ("upstream",)
     return made
 
 
@@ -337,7 +385,20 @@ AROUND: dict[str, Callable[[Case], Made | None]] = {
     "clamp": clamp,
     "second moment": second_moment,
     "nan weight": nan_weight,
+    "nan block": nan_block,
+    "nan mask": nan_mask,
+    "zero and decay": zero_and_decay,
     "clip coefficient": clip_coefficient,
 }
 # Those that must leave something that is not finite.
-BREAKING = ("cast to fp16", "cast to fp8", "int8 blocks, scale of zero", "second moment", "nan weight", "clip coefficient")
+BREAKING = (
+    "cast to fp16",
+    "cast to fp8",
+    "int8 blocks, scale of zero",
+    "second moment",
+    "nan weight",
+    "nan block",
+    "nan mask",
+    "zero and decay",
+    "clip coefficient",
+)

@@ -158,6 +158,27 @@ def naive_gram_longer(case: Case) -> Made | None:
     return numbers(case, call, "gram-no-restart", dtype, f"{count} steps")
 
 
+def polar_factor(case: Case) -> Made | None:
+    """(X X^T)^(-1/2) X by eigenvectors: of a matrix of low rank an eigenvalue is rounded below zero, and all is NaN."""
+
+    def call(x: Tensor) -> Tensor:
+        wide, tall = wide_side_up(x.float())
+        values, vectors = torch.linalg.eigh(wide @ wide.mT)
+        root = vectors @ torch.diag_embed(values.rsqrt()) @ vectors.mT
+        return finish(Arithmetic(torch.float32), root @ wide, tall, x.dtype).contiguous()
+
+    rank = case.rng.choice((2, 4, 8))
+    left, right = (draw_input(case.rng, "gaussian", size, torch.float64, 1.0) for size in low_rank(case.x.shape, rank))
+    case.x = (left @ right).to(case.x.dtype)
+    made = numbers(case, call, "polar factor by hand", torch.float32, f"rank {rank}")
+    made.call = call
+    return None if made.output.isfinite().all() else made
+
+
+def low_rank(shape: torch.Size, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    return (*shape[:-1], rank), (*shape[:-2], rank, shape[-1])
+
+
 def retry_in_fp32(case: Case) -> Made | None:
     """A call in fp16 that failed is made again in fp32, with the same input in the same process."""
     made = norm_of_large(case)
@@ -222,6 +243,7 @@ NUMBERS: dict[str, tuple[Callable[[Case], Made | None], bool]] = {
     "another norm": (another_norm, False),
     "unprotected, more steps": (unprotected_longer, True),
     "naive gram, more steps": (naive_gram_longer, True),
+    "polar factor by hand": (polar_factor, True),
     "retry in fp32": (retry_in_fp32, False),
     "momentum dumped": (momentum_dumped, True),
     "in place, shared storage": (in_place_shared, False),

@@ -51,6 +51,9 @@ CONTROLLED = (
     "nan_to_num",
     "second moment",
     "nan weight",
+    "nan block",
+    "nan mask",
+    "polar factor by hand",
     "clip coefficient",
     "idle experts",
     "norm by hand, faint",
@@ -86,6 +89,7 @@ INPUT_ALONE = (
     "another norm",
     "unprotected, more steps",
     "naive gram, more steps",
+    "polar factor by hand",
 )
 
 

@@ -619,6 +619,13 @@ Words explain(const Considered& c, const Decision& decision)
 {
     auto words = ofRule(c, decision.first);
     refine(words, c, decision.rule);
+    // Who has said that nothing else ran is asked for the other half.
+    if (c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse) {
+        words.question =
+            "which function ran? Nothing else did, as is said, but a function of your own may leave this by "
+            "itself";
+        words.command = sayWhatRan;
+    }
     return words;
 }
 

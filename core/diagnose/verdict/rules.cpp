@@ -108,7 +108,7 @@ bool isAlone(const Considered& c)
 {
     const auto& facts = c.facts;
     if (facts.nothingElse) {
-        return isKnownCode(c) || fitsWithin(c, roundedFit);
+        return isKnownCode(c) || (!facts.outputFinite && fitsWithin(c, roundedFit));
     }
     return facts.dumpedByWrapper && !facts.besideBadInput && isAloneInWrapper(c);
 }
@@ -256,10 +256,13 @@ bool isCastOverflow(const Considered& c)
     return c.all(reproduces) && isCastFailing(c, reproduces) && c.facts.inputAbsmax > 1;
 }
 
-// What ran is known from another call, and this one's output is another's.
+// What ran is known from another call, and this one's output is another's. A factor and another number of steps are
+// arguments, which two calls need not share.
 bool isUnlikeItsControl(const Considered& c)
 {
-    return isFinite(c) && c.outputIsOff() && c.controlConfirms() && !c.facts.epsilonMatters && !c.facts.normMayVanish;
+    const auto as = c.facts.off.as;
+    return isFinite(c) && c.outputIsOff() && as != OffAs::multiple && as != OffAs::otherSteps && c.controlConfirms()
+        && !c.facts.epsilonMatters && !c.facts.normMayVanish;
 }
 
 bool hardwareMayHave(const Considered& c)

@@ -129,6 +129,9 @@ TEST_F(Judging, OnlyAHardwareErrorOfItsOwnTimeCounts)
         m_run.events = {dumped, error};
         EXPECT_EQ(diagnosed().captures[0].blame, blame) << text << " in line " << line;
     }
+    error.line = 11;
+    m_run.events = {error};
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "of which attempt is not known";
 }
 
 TEST_F(Judging, WhatComputeSanitizerReportsOfAKernelOfNewtonSchulzDecidesNothing)
@@ -181,19 +184,24 @@ TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)
         m_run.events = {xid};
         EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << text;
     }
+    Event dumped;
+    dumped.kind = EventKind::captureDumped;
+    dumped.capture = "x.pt";
+    dumped.source = xid.source = "console.log";
+    dumped.line = 10;
     for (const auto* text : {"[ 12.3] NVRM: Xid (PCI:0000:3b:00): 95, pid=123, Uncontained",
              "Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, pid=123, DBE",
              "[rank0]: torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered"}) {
         say(xid, text);
-        m_run.events = {xid};
+        xid.line = xid.facts.pid ? 9 : 11;
+        m_run.events = {dumped, xid};
         EXPECT_EQ(diagnosed().captures[0].blame, Blame::machine) << text;
     }
     Setting world;
     world.name = "world_size";
     world.value = "8";
     m_run.settings = {world};
-    say(xid, "torch.AcceleratorError: CUDA error: uncorrectable ECC error encountered");
-    m_run.events = {xid};
+    m_run.events = {dumped, xid};
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "nobody says which rank of eight";
 }
 
@@ -214,8 +222,14 @@ TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
         EXPECT_EQ(v.blame, Blame::implementation);
         EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("uncorrectable ECC"))));
     }
+    Event dumped;
+    dumped.kind = EventKind::captureDumped;
+    dumped.capture = "x.pt";
+    dumped.source = xid.source = "rank1.log";
+    dumped.line = 10;
+    xid.line = 12;
     xid.rank = 1;
-    m_run.events = {xid};
+    m_run.events = {dumped, xid};
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::machine);
 }
 

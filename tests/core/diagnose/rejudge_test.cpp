@@ -268,7 +268,8 @@ TEST_F(Rejudging, LogsAndHardwareErrorsAreHeardAgain)
     Event xid;
     xid.kind = EventKind::machine;
     m_run.captures[0].nothingElse = true;
-    say(xid, "CUDA error: uncorrectable ECC error encountered");
+    m_run.captures[0].pid = 7;
+    say(xid, "NVRM: Xid (PCI:0000:3b:00): 94, pid=7, Contained");
     xid.source = "kern.log";
     xid.line = 12;
     m_run.events = {xid};

@@ -597,6 +597,20 @@ TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
     EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
 }
 
+TEST_F(OtherCalls, NumbersThatExplainOneMatrixAcquitNobodyOfAnother)
+{
+    auto tile = outputOf("deepspeed-gram", waves(2));
+    std::fill_n(tile.begin(), 4, NAN);
+    // Four that the cast explains come before the one that it does not.
+    add(0, 7, {large(), large(), large(), large(), waves(2)}, {allNan(), allNan(), allNan(), allNan(), tile});
+    m_nothingElse = true;
+    const auto v = verdictOn(1, {"deepspeed-gram"});
+    EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
+    EXPECT_EQ(v.facts.damage.batch, 4);
+    EXPECT_THAT(
+        v.notTestable, Contains(Field(&EvidenceLine::text, HasSubstr("matrix 0 of this call ended otherwise"))));
+}
+
 TEST_F(OtherCalls, ARankThatWasWrongTwiceIsTheMachine)
 {
     m_nothingElse = true;

@@ -230,6 +230,39 @@ TEST(Rules, SumsInAnotherOrderMayDecideAtTheEdge)
     EXPECT_NE(b.judged().blame, Blame::nondeterministic) << "no two runs need sum in one order";
 }
 
+TEST(Rules, AFunctionOfOnesOwnMayTreatAPlaceOtherwise)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.control.reset();
+    b.facts.fit.compared = b.facts.fit.localDamage = true;
+    b.facts.fit.worstTileError = 1;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.003;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::offInPlaces) << "it pads rows, which its values do not say";
+    EXPECT_THAT(b.judged().question, HasSubstr("which function ran?"));
+    b.facts.identified.how = IdentifiedBy::given;
+    EXPECT_EQ(b.judged().rule, RuleId::finiteCorruption);
+}
+
+TEST(Rules, AFactorOrOtherStepsAreArguments)
+{
+    Bench b;
+    b.finiteOutput();
+    b.facts.fit.compared = true;
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.identified.fit = 0.4;
+    b.facts.control->identified.all = {{"gns-gram", 0.004}};
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::wrongBesideItsControl);
+    for (const auto as : {OffAs::multiple, OffAs::otherSteps}) {
+        b.facts.off = {as, {"gns-gram"}, 2.53, 3, 5, 0.004};
+        EXPECT_EQ(b.judged().blame, Blame::undecided) << name(as);
+    }
+}
+
 TEST(Rules, TheSameBitsAreNotTheSameCall)
 {
     Bench b;
