@@ -101,7 +101,8 @@ std::optional<Words> wordsOfOff(const Considered& c)
         break;
     case OffAs::input:
         return Words {"the input, unchanged", std::move(text),
-            "did the function run on this call, and is its result what was dumped? If both, it wrote nothing"};
+            "did the function run on this call, and is its result what was dumped? If both, it wrote nothing, or it "
+            "works in place and the input was not cloned before"};
     case OffAs::multiple:
         return Words {"a known function, times a factor", std::move(text),
             "does code after the function scale the result (a factor for its shape, a learning rate)? If it does, dump "

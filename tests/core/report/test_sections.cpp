@@ -363,6 +363,8 @@ TEST(Sections, ARunWithoutCapturesShowsWhatItsLogsSay)
     EXPECT_THAT(sectionOf(input, ReportSection::claim), HasSubstr("`nanscope capture --print`"));
     EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("found: Loss is NaN"));
     input.run.series[0].nan = 0;
+    EXPECT_EQ(titleOf(input).substr(0, 7), "# [NaN]") << "a dump of a non-finite output is named";
+    input.run.events.clear();
     EXPECT_EQ(titleOf(input).substr(0, 7), "# tile:") << "no log tells of a NaN";
     EXPECT_THAT(report::htmlReport(input), HasSubstr("figure-loss"));
 }
