@@ -387,8 +387,8 @@ private:
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }
-        const bool fitsNothing = fit->identification.matchesNone;
-        const auto nearest = nearestOf(fit->identification);
+        // Where another variant fits as it is, that says what the output is.
+        const auto nearest = fit->identification.matchesNone ? nearestOf(fit->identification) : std::optional<Member>();
         facts.identified = std::move(fit->identification);
         facts.fit.compared = fit->compared;
         facts.fit.localDamage = fit->localDamage;
@@ -414,15 +414,11 @@ private:
         if (auto done = muteNoise(e, matrix.stored); !done) {
             return done;
         }
-        if (!verdict::consider(facts).outputIsOff()) {
-            return {};
+        const bool off = verdict::consider(facts).outputIsOff();
+        if (auto done = off && nearest ? describeOffOutput(e, *fit, *nearest, matrix.stored) : Result<void>(); !done) {
+            return done;
         }
-        // Where another variant fits as it is, that says what the output is.
-        auto described = fitsNothing ? describeOffOutput(e, *fit, nearest, matrix.stored) : Result<void>();
-        if (!described) {
-            return described;
-        }
-        return facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
+        return off && facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
     }
 
     Result<void> describeOffOutput(Evidence& e, const ElementFit& fit, const Member& nearest, const Capture& stored)
@@ -440,10 +436,10 @@ private:
         return {};
     }
 
-    Member nearestOf(const Identification& id) const
+    std::optional<Member> nearestOf(const Identification& id) const
     {
         const auto variant = m_catalogue.find(id.all.empty() ? std::string() : id.all.front().variant);
-        return variant ? Member {*variant, (*variant)->precision} : Member {};
+        return variant ? std::optional(Member {*variant, (*variant)->precision}) : std::nullopt;
     }
 
     /// Where what is said to have run is far off, and its own roundings end as far apart on this input, neither the
