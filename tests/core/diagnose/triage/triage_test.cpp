@@ -158,11 +158,12 @@ TEST(Triage, OfAnInputThatNobodyKnowsNothingDescends)
     EXPECT_EQ(s.verdictOf("a").role, Role::birth);
     EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
     EXPECT_EQ(s.verdictOf("b").causedBy, "a") << "its output was bad, whatever made it so";
+    const auto scene = first.scene;
     s.dump("c", 0, fine, damaged, 30);
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "of a later update";
     auto& last = s.run.captures.back();
     last.input.batches.clear();
-    last.scene = first.scene;
+    last.scene = scene;
     EXPECT_EQ(s.verdictOf("c").role, Role::downstream) << "something damaged can have reached it";
     EXPECT_EQ(s.verdictOf("c").blame, Blame::undecided);
     last.scene.outputBad = false;
