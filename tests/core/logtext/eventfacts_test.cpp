@@ -138,13 +138,19 @@ TEST(EventFacts, OfFormatsThatDoNotGoTogether)
 TEST(EventFacts, OfTheHardwareAsTheDriverWritesThem)
 {
     const auto xid = factsIn("[ 12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.");
-    EXPECT_THAT(xid.phrases, ElementsAre(Phrase::writtenByDriver));
+    EXPECT_THAT(xid.phrases, ElementsAre(Phrase::writtenByDriver, Phrase::xid)) << "it computes nothing any more";
     EXPECT_EQ(xid.pid, 123);
     EXPECT_THAT(phrasesIn("Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, DBE"),
-        ElementsAre(Phrase::writtenByDriver));
-    EXPECT_THAT(phrasesIn("If you see `NVRM: Xid (PCI:0000:3b:00): 48` in dmesg, replace the card"), IsEmpty());
-    EXPECT_THAT(phrasesIn("RuntimeError: CUDA error: uncorrectable ECC error encountered (simulated)"),
-        ElementsAre(Phrase::runtimeError));
+        ElementsAre(Phrase::writtenByDriver, Phrase::xid, Phrase::uncorrectedMemory));
+    for (const auto* corrected : {"92, High single-bit ECC error rate", "481, x", "63, Row remapper"}) {
+        EXPECT_FALSE(factsIn(std::string("NVRM: Xid (PCI:0000:3b:00): ") + corrected).says(Phrase::uncorrectedMemory))
+            << corrected;
+    }
+    EXPECT_TRUE(factsIn("CUDA error: uncorrectable ECC error encountered").says(Phrase::uncorrectedMemory));
+    for (const auto* quoted : {"If you see `NVRM: Xid (PCI:0000:3b:00): 48` in dmesg, replace the card",
+             "RuntimeError: CUDA error: uncorrectable ECC error encountered (simulated)"}) {
+        EXPECT_FALSE(factsIn(quoted).says(Phrase::writtenByDriver)) << quoted;
+    }
 }
 
 TEST(EventFacts, OfInstruments)
