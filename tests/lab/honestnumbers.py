@@ -170,7 +170,7 @@ def polar_factor(case: Case) -> Made | None:
     rank = case.rng.choice((2, 4, 8))
     left, right = (draw_input(case.rng, "gaussian", size, torch.float64, 1.0) for size in low_rank(case.x.shape, rank))
     case.x = (left @ right).to(case.x.dtype)
-    made = numbers(case, call, "polar factor by hand", torch.float32, f"rank {rank}")
+    made = numbers(case, call, "own polar factor", torch.float32, f"rank {rank}")
     made.call = call
     return None if made.output.isfinite().all() else made
 

@@ -397,11 +397,19 @@ bool chooseBy(Measure measure, const VariantFits& fits, Identification& result)
     return true;
 }
 
-std::vector<std::string> exactOf(const VariantFits& fits)
+/// An output that is rounded more coarsely than it was computed has the bits of all that is near: in bf16 those of
+/// Polar Express in fp32 are any polar factor's.
+bool leavesMarks(const replay::Variant& variant, DType output)
+{
+    const bool coarse = output == DType::bfloat16 || output == DType::float16;
+    return !coarse || (variant.precision != Precision::fp32 && variant.precision != Precision::fp64);
+}
+
+std::vector<std::string> exactOf(const VariantFits& fits, DType output)
 {
     std::vector<std::string> names;
     for (const auto& [variant, fit] : fits) {
-        if (fit.exact >= exactEnough) {
+        if (fit.exact >= exactEnough && leavesMarks(*variant, output)) {
             names.emplace_back(variant->name);
         }
     }
@@ -441,7 +449,7 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
     }
     const auto& fits = *compared;
     result.compared = true;
-    result.exact = exactOf(fits);
+    result.exact = exactOf(fits, element.outputType);
     auto& identification = result.identification;
     if (chooseBy(&Fits::plain, fits, identification)) {
         return result;
