@@ -215,7 +215,7 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue&
 
 bool asksWhatElseRan(const CaptureVerdict& judged)
 {
-    return judged.facts.replayed && judged.blame == Blame::undecided
+    return judged.facts.replayed && judged.blame == Blame::undecided && !judged.facts.nothingElse
         && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse && !asksWhatElseIsTaken(judged);
 }
 
@@ -297,8 +297,10 @@ std::string questionAlone(const CaptureVerdict& judged)
 bool asksWhatRan(const CaptureVerdict& judged)
 {
     const bool unknown = judged.rule == RuleId::noKnownVariant || judged.rule == RuleId::finiteOfNoKnownVariant;
+    const auto answers = verdict::answersOf(judged.rule);
+    const bool otherHalf = judged.facts.nothingElse && answers == verdict::Answers::nothingElse;
     return judged.facts.identified.how != IdentifiedBy::sidecar
-        && (unknown || verdict::answersOf(judged.rule) == verdict::Answers::ran);
+        && (unknown || otherHalf || answers == verdict::Answers::ran);
 }
 
 std::optional<std::string_view> callThatAnswers(const CaptureVerdict& judged)

@@ -134,6 +134,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
 
 void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue)
 {
+    m_noTickAnswers = diagnose::asksWhatRan(judged) && diagnose::answersOf(judged, catalogue).empty();
     build(judged, inOrder(diagnose::ticksOf(judged, catalogue), ticked));
     for (std::size_t i = 0; i < m_boxes.size(); ++i) {
         const QSignalBlocker quiet(m_boxes[i]);
@@ -233,16 +234,22 @@ void VerdictTicks::fillMore()
     // clear() leaves the menus of its actions alive.
     qDeleteAll(m_menu->findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
     QStringList offered = m_variants;
-    offered.removeIf([this](const QString& variant) { return m_ticked.contains(variant); });
+    const auto isTicked = [this](const QString& variant) { return m_ticked.contains(variant); };
+    if (m_noTickAnswers) {
+        // A tick says what is plausible; that it ran is another word.
+        std::ranges::stable_partition(offered, isTicked);
+    } else {
+        offered.removeIf(isTicked);
+    }
     QHash<QString, qsizetype> sizes;
     for (const QString& variant : std::as_const(offered)) {
-        sizes[library(variant)] += m_ran.contains(variant) ? 0 : 1;
+        sizes[library(variant)] += m_ran.contains(variant) || isTicked(variant) ? 0 : 1;
     }
     QHash<QString, QMenu*> libraries;
     for (const QString& variant : std::as_const(offered)) {
         const QString name = library(variant);
         // A menu of two would cost a click and save a line.
-        if (m_ran.contains(variant) || sizes.value(name) < 3) {
+        if (m_ran.contains(variant) || isTicked(variant) || sizes.value(name) < 3) {
             offer(*m_menu, variant);
             continue;
         }

@@ -68,6 +68,7 @@ private:
     QToolButton* m_more;
     QMenu* m_menu;
     QStringList m_names;
+    bool m_noTickAnswers = false; ///< to the question what ran
     QStringList m_ticked; ///< variants that have a tick
     QStringList m_variants;
     QStringList m_ran;

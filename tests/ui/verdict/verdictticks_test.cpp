@@ -80,6 +80,7 @@ Facts calmFacts()
     facts.members.resize(1);
     facts.identified.names.resize(1);
     facts.identified.how = IdentifiedBy::fit;
+    facts.control = ControlCall {"control.pt", false, 1, {}, {"gns-gram"}};
     return facts;
 }
 
@@ -649,6 +650,25 @@ TEST_F(Ticks, AQuestionNamesTheControlsOfTheWindow)
     row->callsBox()->setValue(5);
     row->failedBox()->setValue(5);
     EXPECT_EQ(m_pane.verdict()->rule, RuleId::failsWithoutKernels) << "it is the answer";
+}
+
+TEST_F(Ticks, WhatIsPlausibleCanBeSaidToHaveRun)
+{
+    auto facts = calmFacts();
+    facts.control.reset();
+    facts.dumpedByWrapper = false;
+    facts.nothingElse = true;
+    const auto verdict = verdictOf(facts);
+    ASSERT_EQ(verdict.rule, RuleId::functionUnknown);
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    EXPECT_EQ(m_pane.question()->answers().value(0), QStringLiteral("Say what ran…"));
+    QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
+    QMenu* menu = m_pane.ticks()->findChild<QMenu*>();
+    ASSERT_FALSE(menu->actions().isEmpty());
+    EXPECT_EQ(menu->actions()[0]->text(), QStringLiteral("gns-gram")) << "though it has a tick";
+    menu->actions()[0]->trigger();
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("gns-gram")));
 }
 
 TEST_F(Ticks, WhereNoTickAnswersAllVariantsAreOffered)
