@@ -200,7 +200,8 @@ Json likeDumpJson(const Capture& capture, const DamagePattern& damage, const dia
     return {{"schema", "nanscope.spread/1"}, {"capture", capture.file}, {"batch", damage.batch},
         {"damage", patternJson(damage)},
         {"ends_like",
-            {{"tried", ends.tried}, {"variants", ends.variants}, {"places", std::move(places)}, {"text", originsText(wordsOf(damage, ends))}}}};
+            {{"tried", ends.tried}, {"variants", ends.variants}, {"places", std::move(places)},
+                {"text", originsText(wordsOf(damage, ends))}}}};
 }
 
 class Spread : public Command
