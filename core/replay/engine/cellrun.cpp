@@ -90,7 +90,7 @@ Result<void> CellRun::upload(const tensorfile::Tensor& input, std::int64_t batch
         if (!values) {
             return tl::make_unexpected(values.error());
         }
-        const auto done = m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
+        auto done = m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
         if (done || done.error().kind != ErrorKind::refused || m_chunk == 1) {
             return done;
         }

@@ -236,7 +236,7 @@ Result<void> runAll(
         std::clamp<std::int64_t>(device.batchLimit(result.program), 1, std::max<std::int64_t>(1, options.mostAtOnce));
     for (std::int64_t first = 0; first < shape.batch;) {
         Context chunk {result.program, device, options, cancel, first, std::min(most, shape.batch - first)};
-        const auto done = runChunk(chunk,
+        auto done = runChunk(chunk,
             input.subview(static_cast<std::size_t>(first * shape.elements()),
                 static_cast<std::size_t>(chunk.count * shape.elements())));
         if (done) {
