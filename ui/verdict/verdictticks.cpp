@@ -237,7 +237,7 @@ void VerdictTicks::fillMore()
     const auto isTicked = [this](const QString& variant) { return m_ticked.contains(variant); };
     if (m_noTickAnswers) {
         // A tick says what is plausible; that it ran is another word.
-        std::ranges::stable_partition(offered, isTicked);
+        std::stable_partition(offered.begin(), offered.end(), isTicked);
     } else {
         offered.removeIf(isTicked);
     }
