@@ -191,9 +191,11 @@ bool duplicateAcquitsNumbers(const Considered& c)
 // The same bits, and yet not the same call: it may take more than them, run in another format, or be another function,
 // as a guard calls one that fails again in fp32. A wrapped one whose finite rest is the other's has nothing more to
 // take.
+// But what it keeps by itself another rank may have otherwise.
 bool maybeOtherState(const Considered& c)
 {
-    return !c.facts.nothingElse && !(c.facts.dumpedByWrapper && c.facts.duplicate->sameRest);
+    const auto& duplicate = *c.facts.duplicate;
+    return !c.facts.nothingElse && !(c.facts.dumpedByWrapper && duplicate.sameProcess && duplicate.sameRest);
 }
 
 /// Sums in another order, of which no two runs need have the same, may end otherwise: each member comes near enough.
@@ -286,7 +288,8 @@ constexpr Rule table[] = {
         }},
     {RuleId::duplicateMayHaveOtherState,
         "a call with the same bits came out finite; no member's numbers could end both ways; nobody says that nothing "
-        "else ran, and it was not the wrapper that dumped both, with the same bits wherever both are finite",
+        "else ran, and it was not the wrapper that dumped both in one process, with the same bits wherever both are "
+        "finite",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) { return duplicateAcquitsNumbers(c) && maybeOtherState(c); }},
     {RuleId::duplicateOfTheProcess, "the same, where nothing else ran or it was the wrapper, in the same process",

@@ -273,6 +273,9 @@ TEST(Rules, TheSameBitsAreNotTheSameCall)
     b.facts.duplicate->sameRest = false;
     EXPECT_EQ(b.judged().rule, RuleId::duplicateMayHaveOtherState) << "a guard calls again in fp32";
     b.facts.duplicate->sameRest = true;
+    b.facts.duplicate->sameProcess = false;
+    EXPECT_EQ(b.judged().rule, RuleId::duplicateMayHaveOtherState) << "a function that keeps values keeps others there";
+    b.facts.duplicate->sameProcess = true;
     b.facts.dumpedByWrapper = false;
     EXPECT_EQ(b.judged().rule, RuleId::duplicateMayHaveOtherState) << "a weight of the other rank";
     b.facts.nothingElse = true;

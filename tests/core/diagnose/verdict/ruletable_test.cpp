@@ -97,7 +97,12 @@ std::map<RuleId, Facts> examples()
                     m.facts.dumpedByWrapper = false;
                 })},
         {RuleId::duplicateOfTheProcess, with(calm(), [&](M m) { m.facts.duplicate = duplicate(true); })},
-        {RuleId::duplicateOnAnotherRank, with(calm(), [&](M m) { m.facts.duplicate = duplicate(false); })},
+        {RuleId::duplicateOnAnotherRank,
+            with(calm(),
+                [&](M m) {
+                    m.facts.duplicate = duplicate(false);
+                    m.facts.nothingElse = true;
+                })},
         {RuleId::nothingToCompare, MadeFacts().facts},
         {RuleId::calledAgainFinite,
             with(calm(),
@@ -205,6 +210,7 @@ std::map<RuleId, Facts> examples()
             with(calm(),
                 [&](M m) {
                     m.facts.duplicate = duplicate(false);
+                    m.facts.nothingElse = true;
                     m.facts.wrongBesideOtherRanks = 2;
                 })},
         {RuleId::cameAgainWithoutTheCast,
