@@ -190,8 +190,7 @@ bool duplicateAcquitsNumbers(const Considered& c)
 
 // The same bits, and yet not the same call: it may take more than them, run in another format, or be another function,
 // as a guard calls one that fails again in fp32. A wrapped one whose finite rest is the other's has nothing more to
-// take.
-// But what it keeps by itself another rank may have otherwise.
+// take; but what it keeps by itself another rank may have otherwise.
 bool maybeOtherState(const Considered& c)
 {
     const auto& duplicate = *c.facts.duplicate;
