@@ -654,7 +654,11 @@ std::vector<CaptureVerdict> triage(const RunData& run)
             causes.add(entry);
         }
     }
-    const FiniteSteps finite(run);
+    // Reads every point: a run without a damaged input asks for none.
+    const bool damaged = std::ranges::any_of(
+        run.captures, [](const Capture& capture) { return inputState(capture) != InputState::finite; });
+    const RunData nothing;
+    const FiniteSteps finite(damaged ? run : nothing);
     Earlier earlier {causes, finite};
     for (auto& entry : entries) {
         judgeRole(entry, earlier);

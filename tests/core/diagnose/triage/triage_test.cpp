@@ -424,7 +424,8 @@ TEST(Triage, WhatIsFiniteSinceWasNotReached)
     }
     s.dump("other", 0, damaged, allBad, 20);
     const auto other = s.verdictOf("other");
-    EXPECT_EQ(other.role, Role::upstream) << "an update that was left out reaches nothing";
+    ASSERT_EQ(other.role, Role::upstream) << "an update that was left out reaches nothing";
+    ASSERT_GE(other.speaksFor.size(), 2U);
     EXPECT_NE(other.speaksFor[1].text.find("birth was damaged at step 3"), std::string::npos)
         << other.speaksFor[1].text;
     RunSummary soon;
