@@ -192,8 +192,14 @@ bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
     return decision.blame != Blame::undecided || lessSure || (verdict::asks(decision.rule) && verdict.question.empty());
 }
 
-// Cosine of two inputs: the iteration gives the same for every multiple of one.
+// Cosine of two inputs: the iteration gives the same for every multiple of one. Roundings of a format hide a smaller
+// angle between them: 0.45 % of the norm, where no output of bf16 stays the same bit for bit.
 constexpr double sameDirection = 0.99;
+constexpr double sameInput = 1 - 1e-5;
+
+// Relative Frobenius distance of two outputs that are taken for one.
+constexpr double aboutEqual = 0.01;
+constexpr double bitForBit = 0;
 
 double cosine(ValueView a, ValueView b)
 {
@@ -321,7 +327,9 @@ private:
         if (matrix.element.outputScan.finite()) {
             seekOrigin(e, matrix);
             if (e.noise || e.facts.fit.unjudged.all()) {
-                lookForOutputOfAnother(e, matrix);
+                lookForOutputOfAnother(e, matrix, aboutEqual);
+            } else if (e.facts.identified.fit.value_or(0) > verdict::roundedFit) {
+                lookForOutputOfAnother(e, matrix, bitForBit);
             }
         } else if (auto done = lookForACast(e, matrix.stored); !done) {
             return done;
@@ -513,17 +521,17 @@ private:
             return tl::make_unexpected(control.error());
         }
         e.facts.control = std::move(*control);
-        lookForOutputOfAnother(e, matrix);
+        lookForOutputOfAnother(e, matrix, aboutEqual);
         return {};
     }
 
-    /// The output of another matrix of the call, or of an earlier call.
-    void lookForOutputOfAnother(Evidence& e, const Matrix& matrix) const
+    /// The output of another matrix of the call, or of an earlier call, to a relative Frobenius distance of `apart`.
+    void lookForOutputOfAnother(Evidence& e, const Matrix& matrix, double apart) const
     {
         constexpr std::size_t mostBefore = 8;
         e.facts.outputOfElement = elementWithOutputOf(matrix);
         for (const auto* earlier : m_captures.before(matrix.stored, mostBefore)) {
-            if (const auto off = offFromOutputOf(*earlier, matrix)) {
+            if (const auto off = offFromOutputOf(*earlier, matrix, apart)) {
                 e.facts.outputOfEarlier = earlier->file;
                 e.facts.outputOfEarlierOff = *off;
                 break;
@@ -538,10 +546,9 @@ private:
         const auto& element = matrix.element;
         const auto count = std::min(matrix.file.input.matrices().batch, mostLooked);
         for (int batch = 0; batch < count; ++batch) {
-            const auto other =
-                batch != element.batch ? loadElement(matrix.file, batch) : failure(ErrorKind::format, {});
-            if (other && other->output == element.output
-                && std::abs(cosine(other->input, element.input)) < sameDirection) {
+            const bool perhaps = batch != element.batch && haveSquares(matrix.stored, batch, matrix, bitForBit);
+            const auto other = perhaps ? loadElement(matrix.file, batch) : failure(ErrorKind::format, {});
+            if (other && other->output == element.output && isAnotherInput(*other, element, bitForBit)) {
                 return batch;
             }
         }
@@ -550,22 +557,33 @@ private:
 
     /// Relative Frobenius distance where this is the output of that call, but for roundings, and its input another: the
     /// iteration gives the same for every multiple of one.
-    static std::optional<double> offFromOutputOf(const Capture& earlier, const Matrix& matrix)
+    static std::optional<double> offFromOutputOf(const Capture& earlier, const Matrix& matrix, double apart)
     {
-        constexpr double roundings = 0.01;
         const auto& element = matrix.element;
-        const auto batch = static_cast<std::size_t>(element.batch);
-        const double squares = element.outputScan.sumSquares;
-        const bool counted = earlier.output && earlier.output->scanned() && batch < earlier.output->batches.size()
-            && std::abs(earlier.output->batches[batch].sumSquares - squares) <= 3 * roundings * squares;
-        const auto file = counted ? tensorfile::openCapture(earlier) : failure(ErrorKind::format, {});
+        const bool perhaps = earlier.output && haveSquares(earlier, element.batch, matrix, apart);
+        const auto file = perhaps ? tensorfile::openCapture(earlier) : failure(ErrorKind::format, {});
         const auto other = file ? loadElement(*file, element.batch) : tl::make_unexpected(file.error());
-        if (!other || other->output.size() != element.output.size()
-            || std::abs(cosine(other->input, element.input)) >= sameDirection) {
+        if (!other || other->output.size() != element.output.size()) {
             return std::nullopt;
         }
         const double off = distance(element.output, other->output);
-        return off <= roundings ? std::optional(off) : std::nullopt;
+        return off <= apart && isAnotherInput(*other, element, off) ? std::optional(off) : std::nullopt;
+    }
+
+    /// Sums that are as near as those of two outputs that are `apart`, of which nothing is read.
+    static bool haveSquares(const Capture& other, std::int64_t batch, const Matrix& matrix, double apart)
+    {
+        constexpr double ofTheSum = 1e-12;
+        const auto index = static_cast<std::size_t>(batch);
+        const double squares = matrix.element.outputScan.sumSquares;
+        return squares > 0 && other.output->scanned() && index < other.output->batches.size()
+            && std::abs(other.output->batches[index].sumSquares - squares) <= (3 * apart + ofTheSum) * squares;
+    }
+
+    static bool isAnotherInput(const Element& other, const Element& element, double outputsApart)
+    {
+        const double limit = outputsApart == 0 ? sameInput : sameDirection;
+        return std::abs(cosine(other.input, element.input)) < limit;
     }
 
     Result<std::optional<ControlCall>> controlOf(const Facts& facts, const Matrix& matrix)

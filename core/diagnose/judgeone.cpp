@@ -76,6 +76,8 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
     }
     if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
         askForInputBefore(verdict);
+    } else if (verdict.role == Role::upstream && inputMayBeNormalised(*file, capture)) {
+        askWhetherNormalised(verdict);
     }
     return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
         const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });

@@ -43,14 +43,27 @@ constexpr double calmOfSpread = 0.1;
 constexpr double overCalm = 10;
 constexpr std::size_t fewestCalm = 16;
 
+// Too little to call wrong, and no healthy tile: so far off beside nine in ten of the others and beside what roundings
+// of the members differ there.
+constexpr double unevenError = 0.02;
+constexpr double evenShare = 0.9;
+constexpr double overEven = 2.5;
+constexpr double overUnevenSpread = 2;
+constexpr std::size_t fewestEven = 16;
+
 // Beside damage: of fewer tiles none is typical.
 constexpr std::size_t fewestBesideDamage = 8;
 
+double quantile(std::vector<double> values, double share)
+{
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
 double median(std::vector<double> values)
 {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
+    return quantile(std::move(values), 0.5);
 }
 
 using Chosen = std::vector<bool>; ///< tiles that are looked at
@@ -125,7 +138,7 @@ public:
         for (const auto& member : members) {
             // Where roundings alone take most tiles that far, one more function does not change that.
             const bool otherRoundings = tooNoisy() && &member == &members.front();
-            if (oddOnes().empty() && !otherRoundings) {
+            if (oddOnes().empty() && unevenOnes().empty() && !otherRoundings) {
                 break;
             }
             if (auto done = narrow(member, anyPublished && !member.variant->published); !done) {
@@ -247,15 +260,17 @@ private:
 
     std::size_t chosenCount() const { return static_cast<std::size_t>(std::ranges::count(m_chosen, true)); }
 
-    double typicalError() const
+    double typicalError() const { return median(ofChosen(m_nearest)); }
+
+    std::vector<double> ofChosen(const std::vector<double>& tiles) const
     {
-        std::vector<double> errors;
-        for (std::size_t i = 0; i < m_nearest.size(); ++i) {
+        std::vector<double> chosen;
+        for (std::size_t i = 0; i < tiles.size(); ++i) {
             if (m_chosen[i]) {
-                errors.push_back(m_nearest[i]);
+                chosen.push_back(tiles[i]);
             }
         }
-        return median(std::move(errors));
+        return chosen;
     }
 
     bool standsOut(std::size_t tile, double typical) const
@@ -319,10 +334,11 @@ private:
             tiles.spread = median(m_spread);
             return tiles;
         }
-        for (const auto i : hiddenOnes(false)) {
+        auto doubtful = hiddenOnes(false);
+        for (const auto i : doubtful.empty() ? unevenOnes() : doubtful) {
             ++tiles.count;
-            if (m_nearest[i] > tiles.error) {
-                tiles.error = m_nearest[i];
+            if (errors()[i] > tiles.error) {
+                tiles.error = errors()[i];
                 tiles.spread = m_spread[i];
                 tiles.row = m_grid.rowOf(i);
                 tiles.col = m_grid.colOf(i);
@@ -330,6 +346,26 @@ private:
         }
         return tiles;
     }
+
+    std::vector<std::size_t> unevenOnes() const
+    {
+        std::vector<std::size_t> uneven;
+        if (chosenCount() < fewestEven) {
+            return uneven;
+        }
+        const double limit = std::max(unevenError, overEven * quantile(ofChosen(errors()), evenShare));
+        const auto calm = calmRatio();
+        const double share = m_exactTiles > 0 ? 0 : calm ? overCalm * *calm : overUnevenSpread;
+        for (std::size_t i = 0; i < errors().size(); ++i) {
+            if (m_chosen[i] && errors()[i] > std::max(limit, share * spreadAt(i))) {
+                uneven.push_back(i);
+            }
+        }
+        return uneven;
+    }
+
+    /// Per tile, against the replay that gives most of them bit for bit, or else against that which comes closest.
+    const std::vector<double>& errors() const { return m_exactTiles > 0 ? m_nearestExact : m_nearest; }
 
     bool isCleared(std::size_t tile) const
     {
@@ -363,7 +399,7 @@ private:
             auto& region = found.region;
             region = {std::min(region.rowBegin, tile.rowBegin), std::max(region.rowEnd, tile.rowEnd),
                 std::min(region.colBegin, tile.colBegin), std::max(region.colEnd, tile.colEnd)};
-            if (const double error = m_exactTiles > 0 ? m_nearestExact[i] : m_nearest[i]; error > found.worstError) {
+            if (const double error = errors()[i]; error > found.worstError) {
                 found.worstError = error;
                 found.row = tile.rowBegin;
                 found.col = tile.colBegin;

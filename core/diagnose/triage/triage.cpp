@@ -214,13 +214,14 @@ Entry makeEntry(const StepLinks& links, const ControlNames& names, const Capture
     if (const auto* bad = link.between ? nullptr : names.namedBy(capture)) {
         link = linkBefore(links.of(*bad));
     }
-    v.step = link.between;
-    v.stepSource = link.source;
     if (link.otherwise) {
-        v.facts.besides.push_back({fmt::format("the sidecar says step {}, and the log names the dump {}",
+        v.facts.besides.push_back({fmt::format("the step: the sidecar says {}, and the log names the dump {}",
                                        link.between->first, stepText(link.otherwise)),
             fmt::format("{}:{}", link.file, link.line)});
+        link = {};
     }
+    v.step = link.between;
+    v.stepSource = link.source;
     entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
     entry.moment.oneUpdate = link.between && link.between->second - link.between->first <= 1;
     entry.moment.time = capture.timestampMs.value_or(0);
@@ -721,6 +722,26 @@ bool sharesMemory(const tensorfile::CaptureFile& file)
     return file.output && oneMemory(file.input, *file.output);
 }
 
+namespace {
+
+/// What is finite of a damaged matrix has about the norm that is left of 1: what divides its input by the norm in place
+/// leaves that, and a gradient has it by chance alone. Functions divide by up to 1.05 times the norm.
+bool restIsNormalised(const Scan& scan)
+{
+    constexpr double least = 0.85;
+    constexpr double most = 1.02;
+    const double finite = static_cast<double>(scan.count - scan.nonFinite()) / static_cast<double>(scan.count);
+    return !scan.finite() && scan.sumSquares >= least * finite && scan.sumSquares <= most * finite;
+}
+
+} // namespace
+
+bool inputMayBeNormalised(const tensorfile::CaptureFile& file, const Capture& scanned)
+{
+    const bool copiedBefore = file.wrapped || !scanned.scene.function.empty();
+    return !copiedBefore && std::ranges::any_of(scanned.input.batches, restIsNormalised);
+}
+
 bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
 {
     if (sharesMemory(file)) {
@@ -735,6 +756,13 @@ bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanne
     return alike && (handsOn || !logsShowNonFinite(run)) && sameBits(file);
 }
 
+namespace {
+
+constexpr const char* clonedBefore = "was the input cloned before the call? If it was, it was non-finite already; if "
+                                     "not, dump input.clone() taken before the call";
+
+} // namespace
+
 void askForInputBefore(CaptureVerdict& verdict)
 {
     const bool healthy = verdict.role == Role::healthy;
@@ -748,11 +776,17 @@ void askForInputBefore(CaptureVerdict& verdict)
         : "input and output are the same values, non-finite ones among them: what a function that works in place "
           "leaves "
           "when both are saved after the call";
-    verdict.question = healthy ? "was the input cloned before the call? Dump input.clone() taken before it"
-                               : "was the input cloned before the call? If it was, it was non-finite already; if not, "
-                                 "dump input.clone() taken "
-                                 "before the call";
+    verdict.question =
+        healthy ? "was the input cloned before the call? Dump input.clone() taken before it" : clonedBefore;
     verdict.next = nextExperiments(verdict);
+}
+
+void askWhetherNormalised(CaptureVerdict& verdict)
+{
+    askForInputBefore(verdict);
+    verdict.summary =
+        "a part of the input is not finite, and the rest has the norm of a matrix that was divided by its "
+        "own: a function that works in place leaves that, with what it wrote itself among it";
 }
 
 } // namespace nanscope::diagnose

@@ -26,8 +26,15 @@ bool sharesMemory(const tensorfile::CaptureFile& file);
 /// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
 bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);
 
+/// True if a part of the input is not finite and the rest has the norm of what was divided by its own, and neither the
+/// wrapper nor a helper dumped it, which copy the input before the call.
+bool inputMayBeNormalised(const tensorfile::CaptureFile& file, const Capture& scanned);
+
 /// Turns the accusation of what lies before the call into a question.
 void askForInputBefore(CaptureVerdict& verdict);
+
+/// The same where inputMayBeNormalised().
+void askWhetherNormalised(CaptureVerdict& verdict);
 
 /// Births that one cause can have brought about: alike in shape, pattern and verdict, and near each other, which means
 /// of one process and at most a thousand updates after the one before, or of other ranks and at most two updates apart.

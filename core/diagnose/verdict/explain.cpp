@@ -381,9 +381,10 @@ std::string unjudgedText(const UnjudgedTiles& tiles)
             100 * tiles.error);
     }
     return fmt::format(
-        "; but {} of {} tiles of 16 × 16 are off by up to {:.0f} %, around [{}, {}], where roundings of it "
-        "end {:.0f} % apart: whether they are wrong does not show",
-        tiles.count, tiles.of, 100 * tiles.error, tiles.row, tiles.col, 100 * tiles.spread);
+        "; but {} of {} tiles of 16 × 16 {} off by up to {:.0f} %, around [{}, {}], where roundings of it "
+        "end {:.0f} % apart: whether {} wrong does not show",
+        tiles.count, tiles.of, tiles.count == 1 ? "is" : "are", 100 * tiles.error, tiles.row, tiles.col,
+        100 * tiles.spread, tiles.count == 1 ? "it is" : "they are");
 }
 
 Words fitsInPart(const Considered& c)

@@ -213,6 +213,23 @@ TEST(OutlierTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
     EXPECT_EQ(hidden.unjudged.col, 64);
 }
 
+TEST(OutlierTiles, ATileOffByLittleBesideOthersThatAreTightIsNotJudged)
+{
+    auto element = healthyElement("keller-jordan", gaussian(3));
+    EXPECT_EQ(oddIn(element, {"keller-jordan"}).unjudged.count, 0);
+    multiply(element, tile, 1.06);
+    const auto found = oddIn(element, {"keller-jordan"});
+    EXPECT_EQ(found.count, 0U) << "too little to call wrong";
+    EXPECT_EQ(found.unjudged.count, 1);
+    EXPECT_NEAR(found.unjudged.error, 0.06, 0.001);
+    EXPECT_EQ(found.unjudged.row, 32);
+    EXPECT_EQ(found.unjudged.col, 64);
+    for (std::size_t i = 0; i < element.output.size(); ++i) {
+        element.output.set(i, element.output[i] * (i % 2 == 0 ? 1.03 : 0.97));
+    }
+    EXPECT_NE(oddIn(element, {"keller-jordan"}).unjudged.count, 1) << "beside others that are off as well";
+}
+
 TEST(OutlierTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));

@@ -163,6 +163,24 @@ TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
     EXPECT_EQ(verdictOn(2).blame, Blame::implementation);
 }
 
+TEST_F(OtherCalls, TheSameBitsOfANearInputAreAnEarlierOutput)
+{
+    const auto near = [](double part) {
+        auto values = waves(1);
+        const auto other = waves(2);
+        std::ranges::transform(values, other, values.begin(), [part](auto a, auto b) { return a + part * b; });
+        return values;
+    };
+    const auto output = outputOf("gns-gram", waves(1));
+    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {near(0.02)}, {output});
+    const auto asked = verdictOn(2);
+    EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
+    EXPECT_EQ(asked.facts.outputOfEarlierOff, 0);
+    add(0, 7, {near(1e-5)}, {output});
+    EXPECT_EQ(verdictOn(3).kind, "healthy") << "roundings hide so small a difference";
+}
+
 TEST_F(OtherCalls, OffByMoreThanRoundingsIsNotHealthy)
 {
     std::mt19937 generator(7);

@@ -77,6 +77,33 @@ TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
     EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, run));
 }
 
+TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
+{
+    auto unit = withBadRow();
+    double squares = 0;
+    for (std::size_t i = cols; i < unit.size(); ++i) {
+        squares += unit[i] * unit[i];
+    }
+    // One row in sixteen is gone.
+    const double factor = std::sqrt(15.0 / 16 / squares);
+    std::ranges::transform(unit, unit.begin(), [factor](auto value) { return factor * value; });
+    auto twice = unit;
+    std::ranges::transform(twice, twice.begin(), [](auto value) { return 2 * value; });
+    const Matrix allNan(rows * cols, NAN);
+    const auto verdictOn = [&](const Matrix& input, const std::string& function) {
+        RunData run;
+        run.captures = {saved(input, allNan).capture};
+        run.captures[0].scene.function = function;
+        return diagnose::diagnose(run)->captures[0];
+    };
+    const auto asked = verdictOn(unit, {});
+    EXPECT_EQ(asked.rule, RuleId::inputMayBeResult) << asked.summary;
+    EXPECT_EQ(asked.blame, Blame::undecided);
+    EXPECT_THAT(asked.question, HasSubstr("cloned before the call"));
+    EXPECT_EQ(verdictOn(twice, {}).blame, Blame::upstream);
+    EXPECT_EQ(verdictOn(unit, "dion:newton_schulz").blame, Blame::upstream) << "the helper copies it before";
+}
+
 TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
 {
     const Matrix allNan(rows * cols, NAN);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/diagnose/triage/steplink.h"
+#include "core/diagnose/triage/triage.h"
 
 namespace nanscope {
 namespace {
@@ -133,6 +134,19 @@ TEST(StepLink, ASidecarThatTheLogContradictsIsSaid)
     EXPECT_EQ(link.between, Between(41, 41));
     EXPECT_EQ(link.otherwise, Between(5, 6));
     EXPECT_EQ(link.line, 3);
+}
+
+TEST(StepLink, OfTwoCountsThatContradictNeitherIsTaken)
+{
+    Logs logs;
+    logs.step(1, 5).dump(3).step(5, 6);
+    logs.run.captures[0].step = 41;
+    const auto verdict = diagnose::triage(logs.run)[0];
+    EXPECT_FALSE(verdict.step);
+    ASSERT_EQ(verdict.facts.besides.size(), 1U);
+    EXPECT_EQ(verdict.facts.besides[0].text,
+        "the step: the sidecar says 41, and the log names the dump between the log lines of steps 5 and 6");
+    EXPECT_EQ(verdict.facts.besides[0].source, "c.log:3");
 }
 
 TEST(StepLink, LinesThatNameOtherDumpsSayNothing)
