@@ -181,7 +181,7 @@ Json burstRequest(const BurstOptions& options)
     constexpr std::int64_t hold = std::int64_t {256} << 20;
     return {{"do", "burst"}, {"calls", options.calls}, {"poison", options.poison},
         {"fill", fillName(options.emptyMemory)}, {"producer", options.producer}, {"streams", options.streams},
-        {"threads", options.threads}, {"hold", hold}};
+        {"threads", options.threads}, {"traffic", options.traffic}, {"hold", hold}};
 }
 
 } // namespace

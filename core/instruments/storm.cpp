@@ -144,6 +144,12 @@ private:
         options.calls = m_request.calls;
         return options;
     }
+    /// Why nothing can be tried on several GPUs; empty where it can.
+    Skip withoutSeveralGpus() const
+    {
+        const auto* why = m_cuda ? "there is one GPU only" : "it runs on no GPU";
+        return m_cuda && m_measurement.facts().gpus > 1 ? Skip() : Skip(why);
+    }
     Result<void> leg(const std::string& name, const BurstOptions& options, const Skip& skip);
     Result<void> freshProcesses();
     Result<void> everyGpu();
@@ -203,8 +209,8 @@ Result<void> Storm::freshProcesses()
 Result<void> Storm::everyGpu()
 {
     const int gpus = m_measurement.facts().gpus;
-    if (gpus < 2) {
-        m_answer.legs.push_back({"every GPU", m_cuda ? "there is one GPU only" : "it runs on no GPU", {}});
+    if (const auto skip = withoutSeveralGpus(); !skip.empty()) {
+        m_answer.legs.push_back({"every GPU", skip, {}});
         return {};
     }
     for (int i = 0; i < gpus; ++i) {
@@ -241,15 +247,18 @@ Result<void> Storm::runLegs()
     streams.streams = m_request.streams;
     auto all = streams;
     all.poison = all.producer = true;
+    auto traffic = streams;
+    traffic.traffic = true;
     auto threads = plain();
     threads.threads = m_request.threads;
     const Skip onGpu = m_cuda ? "" : ended;
+    const Skip onGpus = withoutSeveralGpus();
     const Skip onTorch = m_torch ? "" : noTorch;
     const std::pair<std::string, std::pair<BurstOptions, Skip>> legs[] {{"calm", {plain(), {}}},
         {poisonedLeg, {poisoned, onTorch}}, {filledLeg, {filled, onTorch}}, {zeroedLeg, {zeroed, onTorch}},
         {"producer kernel directly before", {produced, onGpu}},
         {fmt::format("{} streams", m_request.streams), {streams, onGpu}},
-        {"poison, producer and streams together", {all, onGpu}},
+        {"poison, producer and streams together", {all, onGpu}}, {"NCCL traffic beside streams", {traffic, onGpus}},
         {fmt::format("{} threads", m_request.threads), {threads, m_cuda ? "a GPU is given streams instead" : ""}}};
     for (const auto& [name, how] : legs) {
         if (auto done = leg(name, how.first, how.second); !done) {
@@ -339,7 +348,7 @@ void Storm::conclude()
 
 Result<StormAnswer> Storm::run()
 {
-    constexpr int mostLegs = 9;
+    constexpr int mostLegs = 10;
     m_measurement.setPhase("storm", std::int64_t {mostLegs} * m_request.calls, "calls");
     if (auto done = runLegs(); !done) {
         return tl::make_unexpected(done.error());

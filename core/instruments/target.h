@@ -77,6 +77,7 @@ struct BurstOptions
     bool producer = false; ///< the kernel that writes its input is launched directly before
     int streams = 0; ///< so many CUDA streams at once
     int threads = 0; ///< so many threads at once
+    bool traffic = false; ///< NCCL reduces between all GPUs meanwhile
 };
 
 /// Something that takes a batch of matrices and an epsilon and gives a batch of the same shape. One thread at a time.

@@ -349,6 +349,33 @@ def filled_memory(engine, wanted):
 
 
 @contextlib.contextmanager
+def busy_links(engine, wanted):
+    """NCCL reduces 16 MiB between all GPUs of this process meanwhile, again and again, in streams of its own."""
+    if not wanted:
+        yield
+        return
+    torch = engine.torch
+    gpus = range(torch.cuda.device_count())
+    tensors = [torch.zeros(1 << 22, device=f"cuda:{gpu}") for gpu in gpus]
+    streams = [torch.cuda.Stream(gpu) for gpu in gpus]
+    over = threading.Event()
+
+    def reduce():
+        while not over.is_set():
+            torch.cuda.nccl.all_reduce(tensors, streams=streams)
+            for stream in streams:
+                stream.synchronize()
+
+    thread = threading.Thread(target=reduce, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+@contextlib.contextmanager
 def counted_returns(request):
     """One byte for each call, in a file that is still there when this process is not: 1 once the call returned."""
     with open(request["returned"], "r+b") as file, mmap.mmap(file.fileno(), request["calls"]) as returned:
@@ -423,7 +450,8 @@ def burst(engine, function, request):
             for x in inputs:
                 x.fill_(math.nan)
         engine.finish()
-        with filled_memory(engine, request.get("fill")), counted_returns(request) as returned:
+        memory, links = filled_memory(engine, request.get("fill")), busy_links(engine, request.get("traffic"))
+        with memory, links, counted_returns(request) as returned:
             outputs = run_together(engine, function, request, inputs, source, returned, first)
             engine.finish()
         for y in outputs:

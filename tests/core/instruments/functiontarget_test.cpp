@@ -269,14 +269,16 @@ TEST_F(WrongFunctions, AStormWithoutTorchRunsWhatItCanAndSaysWhatNot)
     request.processes = 2;
     const auto answer = instruments::storm(measurement, target->choice(), request);
     ASSERT_TRUE(answer) << sentence(answer.error());
-    ASSERT_EQ(answer->legs.size(), 10);
+    ASSERT_EQ(answer->legs.size(), 11);
     EXPECT_EQ(answer->legs[0].count.calls, 10);
     EXPECT_EQ(answer->legs[1].skipped, "this Python has no torch");
     EXPECT_EQ(answer->legs[4].skipped, "on a CPU every op has ended when it returns");
-    EXPECT_EQ(answer->legs[7].count.calls, 10);
-    EXPECT_EQ(answer->legs[8].name, "2 fresh processes");
+    EXPECT_EQ(answer->legs[7].name, "NCCL traffic beside streams");
+    EXPECT_EQ(answer->legs[7].skipped, "it runs on no GPU");
     EXPECT_EQ(answer->legs[8].count.calls, 10);
-    EXPECT_EQ(answer->legs[8].count.differ, 0);
+    EXPECT_EQ(answer->legs[9].name, "2 fresh processes");
+    EXPECT_EQ(answer->legs[9].count.calls, 10);
+    EXPECT_EQ(answer->legs[9].count.differ, 0);
     EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
 }
 
