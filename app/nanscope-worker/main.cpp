@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -26,9 +27,11 @@
 #include "core/scaleout/launch.h"
 #include "core/scaleout/member.h"
 #include "core/scaleout/rankagreement.h"
+#include "core/scaleout/reach.h"
 #include "gpu/agreement.h"
 #include "gpu/gpu.h"
 #include "gpu/scaleout/c10dstore.h"
+#include "gpu/scaleout/collective.h"
 
 namespace nanscope {
 
@@ -37,6 +40,7 @@ namespace {
 constexpr int exitDone = 0;
 constexpr int exitInternal = 1;
 constexpr int exitUsage = 2;
+constexpr int exitPart = 3;
 constexpr int exitNothing = 4;
 
 /// Of a store that lives; a busy one may take a while.
@@ -53,6 +57,10 @@ constexpr std::string_view help =
                              replays on every GPU here and says as one JSON object whether they give the same bits;
                              started by torchrun or srun: one device of each rank, and rank 0 says it. It waits for the
                              others for 60 s, or --patience SECONDS, and names those that are missing
+  nanscope-worker reach [--patience SECONDS] [--mib N]
+                             started by torchrun or srun: sums N MiB (64) over all ranks by NCCL, on CPUs one number in
+                             their store, and rank 0 says as one JSON object whether all came through, and which rank
+                             never came, stopped in it, or has a wrong sum. It waits for 60 s, or SECONDS
   nanscope-worker join JOB [--device D] [--silence SECONDS]
                              takes part in a job that nanscope sweep --job or diagnose --job has made, beside others that torchrun or srun
                              started, or alone; --device cuda is the GPU of its local rank. A process that is not heard
@@ -278,6 +286,72 @@ int runAgree(int argc, char** argv)
     return status;
 }
 
+/// What `nanscope-worker reach` was given.
+struct ReachOptions
+{
+    int patience = 60; ///< seconds
+    int mebibytes = 64;
+};
+
+Json answerJson(const scaleout::Reach& reach, const std::string& library, int processes)
+{
+    auto failed = Json::array();
+    for (const auto& [rank, why] : reach.failed) {
+        failed.push_back({{"rank", rank}, {"why", why}});
+    }
+    const auto& slowest = reach.slowest;
+    return {{"schema", "nanscope.reach/1"}, {"reached", reach.whole()}, {"text", reach.text}, {"library", library},
+        {"processes", processes}, {"missing", reach.missing}, {"silent", reach.silent}, {"failed", std::move(failed)},
+        {"wrong", reach.wrong}, {"seconds", slowest ? Json(slowest->seconds) : Json(nullptr)},
+        {"bytes", slowest ? Json(slowest->bytes) : Json(nullptr)}};
+}
+
+int reachAsRank(const ReachOptions& options, const scaleout::Launch& launch)
+{
+    heedInterrupts();
+    const std::chrono::seconds patience(options.patience);
+    auto store = connectStore(launch, {patience, patience}, interruptToken());
+    if (!store) {
+        return fail("nanscope.reach/1", store.error());
+    }
+    const auto device = deviceOf(gpuCount() > 0 ? "cuda" : "cpu", launch);
+    RankSum sum(launch, device, std::int64_t {options.mebibytes} << 20, patience, interruptToken());
+    const auto reach = scaleout::reachAll(launch, **store, std::ref(sum), patience, interruptToken());
+    const int status = !reach ? fail("nanscope.reach/1", reach.error()) : reach->whole() ? exitDone : exitPart;
+    if (reach && !reach->text.empty()) {
+        print(answerJson(*reach, sum.library(), launch.processes));
+    }
+    if (sum.hangs()) {
+        std::fflush(stdout);
+        std::_Exit(status);
+    }
+    return status;
+}
+
+/// Prints one line of JSON where it is rank 0 or fails, and returns the exit status as for agree; 3 where a rank was
+/// not reached.
+int runReach(int argc, char** argv)
+{
+    CLI::App app;
+    ReachOptions options;
+    app.add_option("--patience", options.patience)->check(CLI::Range(1, 86400));
+    app.add_option("--mib", options.mebibytes)->check(CLI::Range(1, 16384));
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Error& error) {
+        return fail("nanscope.reach/1", {ErrorKind::usage, error.what(), {}});
+    }
+    const auto launch = scaleout::launchOf(environmentVariable);
+    if (!launch) {
+        return fail("nanscope.reach/1", launch.error());
+    }
+    if (launch->alone()) {
+        return fail("nanscope.reach/1",
+            {ErrorKind::usage, "there is one process only: start it by torchrun or srun, on each rank", {}});
+    }
+    return reachAsRank(options, *launch);
+}
+
 /// What `nanscope-worker join` was given.
 struct JoinOptions
 {
@@ -386,6 +460,9 @@ int main(int argc, char** argv)
     nanscope::platform::failAtFileSizeLimit();
     if (argc > 1 && std::string_view(argv[1]) == "agree") {
         return nanscope::runAgree(argc - 1, argv + 1);
+    }
+    if (argc > 1 && std::string_view(argv[1]) == "reach") {
+        return nanscope::runReach(argc - 1, argv + 1);
     }
     if (argc > 1 && std::string_view(argv[1]) == "join") {
         return nanscope::runJoin(argc - 1, argv + 1);

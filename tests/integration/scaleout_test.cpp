@@ -563,6 +563,23 @@ TEST_F(ScaleOut, FindsTheRankThatComputesDifferentlyAndTheOneThatIsMissing)
     EXPECT_THAT(answer["devices"], SizeIs(4));
 }
 
+TEST_F(ScaleOut, SaysWhetherTheRanksReachEachOther)
+{
+    const auto reachedBy = [](int processes, int patience) {
+        const int port = freePort();
+        std::vector<ChildProcess> ranks;
+        for (int rank = 0; rank < 2; ++rank) {
+            ranks.push_back(start({"reach", "--patience", std::to_string(patience)}, rank, processes, port));
+        }
+        return said(ranks.front());
+    };
+    const auto all = reachedBy(2, 60);
+    EXPECT_EQ(all["reached"], true) << all;
+    const auto two = reachedBy(3, 4);
+    EXPECT_EQ(two["reached"], false) << two;
+    EXPECT_EQ(two["missing"], Json::array({2})) << two;
+}
+
 TEST_F(ScaleOut, RefusesAnotherJobInTheSameFolder)
 {
     EXPECT_EQ(sweep("job").status, 0);
