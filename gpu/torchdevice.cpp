@@ -602,10 +602,14 @@ at::Tensor TorchDevice::matrix(replay::BufferId id, std::int64_t element)
     return plan(id).transposed ? held.mT() : held;
 }
 
-Result<Values> TorchDevice::download(replay::BufferId id, std::int64_t element)
+Result<Values> TorchDevice::download(
+    replay::BufferId id, std::int64_t element, const std::optional<replay::Region>& part)
 {
     return compute([&]() -> Result<Values> {
-        const auto view = matrix(id, element);
+        auto view = matrix(id, element);
+        if (part) {
+            view = view.narrow(0, part->row, part->rows).narrow(1, part->col, part->cols);
+        }
         return view.scalar_type() == at::kDouble ? valuesOf<double>(view) : valuesOf<float>(view);
     });
 }

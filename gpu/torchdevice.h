@@ -32,7 +32,8 @@ public:
         std::span<const double> values) override;
     Result<void> rescan(const replay::Instruction& instruction) override;
     Result<std::vector<Scan>> scans() override;
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override;
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override;
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override;
     Result<std::optional<double>> largestEigenvalue(replay::BufferId buffer, std::int64_t element) override;
     std::optional<std::vector<double>> gainsAlong(

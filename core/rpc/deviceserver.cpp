@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <istream>
+#include <mutex>
 #include <optional>
 #include <ostream>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -76,6 +80,7 @@ private:
         std::int64_t element = 0;
     };
     Result<Place> placeIn(const Json& request) const;
+    Result<replay::Region> regionIn(const Json& request, const Place& place) const;
     Result<Json> packed(Result<PackedAnswer> answer);
 
     replay::Device& m_device;
@@ -140,7 +145,7 @@ Json DeviceService::hello() const
     return {{"hello",
         {{"engine", environment.engine}, {"device", environment.device}, {"hardware", environment.hardware},
             {"cuda", environment.cuda}, {"threads", environment.threads}, {"flags", environment.flags},
-            {"native", std::move(native)}, {"sessions", session::sessionSchemaVersion}}}};
+            {"native", std::move(native)}, {"beats", true}, {"sessions", session::sessionSchemaVersion}}}};
 }
 
 Result<Json> DeviceService::limit(const Json& request) const
@@ -209,31 +214,40 @@ Result<DeviceService::Place> DeviceService::placeIn(const Json& request) const
     return there ? Result<Place>(place) : wrong("there is no such buffer");
 }
 
-Result<Json> DeviceService::overwrite(const Json& request)
+Result<replay::Region> DeviceService::regionIn(const Json& request, const Place& place) const
 {
-    const auto place = placeIn(request);
     const auto& corners = member(request, "region");
-    if (!place || !corners.is_array() || corners.size() != 4) {
-        return place ? wrong("\"region\" is not [row, col, rows, cols]") : tl::make_unexpected(place.error());
+    if (!corners.is_array() || corners.size() != 4) {
+        return wrong("\"region\" is not [row, col, rows, cols]");
     }
     std::array<std::int64_t, 4> region {-1, -1, -1, -1};
     for (std::size_t i = 0; i < region.size(); ++i) {
         jsonread::read(corners[i], region[i]);
     }
-    const auto& plan = m_program.buffers[static_cast<std::size_t>(place->buffer)];
+    const auto& plan = m_program.buffers[static_cast<std::size_t>(place.buffer)];
     const auto rows = plan.transposed ? plan.cols : plan.rows;
     const auto cols = plan.transposed ? plan.rows : plan.cols;
     const auto [row, col, height, width] = region;
+    const bool inside =
+        row >= 0 && col >= 0 && height >= 0 && width >= 0 && height <= rows - row && width <= cols - col;
+    return inside ? Result<replay::Region>({row, col, height, width}) : wrong("the region does not lie in its buffer");
+}
+
+Result<Json> DeviceService::overwrite(const Json& request)
+{
+    const auto place = placeIn(request);
+    const auto region = place ? regionIn(request, *place) : tl::make_unexpected(place.error());
+    if (!region) {
+        return tl::make_unexpected(region.error());
+    }
     std::vector<double> values;
     for (const auto& value : member(request, "values")) {
         values.push_back(jsonread::number(value).value_or(0));
     }
-    const bool inside =
-        row >= 0 && col >= 0 && height >= 0 && width >= 0 && height <= rows - row && width <= cols - col;
-    if (!inside || static_cast<std::int64_t>(values.size()) != height * width) {
-        return wrong("the region does not lie in its buffer");
+    if (static_cast<std::int64_t>(values.size()) != region->rows * region->cols) {
+        return wrong("the values do not fill their region");
     }
-    return m_device.overwrite(place->buffer, place->element, {row, col, height, width}, values).and_then(done);
+    return m_device.overwrite(place->buffer, place->element, *region, values).and_then(done);
 }
 
 Result<Json> DeviceService::packed(Result<PackedAnswer> answer)
@@ -254,11 +268,19 @@ Result<Json> DeviceService::scans()
 Result<Json> DeviceService::download(const Json& request)
 {
     const auto place = placeIn(request);
-    const auto values = place ? m_device.download(place->buffer, place->element) : tl::make_unexpected(place.error());
-    if (!values) {
-        return tl::make_unexpected(values.error());
+    if (!place) {
+        return tl::make_unexpected(place.error());
     }
-    return packed(packValues(*values));
+    std::optional<replay::Region> part;
+    if (request.contains("region")) {
+        const auto region = regionIn(request, *place);
+        if (!region) {
+            return tl::make_unexpected(region.error());
+        }
+        part = *region;
+    }
+    const auto values = m_device.download(place->buffer, place->element, part);
+    return values ? packed(packValues(*values)) : tl::make_unexpected(values.error());
 }
 
 Result<Json> DeviceService::tiles(const Json& request)
@@ -318,11 +340,68 @@ Result<Json> guardedAnswer(DeviceService& service, const Json& request)
     }
 }
 
+/// A process that works at one request says so, where that was asked for: whoever waits can tell it from one that is
+/// stopped.
+class Heartbeat
+{
+public:
+    explicit Heartbeat(std::ostream& out)
+        : m_out(out)
+        , m_thread([this] { beat(); })
+    { }
+
+    ~Heartbeat()
+    {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_ended = true;
+        }
+        m_wake.notify_one();
+        m_thread.join();
+    }
+
+    Heartbeat(const Heartbeat&) = delete;
+    Heartbeat& operator=(const Heartbeat&) = delete;
+
+    void begin(bool wanted)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_working = wanted;
+    }
+
+    void end(const std::string& answer)
+    {
+        const std::lock_guard lock(m_mutex);
+        m_working = false;
+        m_out << answer << '\n' << std::flush;
+    }
+
+private:
+    void beat()
+    {
+        std::unique_lock lock(m_mutex);
+        while (!m_wake.wait_for(lock, std::chrono::seconds(1), [this] { return m_ended; })) {
+            if (m_working) {
+                m_out << R"({"working":true})" << '\n' << std::flush;
+            }
+        }
+    }
+
+    std::ostream& m_out;
+    std::mutex m_mutex; ///< of all below, and of the stream
+    std::condition_variable m_wake;
+    bool m_working = false;
+    bool m_ended = false;
+    std::thread m_thread; ///< last: it uses everything above
+};
+
 } // namespace
 
 int serveDevice(std::istream& in, std::ostream& out, replay::Device& device)
 {
     DeviceService service(device);
+    Heartbeat heartbeat(out);
+    bool beats = false;
     std::string line;
     while (out) {
         const auto kind = readRequestLine(in, line);
@@ -330,13 +409,13 @@ int serveDevice(std::istream& in, std::ostream& out, replay::Device& device)
             break;
         }
         const auto request = kind == RequestLine::tooLong ? Json() : parseServiceLine(line);
+        beats = beats || member(request, "beats") == true;
+        heartbeat.begin(beats);
         const auto answer =
             request.is_object() ? guardedAnswer(service, request) : wrong("a request is one JSON object per line");
-        out << jsonText(answer
+        heartbeat.end(jsonText(answer
                 ? *answer
-                : Json {{"error", sentence(answer.error())}, {"kind", static_cast<int>(answer.error().kind)}})
-            << '\n'
-            << std::flush;
+                : Json {{"error", sentence(answer.error())}, {"kind", static_cast<int>(answer.error().kind)}}));
     }
     return 0;
 }

@@ -11,8 +11,8 @@ namespace nanscope::rpc {
 /// Puts a device at the disposal of another process, the owner of a RemoteDevice: lines of JSON in, one line for each
 /// out, numbers of matrices in shared memory (server.h says how a block begins). Returns the exit status once the input
 /// ends.
-///   {"do":"hello"}                             {"hello":{"engine","device","hardware","cuda","threads","flags",
-///                                               "native":["fp64",..],"sessions":14}}
+///   {"do":"hello","beats":true}                {"hello":{"engine","device","hardware","cuda","threads","flags",
+///                                               "native":["fp64",..],"beats":true,"sessions":14}}
 ///   {"do":"limit","program":{..}}              {"limit":25}
 ///   {"do":"prepare","program":{..},"batch":2}  {"done":true}
 ///   {"do":"upload","block":{..},"count":..,"wide":false}
@@ -20,9 +20,11 @@ namespace nanscope::rpc {
 ///   {"do":"rescan","instruction":{..}}
 ///   {"do":"overwrite","buffer":1,"element":0,"region":[ROW,COL,ROWS,COLS],"values":[..]}
 ///   {"do":"scans"}                             {"scans":[{SCAN}..]}
-///   {"do":"download","buffer":1,"element":0}   {"block":{..},"count":..,"wide":false,"at":BYTE}
+///   {"do":"download","buffer":1,"element":0}   {"block":{..},"count":..,"wide":false,"at":BYTE}; a "region" may say of
+///                                              what part
 ///   {"do":"tiles","buffer":1,"element":0}      {"block":{..},"rows":..,"cols":..,"tiles":{..}}
-/// What fails is answered {"error":"one sentence","kind":N}, N an ErrorKind; the device goes on.
+/// From a hello that asks for beats on, {"working":true} comes every second until a request is answered. What fails is
+/// answered {"error":"one sentence","kind":N}, N an ErrorKind; the device goes on.
 int serveDevice(std::istream& in, std::ostream& out, replay::Device& device);
 
 } // namespace nanscope::rpc

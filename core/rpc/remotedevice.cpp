@@ -65,21 +65,22 @@ Environment environmentOf(const nlohmann::ordered_json& said)
 
 } // namespace
 
-RemoteDevice::RemoteDevice(platform::ChildProcess process, std::string path)
+RemoteDevice::RemoteDevice(platform::ChildProcess process, std::string path, std::chrono::milliseconds patience)
     : m_process(std::move(process))
     , m_path(std::move(path))
+    , m_patience(patience)
 { }
 
 Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
-    const platform::ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
+    const platform::ChildProgram& program, const CancelToken& cancel, const RemotePatience& patience)
 {
     auto process = platform::ChildProcess::start(program);
     if (!process) {
         return tl::make_unexpected(process.error());
     }
-    std::unique_ptr<RemoteDevice> device(new RemoteDevice(std::move(*process), program.path.string()));
+    std::unique_ptr<RemoteDevice> device(new RemoteDevice(std::move(*process), program.path.string(), patience.hello));
     device->heed(cancel);
-    const auto answer = device->ask({{"do", "hello"}}, Clock::now() + patience);
+    const auto answer = device->ask({{"do", "hello"}, {"beats", true}});
     if (!answer) {
         return tl::make_unexpected(answer.error());
     }
@@ -88,6 +89,7 @@ Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
         return device->lose("is of another version of Nanscope: build it again");
     }
     device->m_environment = environmentOf(said);
+    device->m_patience = member(said, "beats") == true ? std::optional(patience.silence) : std::nullopt;
     for (const auto& format : member(said, "native")) {
         if (const auto precision = format.is_string() ? parsePrecision(format.get<std::string>()) : std::nullopt) {
             device->m_native.insert(*precision);
@@ -114,36 +116,54 @@ Result<T> RemoteDevice::readable(Result<T> unpacked) const
     return unpacked ? std::move(unpacked) : lose(fmt::format("gave what cannot be read: {}", unpacked.error().what));
 }
 
-Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request, std::optional<Clock::time_point> until) const
+tl::unexpected<Error> RemoteDevice::fellSilent() const
+{
+    if (m_environment == Environment()) {
+        return lose("does not say what it is");
+    }
+    return lose(
+        fmt::format("and {} have given no sign of life for {:.3g} s and were ended: the process was stopped, or "
+                    "the machine is short of memory; start again, or choose the CPU",
+            m_environment.device, std::chrono::duration<double>(m_patience.value_or(takesLineWithin)).count()));
+}
+
+Result<nlohmann::ordered_json> RemoteDevice::ask(const Json& request) const
 {
     if (!m_process) {
         return tl::make_unexpected(*m_lost);
     }
     if (!m_process->writeLine(jsonText(request), Clock::now() + takesLineWithin)) {
-        return lose({});
+        return m_process->running() ? fellSilent() : lose({});
     }
-    return answer(until);
+    return answer();
 }
 
-Result<nlohmann::ordered_json> RemoteDevice::answer(std::optional<Clock::time_point> until) const
+Result<nlohmann::ordered_json> RemoteDevice::answer() const
 {
+    constexpr auto slice = 50ms;
+    Clock::duration silent {};
     for (std::string line;;) {
         if (cancelToken().cancelled()) {
             lose("was stopped");
             m_lost = Error {ErrorKind::cancelled, "the replay was cancelled", {}};
             return tl::make_unexpected(*m_lost);
         }
-        const auto got = m_process->readLine(line, Clock::now() + 50ms);
+        const auto began = Clock::now();
+        const auto got = m_process->readLine(line, began + slice);
         if (!got || *got == platform::ChildProcess::Got::end) {
             return lose(got ? std::string() : "sends a line without end and was stopped");
         }
+        // Whoever waits may have been stopped too, as by Ctrl-Z: then nobody listened.
+        silent += std::min<Clock::duration>(Clock::now() - began, 2 * slice);
         // What a library prints on its own is no answer.
         auto json = *got == platform::ChildProcess::Got::line ? parseServiceLine(line) : Json();
-        if (json.is_object()) {
+        if (json.contains("working")) {
+            silent = {};
+        } else if (json.is_object()) {
             return json.contains("error") ? Result<Json>(tl::make_unexpected(errorOf(json))) : std::move(json);
         }
-        if (until && Clock::now() > *until) {
-            return lose("does not say what it is");
+        if (m_patience && silent > *m_patience) {
+            return fellSilent();
         }
     }
 }
@@ -224,10 +244,14 @@ Result<std::vector<Scan>> RemoteDevice::scans()
     });
 }
 
-Result<Values> RemoteDevice::download(replay::BufferId buffer, std::int64_t element)
+Result<Values> RemoteDevice::download(
+    replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part)
 {
-    return askAfterwards({{"do", "download"}, {"buffer", buffer}, {"element", element}})
-        .and_then([this](const Json& answer) { return readable(unpackValues(answer)); });
+    Json request {{"do", "download"}, {"buffer", buffer}, {"element", element}};
+    if (part) {
+        request["region"] = {part->row, part->col, part->rows, part->cols};
+    }
+    return askAfterwards(request).and_then([this](const Json& answer) { return readable(unpackValues(answer)); });
 }
 
 Result<TileMap> RemoteDevice::tileMap(replay::BufferId buffer, std::int64_t element)

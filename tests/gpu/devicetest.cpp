@@ -184,10 +184,11 @@ public:
         : DeviceAround(makeTorchDevice("cpu").value())
         , m_measures(measures)
     { }
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
     {
         ++fetched;
-        return DeviceAround::download(buffer, element);
+        return DeviceAround::download(buffer, element, part);
     }
     std::optional<std::vector<double>> gainsAlong(
         replay::BufferId buffer, std::int64_t element, std::span<const double> directions) override

@@ -5,21 +5,30 @@
 // and torch's CPU.
 #include "core/rpc/remotedevice.h"
 
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <fstream>
 #include <random>
+#include <sstream>
+#include <thread>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "core/replay/engine/capturecells.h"
 #include "core/replay/engine/replay.h"
+#include "core/replay/program/programjson.h"
 #include "core/replay/variants/catalogue.h"
+#include "core/rpc/deviceserver.h"
 #include "core/session/sessiontypes.h"
 #include "program.h"
+#include "tests/core/replay/devicearound.h"
 #include "workfolder.h"
 
 using namespace nanscope::testing;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 namespace nanscope {
 
@@ -143,12 +152,96 @@ TEST(RemoteDevice, TakesAPlantedFault)
     EXPECT_EQ(scans[0], scans[1]);
 }
 
+TEST(RemoteDevice, HandsOverAPartAsTheWhole)
+{
+    const auto device = remote();
+    const auto program = replay::compileProgram(**replay::Catalogue().find("torch-muon"), {1, 40, 24}, {});
+    ASSERT_TRUE(program && device->prepare(*program, 1) && device->upload(numbers(24 * 40)));
+    for (const auto& instruction : program->code) {
+        ASSERT_TRUE(device->run(instruction));
+    }
+    const auto whole = device->download(program->output, 0);
+    const auto part = device->download(program->output, 0, replay::Region {3, 5, 2, 4});
+    ASSERT_TRUE(whole && part);
+    ASSERT_EQ(part->size(), 8U);
+    for (std::size_t i = 0; i < 8; ++i) {
+        EXPECT_EQ((*part)[i], (*whole)[(3 + i / 4) * 24 + 5 + i % 4]);
+    }
+    const auto outside = device->download(program->output, 0, replay::Region {39, 0, 2, 1});
+    ASSERT_FALSE(outside);
+    EXPECT_EQ(outside.error().kind, ErrorKind::usage);
+    EXPECT_FALSE(device->lost());
+}
+
+TEST(RemoteDevice, IsLostOnceItsProcessIsStopped)
+{
+    const WorkFolder folder;
+    const auto path = folder / "pid";
+    auto device = rpc::RemoteDevice::start(
+        {"/bin/sh", {"-c", "echo $$ > '" + path + "'; exec '" NANSCOPE_PROGRAM "' serve --device cpu"}, {}}, {},
+        {.silence = std::chrono::milliseconds(1500)});
+    ASSERT_TRUE(device) << device.error().what;
+    const auto program = replay::compileProgram(**replay::Catalogue().find("torch-muon"), {1, 4, 6}, {});
+    ASSERT_TRUE((*device)->prepare(*program, 1));
+    int pid = 0;
+    std::ifstream(path) >> pid;
+    ASSERT_GT(pid, 0);
+    ASSERT_EQ(::kill(pid, SIGSTOP), 0);
+    const auto answer = (*device)->prepare(*program, 1);
+    ASSERT_FALSE(answer);
+    EXPECT_THAT(answer.error().what,
+        HasSubstr("the worker and cpu have given no sign of life for 1.5 s and were ended: the process was stopped, or "
+                  "the machine is short of memory; start again, or choose the CPU"));
+    ASSERT_TRUE((*device)->lost());
+    EXPECT_EQ((*device)->lost()->kind, ErrorKind::io);
+    EXPECT_NE(::kill(pid, 0), 0) << "it was ended";
+}
+
+TEST(RemoteDevice, IsWaitedForAsLongAsItSaysThatItWorks)
+{
+    const std::string script = R"(read -r line; echo '{"hello":{"engine":"x","device":"y","beats":true,"sessions":)"
+        + std::to_string(session::sessionSchemaVersion)
+        + R"(}}'; read -r line; for i in 1 2 3 4; do sleep 0.5; echo '{"working":true}'; done; echo '{"done":true}')";
+    auto device =
+        rpc::RemoteDevice::start({"/bin/sh", {"-c", script}, {}}, {}, {.silence = std::chrono::milliseconds(1500)});
+    ASSERT_TRUE(device) << device.error().what;
+    const auto program = replay::compileProgram(**replay::Catalogue().find("torch-muon"), {1, 4, 6}, {});
+    EXPECT_TRUE((*device)->prepare(*program, 1));
+}
+
+/// Takes its time.
+class SlowDevice : public test::DeviceAround
+{
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        return DeviceAround::prepare(program, batch);
+    }
+};
+
+TEST(RemoteDevice, SaysThatItWorksWhereThatIsAskedFor)
+{
+    const auto program = replay::compileProgram(**replay::Catalogue().find("torch-muon"), {1, 4, 6}, {});
+    const nlohmann::ordered_json prepare {
+        {"do", "prepare"}, {"program", replay::programToJson(*program)}, {"batch", 1}};
+    const auto answers = [&](const char* hello) {
+        std::istringstream in(std::string(hello) + "\n" + prepare.dump() + "\n");
+        std::ostringstream out;
+        SlowDevice device;
+        EXPECT_EQ(rpc::serveDevice(in, out, device), 0);
+        return out.str();
+    };
+    EXPECT_THAT(answers(R"({"do":"hello","beats":true})"), HasSubstr("{\"working\":true}\n{\"done\":true"));
+    EXPECT_THAT(answers(R"({"do":"hello"})"), Not(HasSubstr("working"))) << "an older one would take it for an answer";
+}
+
 TEST(RemoteDevice, SaysWhyItIsNotThere)
 {
     const auto none = rpc::RemoteDevice::start({NANSCOPE_PROGRAM, {"serve", "--device", "cuda:7"}, {}});
     ASSERT_FALSE(none);
     EXPECT_THAT(none.error().what, HasSubstr("cuda:7"));
-    const auto silent = rpc::RemoteDevice::start({"/bin/sleep", {"60"}, {}}, {}, std::chrono::milliseconds(100));
+    const auto silent =
+        rpc::RemoteDevice::start({"/bin/sleep", {"60"}, {}}, {}, {.hello = std::chrono::milliseconds(100)});
     ASSERT_FALSE(silent);
     EXPECT_THAT(silent.error().what, HasSubstr("does not say what it is"));
     CancelToken cancel;

@@ -85,8 +85,9 @@ public:
     /// Waits for the device and returns scans[slot * batch + element].
     virtual Result<std::vector<Scan>> scans() = 0;
 
-    /// The contents of a buffer for one batch element, row-major, in the capture's own orientation.
-    virtual Result<Values> download(BufferId buffer, std::int64_t element) = 0;
+    /// The contents of a buffer for one batch element, or a part of them, row-major, in the capture's own orientation.
+    virtual Result<Values> download(BufferId buffer, std::int64_t element, const std::optional<Region>& part) = 0;
+    Result<Values> download(BufferId buffer, std::int64_t element) { return download(buffer, element, std::nullopt); }
 
     /// Tile map of a buffer for one batch element, in the capture's own orientation.
     virtual Result<TileMap> tileMap(BufferId buffer, std::int64_t element) = 0;

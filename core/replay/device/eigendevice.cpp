@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <memory>
 #include <new>
 #include <thread>
 
@@ -40,7 +42,7 @@ public:
         before.reset();
         m_buffers.resize(1 + std::ranges::max(m_memoryOf));
         for (std::size_t i = 0; i < m_plans.size(); ++i) {
-            if (auto& memory = m_buffers[m_memoryOf[i]]; memory.empty()) {
+            if (auto& memory = m_buffers[m_memoryOf[i]]; !memory.numbers) {
                 memory = taken(old, static_cast<std::size_t>(m_plans[i].rows * m_plans[i].cols * batch));
             }
         }
@@ -90,17 +92,22 @@ public:
 
     std::vector<Scan> scans() const { return m_scans; }
 
-    Values download(BufferId buffer, std::int64_t element)
+    Values download(BufferId buffer, std::int64_t element, const std::optional<Region>& part)
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
         const auto data = matrix(buffer, element);
-        std::vector<T> out(data.begin(), data.end());
-        if (!plan.transposed) {
-            return out;
-        }
-        for (std::int64_t r = 0; r < plan.rows; ++r) {
-            for (std::int64_t c = 0; c < plan.cols; ++c) {
-                out[static_cast<std::size_t>(c * plan.rows + r)] = data[static_cast<std::size_t>(r * plan.cols + c)];
+        const auto [row, col, rows, cols] =
+            part.value_or(plan.transposed ? Region {0, 0, plan.cols, plan.rows} : Region {0, 0, plan.rows, plan.cols});
+        std::vector<T> out;
+        out.reserve(static_cast<std::size_t>(rows * cols));
+        for (std::int64_t r = row; r < row + rows; ++r) {
+            if (!plan.transposed) {
+                const auto line = data.begin() + r * plan.cols + col;
+                out.insert(out.end(), line, line + cols);
+                continue;
+            }
+            for (std::int64_t c = col; c < col + cols; ++c) {
+                out.push_back(data[static_cast<std::size_t>(c * plan.cols + r)]);
             }
         }
         return out;
@@ -114,20 +121,39 @@ public:
     }
 
 private:
-    using Buffers = std::vector<std::vector<T>>;
+    /// Zeros of which a page takes no memory until it is written: an input is handed over while no other buffer does.
+    struct Memory
+    {
+        Memory() = default;
+        explicit Memory(std::size_t count)
+            : numbers(static_cast<T*>(std::calloc(std::max<std::size_t>(1, count), sizeof(T))))
+            , size(count)
+        {
+            if (!numbers) {
+                throw std::bad_alloc();
+            }
+        }
+
+        struct Free
+        {
+            void operator()(T* memory) const { std::free(memory); }
+        };
+        std::unique_ptr<T[], Free> numbers;
+        std::size_t size = 0;
+    };
+    using Buffers = std::vector<Memory>;
 
     /// What a buffer holds is written before it is read.
-    static std::vector<T> taken(Buffers& old, std::size_t size)
+    static Memory taken(Buffers& old, std::size_t size)
     {
-        const auto fits = std::ranges::find_if(
-            old, [&](const std::vector<T>& one) { return one.capacity() >= size && one.capacity() <= 2 * size; });
+        const auto fits =
+            std::ranges::find_if(old, [&](const Memory& one) { return one.size >= size && one.size <= 2 * size; });
         if (fits == old.end()) {
-            return std::vector<T>(size);
+            return Memory(size);
         }
-        auto buffer = std::move(*fits);
+        auto memory = std::move(*fits);
         old.erase(fits);
-        buffer.resize(size);
-        return buffer;
+        return memory;
     }
 
     template <class From>
@@ -149,8 +175,8 @@ private:
     {
         const auto& plan = m_plans[static_cast<std::size_t>(buffer)];
         const auto size = static_cast<std::size_t>(plan.rows * plan.cols);
-        auto& memory = m_buffers[m_memoryOf[static_cast<std::size_t>(buffer)]];
-        return {memory.data() + static_cast<std::size_t>(element) * size, size};
+        const auto& memory = m_buffers[m_memoryOf[static_cast<std::size_t>(buffer)]];
+        return {memory.numbers.get() + static_cast<std::size_t>(element) * size, size};
     }
 
     T& scalar(const Instruction& in, std::int64_t element)
@@ -478,9 +504,9 @@ public:
 
     Result<std::vector<Scan>> scans() override { return m_double ? m_double->scans() : m_float->scans(); }
 
-    Result<Values> download(BufferId buffer, std::int64_t element) override
+    Result<Values> download(BufferId buffer, std::int64_t element, const std::optional<Region>& part) override
     {
-        return m_double ? m_double->download(buffer, element) : m_float->download(buffer, element);
+        return m_double ? m_double->download(buffer, element, part) : m_float->download(buffer, element, part);
     }
 
     Result<TileMap> tileMap(BufferId buffer, std::int64_t element) override

@@ -47,9 +47,11 @@ double valueOf(const Scan& scalar)
 
 } // namespace
 
-CellRun::CellRun(Program program, std::unique_ptr<Device> device)
+CellRun::CellRun(Program program, std::unique_ptr<Device> device, tensorfile::Tensor input, std::int64_t batch)
     : m_program(std::move(program))
     , m_device(std::move(device))
+    , m_input(std::move(input))
+    , m_batch(batch)
     , m_ops(opsOf(m_program))
 { }
 
@@ -69,8 +71,9 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
     if (!device) {
         return tl::make_unexpected(device.error());
     }
-    CellRun run(std::move(*program), std::move(*device));
-    if (auto ready = run.upload(capture.input, batch); !ready) {
+    CellRun run(std::move(*program), std::move(*device), capture.input, batch);
+    run.m_most = std::max<std::int64_t>(1, run.m_device->batchLimit(run.m_program));
+    if (auto ready = run.fitting([] { return Result<void>(); }); !ready) {
         return tl::make_unexpected(ready.error());
     }
     run.m_cell = emptyCell(capture.capture, request, **catalogue.find(request.variant));
@@ -79,22 +82,33 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
     return run;
 }
 
-/// With as many other matrices of the batch as a replay of all takes at once, or fewer where memory is short.
-Result<void> CellRun::upload(const tensorfile::Tensor& input, std::int64_t batch)
+/// With as many other matrices of the batch as a replay of all takes at once, or fewer where memory is short. The work
+/// is done again then.
+template <class Work>
+auto CellRun::fitting(const Work& work) -> decltype(work())
 {
-    for (auto limit = std::max<std::int64_t>(1, m_device->batchLimit(m_program));; limit = m_chunk / 2) {
-        const auto first = batch / limit * limit;
-        m_chunk = std::min(limit, input.matrices().batch - first);
-        m_element = batch - first;
-        const auto values = input.values(first, m_chunk);
-        if (!values) {
-            return tl::make_unexpected(values.error());
-        }
-        auto done = m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
-        if (done || done.error().kind != ErrorKind::refused || m_chunk == 1) {
+    for (;;) {
+        auto done = m_chunk > 0 ? work() : upload().and_then(work);
+        if (done || done.error().kind != ErrorKind::refused || m_chunk <= 1) {
             return done;
         }
+        m_most = m_chunk / 2;
+        m_chunk = 0;
     }
+}
+
+Result<void> CellRun::upload()
+{
+    const auto first = m_batch / m_most * m_most;
+    m_chunk = std::min(m_most, m_input.matrices().batch - first);
+    m_element = m_batch - first;
+    m_passed = 0;
+    m_next = 0;
+    const auto values = m_input.values(first, m_chunk);
+    if (!values) {
+        return tl::make_unexpected(values.error());
+    }
+    return m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
 }
 
 std::int64_t CellRun::workspaceBytes() const
@@ -105,12 +119,19 @@ std::int64_t CellRun::workspaceBytes() const
 
 Result<void> CellRun::runThrough(std::size_t op, const CancelToken& cancel)
 {
+    m_cancel = cancel;
     m_device->heed(cancel);
-    while (m_passed <= op) {
+    return fitting([&] { return runOps(op + 1); });
+}
+
+/// Until so many have run.
+Result<void> CellRun::runOps(std::size_t count)
+{
+    while (m_passed < count) {
         if (auto done = runNext(); !done) {
             return done;
         }
-        if (cancel.cancelled()) {
+        if (m_cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         if (m_program.code[m_next - 1].scanSlot >= 0) {
@@ -141,41 +162,54 @@ Result<void> CellRun::runNext()
     return m_planter->after(next, m_program, *m_device, m_element);
 }
 
-Result<Values> CellRun::values()
+Result<Values> CellRun::values(const std::optional<Region>& part)
 {
-    const auto out = m_program.code[m_next - 1].out;
-    if (out < 0) {
-        return scans().map([](const std::vector<Scan>& all) { return Values(std::vector {valueOf(all.back())}); });
-    }
-    return m_device->download(out, m_element);
+    return fitting([&, count = m_passed]() -> Result<Values> {
+        return runOps(count).and_then([&]() -> Result<Values> {
+            const auto out = m_program.code[m_next - 1].out;
+            if (out >= 0) {
+                return m_device->download(out, m_element, part);
+            }
+            return m_device->scans().map(
+                [&](const std::vector<Scan>& all) { return Values(std::vector {valueOf(all[scanOf(count - 1)])}); });
+        });
+    });
 }
 
-Result<std::vector<double>> CellRun::matrix()
+Result<std::vector<double>> CellRun::matrix(const std::optional<Region>& part)
 {
-    return values().map([](Values values) { return std::move(values).doubles(); });
+    return values(part).map([](Values values) { return std::move(values).doubles(); });
 }
 
 Result<TileMap> CellRun::tiles()
 {
-    const auto out = m_program.code[m_next - 1].out;
-    if (out < 0) {
+    if (m_program.code[m_next - 1].out < 0) {
         return matrix().map([this](const std::vector<double>& value) {
             return tensorfile::tileMatrix(
                 std::span(value), 1, 1, false, tensorfile::smallestNormal(m_program.precision));
         });
     }
-    return m_device->tileMap(out, m_element);
+    return fitting([&, count = m_passed] {
+        return runOps(count).and_then([this] { return m_device->tileMap(m_program.code[m_next - 1].out, m_element); });
+    });
 }
 
 Result<std::vector<Scan>> CellRun::scans()
 {
-    return m_device->scans().map([this](const std::vector<Scan>& all) {
-        std::vector<Scan> ours;
-        for (std::size_t op = 0; op < m_passed; ++op) {
-            ours.push_back(all[op * static_cast<std::size_t>(m_chunk) + static_cast<std::size_t>(m_element)]);
-        }
-        return ours;
+    return fitting([&, count = m_passed] {
+        return runOps(count).and_then([this] { return m_device->scans(); }).map([&](const std::vector<Scan>& all) {
+            std::vector<Scan> ours;
+            for (std::size_t op = 0; op < count; ++op) {
+                ours.push_back(all[scanOf(op)]);
+            }
+            return ours;
+        });
     });
+}
+
+std::size_t CellRun::scanOf(std::size_t op) const
+{
+    return op * static_cast<std::size_t>(m_chunk) + static_cast<std::size_t>(m_element);
 }
 
 } // namespace nanscope::replay

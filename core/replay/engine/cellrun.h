@@ -12,7 +12,8 @@ namespace nanscope::replay {
 
 /// A cell that stops after each op, so that its results can be looked at while they are there: programs overwrite
 /// their buffers. It runs the chunk of the batch that a sweep would run, because the batched products of some
-/// libraries differ from single ones in their last bits.
+/// libraries differ from single ones in their last bits. Where the device is short of memory, wherever in the run that
+/// shows, it begins again with fewer matrices, as a sweep does, and comes to the same op.
 class CellRun
 {
 public:
@@ -39,27 +40,35 @@ public:
     /// Runs on until this op is the last; it must not have been passed. Cancelled between instructions.
     Result<void> runThrough(std::size_t op, const CancelToken& cancel);
 
-    /// The result of the last op in the capture's own orientation; a scalar is a 1 x 1 matrix.
-    Result<Values> values();
-    Result<std::vector<double>> matrix(); ///< the same in doubles
+    /// The result of the last op, or a part of it, in the capture's own orientation; a scalar is a 1 x 1 matrix.
+    Result<Values> values(const std::optional<Region>& part = {});
+    Result<std::vector<double>> matrix(const std::optional<Region>& part = {}); ///< the same in doubles
     Result<TileMap> tiles();
 
     /// Of the ops that have run.
     Result<std::vector<Scan>> scans();
 
 private:
-    CellRun(Program program, std::unique_ptr<Device> device);
-    Result<void> upload(const tensorfile::Tensor& input, std::int64_t batch);
+    CellRun(Program program, std::unique_ptr<Device> device, tensorfile::Tensor input, std::int64_t batch);
+    template <class Work>
+    auto fitting(const Work& work) -> decltype(work());
+    Result<void> upload();
+    Result<void> runOps(std::size_t count);
     Result<void> runNext();
+    std::size_t scanOf(std::size_t op) const;
 
     Program m_program;
     std::unique_ptr<Device> m_device;
+    tensorfile::Tensor m_input;
+    std::int64_t m_batch; ///< the matrix that is looked at
+    CancelToken m_cancel;
     Cell m_cell;
     std::vector<OpTrace> m_ops;
     std::optional<Planter> m_planter;
     std::size_t m_passed = 0;
     std::size_t m_next = 0; ///< instruction
-    std::int64_t m_chunk = 1;
+    std::int64_t m_most = 1; ///< matrices at once
+    std::int64_t m_chunk = 0; ///< matrices that are there; 0: none yet
     std::int64_t m_element = 0; ///< of the chunk
 };
 

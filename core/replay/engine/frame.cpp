@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,14 +18,321 @@
 
 namespace nanscope::replay {
 
+Against againstFp64(const CellRequest& request)
+{
+    Against against {Against::Kind::cell, request};
+    against.cell.precision = Precision::fp64;
+    return against;
+}
+
 namespace {
+
+double difference(double value, double other)
+{
+    constexpr double largest = std::numeric_limits<double>::max();
+    if (std::isfinite(value) && std::isfinite(other)) {
+        return std::clamp(value - other, -largest, largest);
+    }
+    const bool alike = value == other || (std::isnan(value) && std::isnan(other));
+    return alike ? 0.0 : value - other;
+}
+
+/// What is left of some numbers without others, and how far apart they are.
+struct Apart
+{
+    // Squares of fp64 values may leave the range of a double where the values are about to.
+    long double apart = 0;
+    long double whole = 0;
+    bool any = false;
+
+    void subtract(std::span<double> values, std::span<const double> other)
+    {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const bool finite = std::isfinite(values[i]) && std::isfinite(other[i]);
+            values[i] = difference(values[i], other[i]);
+            if (finite) {
+                any = true;
+                apart += static_cast<long double>(values[i]) * values[i];
+                whole += static_cast<long double>(other[i]) * other[i];
+            }
+        }
+    }
+
+    std::optional<double> distance() const
+    {
+        if (!any) {
+            return std::nullopt;
+        }
+        return apart == 0 ? 0.0 : static_cast<double>(std::sqrt(apart / whole));
+    }
+};
+
+} // namespace
+
+std::optional<double> subtract(std::span<double> values, std::span<const double> other)
+{
+    Apart apart;
+    apart.subtract(values, other);
+    return apart.distance();
+}
+
+namespace {
+
+std::int64_t bytesOf(const std::vector<double>& values)
+{
+    return static_cast<std::int64_t>(values.size() * sizeof(double));
+}
+
+bool gramShaped(OpName op)
+{
+    return op == OpName::gram || op == OpName::polynomial || op == OpName::z || op == OpName::q || op == OpName::r;
+}
+
+bool comparable(const OpTrace& a, const OpTrace& b)
+{
+    return a.iteration == b.iteration && a.op == b.op && a.rows == b.rows && a.cols == b.cols;
+}
+
+std::vector<double> cut(std::span<const double> values, std::int64_t width, const Region& region)
+{
+    std::vector<double> part;
+    part.reserve(static_cast<std::size_t>(region.rows * region.cols));
+    for (std::int64_t row = region.row; row < region.row + region.rows; ++row) {
+        const auto* begin = values.data() + row * width + region.col;
+        part.insert(part.end(), begin, begin + region.cols);
+    }
+    return part;
+}
+
+/// What the ops of a replay are compared with, op by op in their order.
+class Counterpart
+{
+public:
+    Counterpart() = default;
+    virtual ~Counterpart() = default;
+    Counterpart(const Counterpart&) = delete;
+    Counterpart& operator=(const Counterpart&) = delete;
+
+    /// Comes to the matrix that belongs to this op; false where there is none. An op before one that was asked for is
+    /// not to be had any more.
+    virtual Result<bool> comeTo(std::size_t op, const CancelToken& cancel) = 0;
+
+    /// Of that matrix.
+    virtual Result<std::vector<double>> part(const Region& region) = 0;
+
+    /// What it holds, about.
+    virtual std::int64_t bytes() const = 0;
+};
+
+/// The tensor of the file, whatever the op was.
+class OutputCounterpart final : public Counterpart
+{
+public:
+    OutputCounterpart(std::vector<OpTrace> ops, tensorfile::Tensor output, std::int64_t batch)
+        : m_ops(std::move(ops))
+        , m_output(std::move(output))
+        , m_batch(batch)
+    { }
+
+    Result<bool> comeTo(std::size_t op, const CancelToken& /*cancel*/) override
+    {
+        const auto& trace = m_ops[op];
+        const auto shape = m_output.matrices();
+        const bool fits = trace.rows == shape.rows && trace.cols == shape.cols;
+        const bool scalar = trace.op == OpName::norm;
+        return fits && !scalar && !gramShaped(trace.op);
+    }
+
+    Result<std::vector<double>> part(const Region& region) override
+    {
+        std::vector<double> values(static_cast<std::size_t>(region.rows * region.cols));
+        return m_output.part(m_batch, region.row, region.rows, region.col, region.cols)
+            .read(0, std::span(values))
+            .map([&] { return std::move(values); });
+    }
+
+    std::int64_t bytes() const override { return 0; }
+
+private:
+    std::vector<OpTrace> m_ops;
+    tensorfile::Tensor m_output;
+    std::int64_t m_batch;
+};
+
+/// Another replay that runs beside the first. The two may do the same ops in another order, as cast and normalize are:
+/// what is passed before its turn is kept.
+class CellCounterpart final : public Counterpart
+{
+public:
+    CellCounterpart(CellRun run, const std::vector<OpTrace>& ops)
+        : m_run(std::move(run))
+        , m_partner(m_run.ops().size(), none)
+    {
+        for (std::size_t op = 0; op < ops.size(); ++op) {
+            const auto& own = m_run.ops();
+            const auto found =
+                std::find_if(own.begin(), own.end(), [&](const OpTrace& each) { return comparable(each, ops[op]); });
+            if (found != own.end()) {
+                m_partner[static_cast<std::size_t>(found - own.begin())] = op;
+            }
+        }
+    }
+
+    Result<bool> comeTo(std::size_t op, const CancelToken& cancel) override
+    {
+        const auto found = std::find(m_partner.begin(), m_partner.end(), op);
+        if (found == m_partner.end()) {
+            return false;
+        }
+        m_kept.erase(m_current);
+        m_current = static_cast<std::size_t>(found - m_partner.begin());
+        while (m_run.passed() <= m_current) {
+            if (auto done = pass(op, cancel); !done) {
+                return tl::make_unexpected(done.error());
+            }
+        }
+        return true;
+    }
+
+    Result<std::vector<double>> part(const Region& region) override
+    {
+        const auto kept = m_kept.find(m_current);
+        return kept == m_kept.end() ? m_run.matrix(region) : cut(kept->second, m_run.ops()[m_current].cols, region);
+    }
+
+    std::int64_t bytes() const override
+    {
+        auto all = m_run.workspaceBytes();
+        for (const auto& [op, matrix] : m_kept) {
+            all += bytesOf(matrix);
+        }
+        return all;
+    }
+
+private:
+    static constexpr auto none = std::numeric_limits<std::size_t>::max();
+
+    Result<void> pass(std::size_t wanted, const CancelToken& cancel)
+    {
+        const auto own = m_run.passed();
+        if (auto done = m_run.runThrough(own, cancel); !done) {
+            return done;
+        }
+        if (m_partner[own] == none || m_partner[own] <= wanted) {
+            return {};
+        }
+        return m_run.matrix().map([&](std::vector<double> matrix) { m_kept[own] = std::move(matrix); });
+    }
+
+    CellRun m_run;
+    std::vector<std::size_t> m_partner; ///< by our op, theirs
+    std::map<std::size_t, std::vector<double>> m_kept; ///< by our op
+    std::size_t m_current = none; ///< our op, kept or the last that was run
+};
+
+/// For the ops of a replay of this capture; none where nothing is to be compared with.
+Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
+    const std::vector<OpTrace>& ops, const DeviceFactory& devices)
+{
+    switch (request.against.kind) {
+    case Against::Kind::nothing:
+        return nullptr;
+    case Against::Kind::output:
+        if (!capture.output || capture.output->matrices().batch <= request.batch) {
+            return failure(
+                ErrorKind::usage, "the capture holds no output of this matrix to compare with", capture.capture.path);
+        }
+        return std::make_unique<OutputCounterpart>(ops, *capture.output, request.batch);
+    case Against::Kind::cell:
+        break;
+    }
+    return CellRun::begin(capture, request.against.cell, request.catalogue, request.batch, devices)
+        .map([&](CellRun run) -> std::unique_ptr<Counterpart> {
+            return std::make_unique<CellCounterpart>(std::move(run), ops);
+        });
+}
+
+/// A replay and what it is compared with, if anything.
+struct ReplayPair
+{
+    CellRun run;
+    std::unique_ptr<Counterpart> other;
+    std::int64_t batches = 1;
+
+    /// What both hold, about.
+    std::int64_t bytes() const { return run.workspaceBytes() + (other ? other->bytes() : 0); }
+};
+
+Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices)
+{
+    const auto capture = tensorfile::openCapture(request.capture);
+    if (!capture) {
+        return tl::make_unexpected(capture.error());
+    }
+    auto run = CellRun::begin(*capture, request.cell, request.catalogue, request.batch, devices);
+    if (!run) {
+        return tl::make_unexpected(run.error());
+    }
+    if (request.plant) {
+        if (auto planted = run->plant(*request.plant); !planted) {
+            return tl::make_unexpected(planted.error());
+        }
+    }
+    auto other = makeCounterpart(*capture, request, run->ops(), devices);
+    if (!other) {
+        return tl::make_unexpected(other.error());
+    }
+    return ReplayPair {std::move(*run), std::move(*other), capture->input.matrices().batch};
+}
+
+/// Of the op that was last run through less its counterpart.
+Result<std::vector<double>> differenceIn(ReplayPair& pair, const Region& region, Apart& apart)
+{
+    auto values = pair.run.matrix(region);
+    const auto other = values ? pair.other->part(region) : values;
+    if (!other) {
+        return other;
+    }
+    apart.subtract(*values, *other);
+    return values;
+}
+
+struct Difference
+{
+    tensorfile::ScannedMatrix matrix;
+    std::optional<double> distance;
+};
+
+/// The whole of it, some rows at a time; none where the op has no counterpart.
+Result<std::optional<Difference>> differenceAt(
+    ReplayPair& pair, const OpTrace& trace, std::size_t op, const CancelToken& cancel)
+{
+    const auto has = pair.other->comeTo(op, cancel);
+    if (!has || !*has) {
+        return has.map([](bool) { return std::optional<Difference>(); });
+    }
+    Apart apart;
+    const auto rows = [&](std::int64_t first, std::int64_t count) {
+        return differenceIn(pair, {first, 0, count, trace.cols}, apart);
+    };
+    return tensorfile::scanByRows(trace.rows, trace.cols, tensorfile::smallestNormal(Precision::fp64), rows)
+        .map([&](tensorfile::ScannedMatrix matrix) {
+            return std::optional(Difference {std::move(matrix), apart.distance()});
+        });
+}
+
+void describe(OpTrace& trace, Difference difference)
+{
+    trace.batches = {difference.matrix.scan};
+    trace.tiles = {std::move(difference.matrix.tiles)};
+}
 
 Result<void> addDifference(ReplayedFilm& film, ReplayPair& pair, std::size_t op, const CancelToken& cancel)
 {
-    return differenceAt(pair, op, cancel).map([&](const Difference& difference) {
-        film.distances.push_back(difference.distance);
-        if (!difference.values.empty()) {
-            describe(film.ops[op], difference.values);
+    return differenceAt(pair, film.ops[op], op, cancel).map([&](std::optional<Difference> difference) {
+        film.distances.push_back(difference ? difference->distance : std::nullopt);
+        if (difference) {
+            describe(film.ops[op], std::move(*difference));
         }
     });
 }
@@ -64,240 +372,6 @@ Result<void> expose(ReplayedFilm& film, ReplayPair& pair, const JobContext& job)
 
 } // namespace
 
-Against againstFp64(const CellRequest& request)
-{
-    Against against {Against::Kind::cell, request};
-    against.cell.precision = Precision::fp64;
-    return against;
-}
-
-Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job)
-{
-    auto pair = beginPair(request, devices);
-    if (!pair) {
-        return tl::make_unexpected(pair.error());
-    }
-    ReplayedFilm film {pair->run.cell(), request.batch, pair->batches, pair->run.ops(), {}};
-    return expose(film, *pair, job).map([&] { return std::move(film); });
-}
-
-namespace {
-
-double difference(double value, double other)
-{
-    constexpr double largest = std::numeric_limits<double>::max();
-    if (std::isfinite(value) && std::isfinite(other)) {
-        return std::clamp(value - other, -largest, largest);
-    }
-    const bool alike = value == other || (std::isnan(value) && std::isnan(other));
-    return alike ? 0.0 : value - other;
-}
-
-std::int64_t bytesOf(const std::vector<double>& values)
-{
-    return static_cast<std::int64_t>(values.size() * sizeof(double));
-}
-
-bool gramShaped(OpName op)
-{
-    return op == OpName::gram || op == OpName::polynomial || op == OpName::z || op == OpName::q || op == OpName::r;
-}
-
-bool comparable(const OpTrace& a, const OpTrace& b)
-{
-    return a.iteration == b.iteration && a.op == b.op && a.rows == b.rows && a.cols == b.cols;
-}
-
-/// The tensor of the file, whatever the op was.
-class OutputCounterpart final : public Counterpart
-{
-public:
-    OutputCounterpart(std::vector<OpTrace> ops, const MatrixShape& shape, std::vector<double> values)
-        : m_ops(std::move(ops))
-        , m_shape(shape)
-        , m_values(std::move(values))
-    { }
-
-    Result<std::span<const double>> matrixFor(std::size_t op, const CancelToken& /*cancel*/) override
-    {
-        const auto& trace = m_ops[op];
-        const bool fits = trace.rows == m_shape.rows && trace.cols == m_shape.cols;
-        const bool scalar = trace.op == OpName::norm;
-        return fits && !scalar && !gramShaped(trace.op) ? std::span<const double>(m_values) : std::span<const double>();
-    }
-
-    std::int64_t bytes() const override { return bytesOf(m_values); }
-
-private:
-    std::vector<OpTrace> m_ops;
-    MatrixShape m_shape;
-    std::vector<double> m_values;
-};
-
-/// Another replay that runs beside the first. The two may do the same ops in another order, as cast and normalize are:
-/// what is passed before its turn is kept.
-class CellCounterpart final : public Counterpart
-{
-public:
-    CellCounterpart(CellRun run, const std::vector<OpTrace>& ops)
-        : m_run(std::move(run))
-        , m_partner(m_run.ops().size(), none)
-    {
-        for (std::size_t op = 0; op < ops.size(); ++op) {
-            const auto& own = m_run.ops();
-            const auto found =
-                std::find_if(own.begin(), own.end(), [&](const OpTrace& each) { return comparable(each, ops[op]); });
-            if (found != own.end()) {
-                m_partner[static_cast<std::size_t>(found - own.begin())] = op;
-            }
-        }
-    }
-
-    Result<std::span<const double>> matrixFor(std::size_t op, const CancelToken& cancel) override
-    {
-        const auto found = std::find(m_partner.begin(), m_partner.end(), op);
-        if (found == m_partner.end()) {
-            return std::span<const double>();
-        }
-        const auto own = static_cast<std::size_t>(found - m_partner.begin());
-        while (m_run.passed() <= own) {
-            if (auto done = pass(op, cancel); !done) {
-                return tl::make_unexpected(done.error());
-            }
-        }
-        m_current = std::move(m_kept[own]);
-        m_kept.erase(own);
-        return std::span<const double>(m_current);
-    }
-
-    std::int64_t bytes() const override
-    {
-        auto all = m_run.workspaceBytes() + bytesOf(m_current);
-        for (const auto& [op, matrix] : m_kept) {
-            all += bytesOf(matrix);
-        }
-        return all;
-    }
-
-private:
-    static constexpr auto none = std::numeric_limits<std::size_t>::max();
-
-    Result<void> pass(std::size_t wanted, const CancelToken& cancel)
-    {
-        const auto own = m_run.passed();
-        if (auto done = m_run.runThrough(own, cancel); !done) {
-            return done;
-        }
-        if (m_partner[own] == none || m_partner[own] < wanted) {
-            return {};
-        }
-        return m_run.matrix().map([&](std::vector<double> matrix) { m_kept[own] = std::move(matrix); });
-    }
-
-    CellRun m_run;
-    std::vector<std::size_t> m_partner; ///< by our op, theirs
-    std::map<std::size_t, std::vector<double>> m_kept; ///< by our op
-    std::vector<double> m_current;
-};
-
-Result<std::unique_ptr<Counterpart>> outputOf(
-    const tensorfile::CaptureFile& capture, std::int64_t batch, const std::vector<OpTrace>& ops)
-{
-    if (!capture.output || capture.output->matrices().batch <= batch) {
-        return failure(
-            ErrorKind::usage, "the capture holds no output of this matrix to compare with", capture.capture.path);
-    }
-    const auto shape = capture.output->matrices();
-    std::vector<double> values(static_cast<std::size_t>(shape.elements()));
-    return capture.output->read(batch, std::span(values)).map([&]() -> std::unique_ptr<Counterpart> {
-        return std::make_unique<OutputCounterpart>(ops, shape, std::move(values));
-    });
-}
-
-} // namespace
-
-std::optional<double> subtract(std::span<double> values, std::span<const double> other)
-{
-    // Squares of fp64 values may leave the range of a double where the values are about to.
-    long double apart = 0;
-    long double whole = 0;
-    bool any = false;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const bool finite = std::isfinite(values[i]) && std::isfinite(other[i]);
-        values[i] = difference(values[i], other[i]);
-        if (finite) {
-            any = true;
-            apart += static_cast<long double>(values[i]) * values[i];
-            whole += static_cast<long double>(other[i]) * other[i];
-        }
-    }
-    if (!any) {
-        return std::nullopt;
-    }
-    return apart == 0 ? 0.0 : static_cast<double>(std::sqrt(apart / whole));
-}
-
-Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
-    const std::vector<OpTrace>& ops, const DeviceFactory& devices)
-{
-    switch (request.against.kind) {
-    case Against::Kind::nothing:
-        return nullptr;
-    case Against::Kind::output:
-        return outputOf(capture, request.batch, ops);
-    case Against::Kind::cell:
-        break;
-    }
-    return CellRun::begin(capture, request.against.cell, request.catalogue, request.batch, devices)
-        .map([&](CellRun run) -> std::unique_ptr<Counterpart> {
-            return std::make_unique<CellCounterpart>(std::move(run), ops);
-        });
-}
-
-Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices)
-{
-    const auto capture = tensorfile::openCapture(request.capture);
-    if (!capture) {
-        return tl::make_unexpected(capture.error());
-    }
-    auto run = CellRun::begin(*capture, request.cell, request.catalogue, request.batch, devices);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    if (request.plant) {
-        if (auto planted = run->plant(*request.plant); !planted) {
-            return tl::make_unexpected(planted.error());
-        }
-    }
-    auto other = makeCounterpart(*capture, request, run->ops(), devices);
-    if (!other) {
-        return tl::make_unexpected(other.error());
-    }
-    return ReplayPair {std::move(*run), std::move(*other), capture->input.matrices().batch};
-}
-
-Result<Difference> differenceAt(ReplayPair& pair, std::size_t op, const CancelToken& cancel)
-{
-    const auto other = pair.other->matrixFor(op, cancel);
-    if (!other) {
-        return tl::make_unexpected(other.error());
-    }
-    if (other->empty()) {
-        return Difference {};
-    }
-    return pair.run.matrix().map([&](std::vector<double> values) {
-        const auto distance = subtract(values, *other);
-        return Difference {std::move(values), distance};
-    });
-}
-
-void describe(OpTrace& trace, std::span<const double> values)
-{
-    const auto smallest = tensorfile::smallestNormal(Precision::fp64);
-    trace.batches = {tensorfile::scanMatrix(values, trace.rows, trace.cols, false, smallest)};
-    trace.tiles = {tensorfile::tileMatrix(values, trace.rows, trace.cols, false, smallest)};
-}
-
 void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::size_t done, std::size_t total)
 {
     Progress progress;
@@ -308,6 +382,16 @@ void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::s
     progress.unit = "ops";
     progress.message = fmt::format("{} {}", name(op.op), op.iteration);
     job.progress(progress);
+}
+
+Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job)
+{
+    auto pair = beginPair(request, devices);
+    if (!pair) {
+        return tl::make_unexpected(pair.error());
+    }
+    ReplayedFilm film {pair->run.cell(), request.batch, pair->batches, pair->run.ops(), {}};
+    return expose(film, *pair, job).map([&] { return std::move(film); });
 }
 
 namespace {
@@ -334,31 +418,6 @@ Result<Region> regionOf(const FrameRequest& request, const OpTrace& trace)
     return *request.region;
 }
 
-/// As doubles, or as floats.
-Values inFormat(Values values, bool wide)
-{
-    const bool isWide = values.view().visit([](auto numbers) { return sizeof(numbers[0]) == sizeof(double); });
-    if (wide == isWide) {
-        return values;
-    }
-    return wide ? Values(std::move(values).doubles()) : Values(std::vector<float>(values.begin(), values.end()));
-}
-
-template <class T>
-std::vector<T> cut(std::span<const T> values, std::int64_t width, const Region& region)
-{
-    std::vector<T> part;
-    if (values.empty()) {
-        return part;
-    }
-    part.reserve(static_cast<std::size_t>(region.rows * region.cols));
-    for (std::int64_t row = region.row; row < region.row + region.rows; ++row) {
-        const auto* begin = values.data() + row * width + region.col;
-        part.insert(part.end(), begin, begin + region.cols);
-    }
-    return part;
-}
-
 } // namespace
 
 Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFactory& devices, const JobContext& job)
@@ -366,27 +425,21 @@ Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFacto
     return FrameReplay(devices).frame(request, job);
 }
 
-/// The replay as far as it has come, and all values of the last frame.
+/// The replay as far as it has come.
 struct FrameReplay::State
 {
     FilmRequest request;
     platform::FileStamp stamp;
     ReplayPair pair;
     std::optional<ReplayedFrame> last; ///< without values
-    Values values;
 
     bool holds(std::size_t op) const { return last && last->op == op; }
     bool passed(std::size_t op) const { return pair.run.passed() > op; }
-    std::int64_t bytes() const
-    {
-        return pair.bytes()
-            + values.view().visit([](auto numbers) { return static_cast<std::int64_t>(numbers.size_bytes()); });
-    }
+    std::int64_t bytes() const { return pair.bytes(); }
 
     Result<void> advance(std::size_t op, const JobContext& job)
     {
         const auto& ops = pair.run.ops();
-        values = {};
         for (auto next = pair.run.passed(); next <= op; ++next) {
             reportOp(job, "frame", ops[next], next, op + 1);
             if (auto done = pair.run.runThrough(next, job.cancel); !done) {
@@ -404,38 +457,46 @@ struct FrameReplay::State
         });
     }
 
-    ReplayedFrame part(const Region& region) const
+    /// No more is downloaded than is asked for.
+    Result<ReplayedFrame> part(const Region& region)
     {
         ReplayedFrame frame = *last;
         frame.region = region;
-        values.view().visit([&](auto numbers) { cutInto(frame, numbers); });
-        return frame;
+        if (region == Region()) {
+            return frame;
+        }
+        if (pair.other) {
+            Apart ignored;
+            return differenceIn(pair, region, ignored).map([&](std::vector<double> values) {
+                frame.doubles = std::move(values);
+                return std::move(frame);
+            });
+        }
+        return pair.run.values(region).map([&](Values values) {
+            // Every number of the other formats is one of fp32 too.
+            if (request.cell.precision == Precision::fp64) {
+                frame.doubles = std::move(values).doubles();
+            } else {
+                frame.floats.assign(values.begin(), values.end());
+            }
+            return std::move(frame);
+        });
     }
 
 private:
-    static void cutInto(ReplayedFrame& frame, std::span<const float> numbers)
-    {
-        frame.floats = cut(numbers, frame.trace.cols, frame.region);
-    }
-    static void cutInto(ReplayedFrame& frame, std::span<const double> numbers)
-    {
-        frame.doubles = cut(numbers, frame.trace.cols, frame.region);
-    }
-
     Result<void> takeDifference(ReplayedFrame& frame, const CancelToken& cancel)
     {
-        auto difference = differenceAt(pair, frame.op, cancel);
+        auto difference = differenceAt(pair, frame.trace, frame.op, cancel);
         if (!difference) {
             return tl::make_unexpected(difference.error());
         }
-        if (difference->values.empty()) {
+        if (!*difference) {
             return failure(ErrorKind::usage,
                 fmt::format(
                     "there is nothing to compare {} of step {} with", name(frame.trace.op), frame.trace.iteration));
         }
-        describe(frame.trace, difference->values);
-        frame.distance = difference->distance;
-        values = std::move(difference->values);
+        frame.distance = (*difference)->distance;
+        describe(frame.trace, std::move(**difference));
         return {};
     }
 
@@ -443,14 +504,11 @@ private:
     {
         const auto scans = pair.run.scans();
         auto tiles = pair.run.tiles();
-        auto result = pair.run.values();
-        if (!scans || !tiles || !result) {
-            return tl::make_unexpected(!scans ? scans.error() : !tiles ? tiles.error() : result.error());
+        if (!scans || !tiles) {
+            return tl::make_unexpected(!scans ? scans.error() : tiles.error());
         }
         frame.trace.batches = {scans->back()};
         frame.trace.tiles = {std::move(*tiles)};
-        // Every number of the other formats is one of fp32 too.
-        values = inFormat(std::move(*result), request.cell.precision == Precision::fp64);
         return {};
     }
 };
@@ -507,7 +565,7 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(
         return tl::make_unexpected(pair.error());
     }
     makeRoom(pair->bytes());
-    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}, {}});
+    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}});
 }
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
@@ -544,9 +602,12 @@ Result<ReplayedFrame> FrameReplay::frame(const FrameRequest& request, const JobC
             return tl::make_unexpected(done.error());
         }
     }
-    makeRoom((*state)->bytes());
-    m_kept.push_front(std::move(*state));
-    return m_kept.front()->part(*region);
+    auto part = (*state)->part(*region);
+    if (part) {
+        makeRoom((*state)->bytes());
+        m_kept.push_front(std::move(*state));
+    }
+    return part;
 }
 
 } // namespace nanscope::replay

@@ -88,8 +88,8 @@ struct ReplayedFrame
     bool hasValues() const { return !floats.empty() || !doubles.empty(); }
 };
 
-/// Replays from the start. Peak memory is the device's workspace; with a counterpart two workspaces and a few matrices
-/// of doubles, never all the results. Cancelled between instructions; progress counts ops.
+/// Replays from the start. Peak memory is the device's workspace; with a counterpart two workspaces and some rows of
+/// doubles; a matrix where the two do their ops in another order. Cancelled between instructions; progress counts ops.
 Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job = {});
 
 /// Replays up to the one op.
@@ -103,9 +103,9 @@ constexpr std::size_t maxKeptReplays = 2;
 /// large. What a pair of 4096 x 4096 in fp32 and fp64 holds is below it.
 constexpr std::int64_t maxKeptReplayBytes = std::int64_t {2} << 30;
 
-/// The same for repeated requests: another region of the last frame costs nothing, and a later op of the same replay
-/// goes on where the last one stopped. The replays of the last two films are kept so. An earlier op, another cell or a
-/// capture that was written since begin anew; so does what ended with an error or was cancelled.
+/// The same for repeated requests: another region of the last frame is taken from the device that holds it, and a later
+/// op of the same replay goes on where the last one stopped. The replays of the last two films are kept so. An earlier
+/// op, another cell or a capture that was written since begin anew; so does what ended with an error or was cancelled.
 class FrameReplay
 {
 public:
@@ -135,52 +135,6 @@ private:
 /// over the positions where both are finite: 0 where they are equal, infinite where only the other is zero, none where
 /// there is no such position.
 std::optional<double> subtract(std::span<double> values, std::span<const double> other);
-
-/// What the ops of a replay are compared with, op by op in their order.
-class Counterpart
-{
-public:
-    Counterpart() = default;
-    virtual ~Counterpart() = default;
-    Counterpart(const Counterpart&) = delete;
-    Counterpart& operator=(const Counterpart&) = delete;
-
-    /// The matrix that belongs to this op, or an empty one; valid until the next call. An op before one that was asked
-    /// for is not to be had any more.
-    virtual Result<std::span<const double>> matrixFor(std::size_t op, const CancelToken& cancel) = 0;
-
-    /// What it holds, about.
-    virtual std::int64_t bytes() const = 0;
-};
-
-/// For the ops of a replay of this capture; none where nothing is to be compared with.
-Result<std::unique_ptr<Counterpart>> makeCounterpart(const tensorfile::CaptureFile& capture, const FilmRequest& request,
-    const std::vector<OpTrace>& ops, const DeviceFactory& devices);
-
-/// A replay and what it is compared with, if anything.
-struct ReplayPair
-{
-    CellRun run;
-    std::unique_ptr<Counterpart> other;
-    std::int64_t batches = 1;
-
-    /// What both hold, about.
-    std::int64_t bytes() const { return run.workspaceBytes() + (other ? other->bytes() : 0); }
-};
-
-Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices);
-
-struct Difference
-{
-    std::vector<double> values; ///< empty where the op has no counterpart
-    std::optional<double> distance;
-};
-
-/// Of the op that was last run through.
-Result<Difference> differenceAt(ReplayPair& pair, std::size_t op, const CancelToken& cancel);
-
-/// Scan and tile map of a difference.
-void describe(OpTrace& trace, std::span<const double> values);
 
 /// Progress of a "film" or a "frame": this op is next.
 void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::size_t done, std::size_t total);

@@ -206,17 +206,9 @@ Result<void> Planter::before(std::size_t instruction, Device& device, std::int64
     if (instruction != m_first || m_fault.value != PlantedValue::held) {
         return {};
     }
-    const auto whole = device.download(m_out, element);
-    if (!whole) {
-        return tl::make_unexpected(whole.error());
-    }
-    m_held.clear();
-    const auto& region = m_fault.region;
-    for (std::int64_t r = region.row; r < region.row + region.rows; ++r) {
-        const auto line = whole->begin() + r * m_cols + region.col;
-        m_held.insert(m_held.end(), line, line + region.cols);
-    }
-    return {};
+    return device.download(m_out, element, m_fault.region).map([this](Values held) {
+        m_held = std::move(held).doubles();
+    });
 }
 
 Result<void> Planter::overwrite(Device& device, std::int64_t element)

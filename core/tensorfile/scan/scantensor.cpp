@@ -510,6 +510,26 @@ TileMap tileMatrix(
     return tileMemory(data, rows, cols, transposed, smallestNormal);
 }
 
+Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double smallestNormal, const RowsOf& rowsOf)
+{
+    constexpr std::int64_t elementsAtOnce = std::int64_t {1} << 20;
+    const auto most = std::max<std::int64_t>(1, elementsAtOnce / std::max<std::int64_t>(1, cols));
+    MatrixScan<DoubleBits> scan(rows, cols, false, bitsBelow<DoubleBits>(smallestNormal));
+    TileBuilder tiles(rows, cols, false, smallestNormal);
+    for (std::int64_t first = 0; first < rows; first += most) {
+        const auto count = std::min(most, rows - first);
+        const auto values = rowsOf(first, count);
+        if (!values) {
+            return tl::make_unexpected(values.error());
+        }
+        scan.add(reinterpret_cast<const std::uint64_t*>(values->data()), first, count, 0, cols);
+        for (std::int64_t row = 0; row < count; ++row) {
+            tiles.addLine(values->data() + row * cols, first + row, 0, cols);
+        }
+    }
+    return ScannedMatrix {scan.finish(), tiles.finish()};
+}
+
 Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch)
 {
     if (!isReal(tensor.dtype())) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -35,6 +36,16 @@ TileMap tileMatrix(
     std::span<const float> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
 TileMap tileMatrix(
     std::span<const double> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal);
+
+struct ScannedMatrix
+{
+    Scan scan;
+    TileMap tiles;
+};
+
+/// Both of a matrix that is nowhere as a whole: `rowsOf` gives so many of its rows from the first one named on.
+using RowsOf = std::function<Result<std::vector<double>>(std::int64_t first, std::int64_t count)>;
+Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double smallestNormal, const RowsOf& rowsOf);
 
 /// How a matrix is cut into tiles, in the capture's own orientation: a map without values.
 TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols);

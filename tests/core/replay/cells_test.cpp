@@ -220,10 +220,11 @@ public:
         return batch > batches ? failure(ErrorKind::refused, "not enough memory")
                                : DeviceAround::prepare(program, batch);
     }
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
     {
         ++downloads;
-        return DeviceAround::download(buffer, element);
+        return DeviceAround::download(buffer, element, part);
     }
 
     int room = 1000;

@@ -35,9 +35,10 @@ public:
     }
     Result<void> rescan(const replay::Instruction& instruction) override { return m_inner->rescan(instruction); }
     Result<std::vector<Scan>> scans() override { return m_inner->scans(); }
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
     {
-        return m_inner->download(buffer, element);
+        return m_inner->download(buffer, element, part);
     }
     Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override
     {

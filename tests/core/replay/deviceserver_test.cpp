@@ -90,10 +90,13 @@ TEST(DeviceServer, RefusesPlacesThatAreNotThere)
     EXPECT_THAT(errorOf(ready + R"({"do":"tiles","buffer":0,"element":1})" + "\n"), HasSubstr("no such buffer"));
     const std::string overwrite = R"({"do":"overwrite","buffer":0,"element":0,"values":[1,2],"region":)";
     EXPECT_THAT(errorOf(ready + overwrite + "[0,5,1,2]}\n"), HasSubstr("does not lie in its buffer"));
-    EXPECT_THAT(errorOf(ready + overwrite + "[0,4,2,2]}\n"), HasSubstr("does not lie in its buffer"));
+    EXPECT_THAT(errorOf(ready + overwrite + "[0,4,2,2]}\n"), HasSubstr("do not fill their region"));
     EXPECT_THAT(errorOf(ready + overwrite + "[-1,0,1,2]}\n"), HasSubstr("does not lie in its buffer"));
     EXPECT_THAT(errorOf(ready + overwrite + "\"all\"}\n"), HasSubstr("region"));
     EXPECT_EQ(errorOf(ready + overwrite + "[0,4,1,2]}\n"), "no error");
+    const std::string download = R"({"do":"download","buffer":0,"element":0,"region":)";
+    EXPECT_THAT(errorOf(ready + download + "[0,5,1,2]}\n"), HasSubstr("does not lie in its buffer"));
+    EXPECT_THAT(errorOf(ready + download + "null}\n"), HasSubstr("region"));
 }
 
 TEST(DeviceServer, TakesEigenvaluesOfSquareBuffersAlone)

@@ -30,6 +30,8 @@ struct Counter
     int devices = 0; ///< alive
     int mostDevices = 1000; ///< memory for so many
     std::int64_t mostAtOnce = 1000; ///< matrices
+    std::int64_t mostOnTheWay = 1000; ///< the same, found out at the twelfth instruction and by whoever looks
+    std::size_t mostFetched = 0; ///< numbers at once
     CancelToken cancel;
 };
 
@@ -51,6 +53,8 @@ public:
         if (m_counter.devices > m_counter.mostDevices || batch > m_counter.mostAtOnce) {
             return failure(ErrorKind::refused, "not enough memory");
         }
+        m_batch = batch;
+        m_run = 0;
         return DeviceAround::prepare(program, batch);
     }
     Result<void> run(const replay::Instruction& instruction) override
@@ -58,11 +62,27 @@ public:
         if (++m_counter.instructions == m_counter.cancelAt) {
             m_counter.cancel.cancel();
         }
-        return DeviceAround::run(instruction);
+        return ++m_run == 12 && isShort() ? tooLittle() : DeviceAround::run(instruction);
+    }
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
+    {
+        auto values = isShort() ? tooLittle() : DeviceAround::download(buffer, element, part);
+        m_counter.mostFetched = std::max(m_counter.mostFetched, values ? values->size() : 0);
+        return values;
+    }
+    Result<TileMap> tileMap(replay::BufferId buffer, std::int64_t element) override
+    {
+        return isShort() ? tooLittle() : DeviceAround::tileMap(buffer, element);
     }
 
 private:
+    static tl::unexpected<Error> tooLittle() { return failure(ErrorKind::refused, "not enough memory"); }
+    bool isShort() const { return m_batch > m_counter.mostOnTheWay; }
+
     Counter& m_counter;
+    std::int64_t m_batch = 0;
+    int m_run = 0;
 };
 
 class Frames : public testing::Test
@@ -241,6 +261,40 @@ TEST_F(Frames, ARegionIsCutOutRowByRow)
     EXPECT_EQ(shown.trace.batches[0].count, static_cast<std::int64_t>(whole.size())) << "facts are of the whole";
 }
 
+TEST_F(Frames, NoMoreIsFetchedThanTheRegion)
+{
+    auto part = request(cell("torch-muon", Precision::fp64), 5);
+    part.region = replay::Region {2, 3, 4, 5};
+    const auto whole = frame(request(part.film.cell, 5)).doubles;
+    m_counter.mostFetched = 0;
+    const auto shown = frame(part).doubles;
+    EXPECT_EQ(m_counter.mostFetched, 20U);
+    EXPECT_EQ(shown.front(), whole[2 * 8 + 3]);
+}
+
+TEST_F(Frames, ARegionOfADifferenceIsThatOfTheWholeOne)
+{
+    m_path = writeFrameCapture(
+        m_folder / "y.pt", {batches, rows, cols}, m_values, std::vector(m_values.rbegin(), m_values.rend()));
+    for (const auto& wanted : {cell("torch-muon", Precision::bf16), cell("gns-gram", Precision::fp16)}) {
+        for (const auto& against :
+            {replay::againstFp64(wanted), replay::againstFp64(cell("keller-jordan", Precision::fp16)),
+                replay::Against {replay::Against::Kind::output, {}}}) {
+            const auto last = sweptOps(wanted).size() - 1;
+            auto whole = request(wanted, last);
+            whole.film.against = against;
+            auto part = whole;
+            part.region = replay::Region {2, 3, 4, 5};
+            const auto all = frame(whole).doubles;
+            const auto shown = frame(part).doubles;
+            ASSERT_EQ(shown.size(), 20U);
+            for (std::size_t i = 0; i < 20; ++i) {
+                EXPECT_EQ(shown[i], all[(2 + i / 5) * cols + 3 + i % 5]);
+            }
+        }
+    }
+}
+
 TEST_F(Frames, RegionsOutsideAreRefused)
 {
     for (const replay::Region region :
@@ -372,6 +426,30 @@ TEST_F(Frames, TakeFewerMatricesWhereMemoryIsShort)
     EXPECT_FALSE(replay::replayFrame(second, devices()));
 }
 
+TEST_F(Frames, BeginAgainWithFewerMatricesWhereMemoryEndsOnTheWay)
+{
+    auto film = replay::FilmRequest {m_path, cell("torch-muon", Precision::fp32), 1, {}};
+    const auto enough = replay::replayFilm(film, devices());
+    m_counter.mostOnTheWay = 1;
+    const auto fewer = replay::replayFilm(film, devices());
+    ASSERT_TRUE(enough);
+    ASSERT_TRUE(fewer) << sentence(fewer.error());
+    for (std::size_t op = 0; op < enough->ops.size(); ++op) {
+        EXPECT_EQ(fewer->ops[op].batches, enough->ops[op].batches) << op;
+        EXPECT_EQ(fewer->ops[op].tiles, enough->ops[op].tiles) << op;
+    }
+    film.plant = replay::PlantedFault {OpName::update, 1, {1, 1, 2, 2}};
+    const auto planted = replay::replayFilm(film, devices());
+    m_counter.mostOnTheWay = 1000;
+    const auto before = replay::replayFilm(film, devices());
+    ASSERT_TRUE(planted && before);
+    EXPECT_EQ(planted->ops.back().batches, before->ops.back().batches);
+    m_counter.mostOnTheWay = 0;
+    const auto none = replay::replayFilm(film, devices());
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().what, "not enough memory");
+}
+
 TEST_F(Frames, ACancelledReplayLeavesTheOtherOneAlone)
 {
     replay::FrameReplay kept(devices());
@@ -392,8 +470,7 @@ TEST(KeptReplays, TwoOfTheLargestCommonSizeFit)
         replay::CompileOptions options;
         options.precision = precision;
         const auto program = replay::compileProgram(*replay::builtInVariant("gns-gram"), {1, 4096, 4096}, options);
-        const std::int64_t values = 4096LL * 4096 * static_cast<std::int64_t>(element);
-        return program->workspaceBytes(element) + values;
+        return program->workspaceBytes(element);
     };
     EXPECT_LE(
         bytesIn(Precision::fp16, sizeof(float)) + bytesIn(Precision::fp64, sizeof(double)), replay::maxKeptReplayBytes);

@@ -377,10 +377,11 @@ public:
         return ++m_instructions == 12 && m_batch > m_room ? failure(ErrorKind::refused, "not enough memory")
                                                           : DeviceAround::run(instruction);
     }
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
     {
         return m_batch > m_room ? failure(ErrorKind::refused, "not enough memory")
-                                : DeviceAround::download(buffer, element);
+                                : DeviceAround::download(buffer, element, part);
     }
 
 private:

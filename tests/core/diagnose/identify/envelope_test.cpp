@@ -138,10 +138,11 @@ TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
 class CountingDevice : public test::DeviceAround
 {
 public:
-    Result<Values> download(replay::BufferId buffer, std::int64_t element) override
+    Result<Values> download(
+        replay::BufferId buffer, std::int64_t element, const std::optional<replay::Region>& part) override
     {
         ++outputs;
-        return DeviceAround::download(buffer, element);
+        return DeviceAround::download(buffer, element, part);
     }
     int outputs = 0;
 };
