@@ -278,10 +278,11 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     const JudgingTime time(job, limit);
     const auto inOrder = orderOf(diagnosis.captures, options.first);
     std::size_t done = 0;
+    std::vector<std::string> tooLarge;
     const auto judgeOn = [&](replay::Device& device) {
         Controls controls(captures, options.catalogue, device, time.job().cancel);
         const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, device, controls,
-            wordsOf(run), time.job(), options.arrived};
+            wordsOf(run), time.job(), options.arrived, &device == options.device.get() ? &tooLarge : nullptr};
         return judgeAll(inOrder, done, bench, time, job);
     };
     const auto unjudged = options.judgedElsewhere ? takeFromElsewhere(diagnosis.captures, captures, options)
@@ -291,6 +292,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     if (!options.judgedElsewhere) {
         judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
         diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
+    }
+    if (!tooLarge.empty()) {
+        diagnosis.replayedOn += fmt::format(
+            "; {} on the CPU instead ({})", countText(static_cast<int>(tooLarge.size()), "capture"), tooLarge.front());
     }
     if (!judged && options.device && options.device->lost()) {
         diagnosis.replayedOn += fmt::format(", which failed after {} of {} captures ({}); the others on the CPU", done,

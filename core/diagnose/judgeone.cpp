@@ -110,6 +110,17 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
     return {};
 }
 
+Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done);
+
+Result<void> judgeOnCpu(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
+{
+    const auto cpu = replay::makeEigenDevice();
+    Controls controls(bench.captures, bench.catalogue, *cpu, bench.job.cancel);
+    const Bench there {bench.run, bench.catalogue, bench.given, bench.nothingElse, bench.captures, *cpu, controls,
+        bench.words, bench.job, bench.arrived};
+    return readAndJudge(verdict, capture, there, done);
+}
+
 /// One barrier for each capture: whatever its file leads to costs this verdict alone. Of a verdict that fails half-way
 /// nothing stays, least of all an accusation.
 Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
@@ -123,6 +134,10 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
     if (const auto lost = bench.device.lost(); lost && lost->kind != ErrorKind::cancelled) {
         // Also where it looks judged: a control that was not replayed any more would have acquitted less.
         return tl::make_unexpected(*lost);
+    }
+    if (!judged && replayed && judged.error().kind == ErrorKind::refused && bench.tooLarge != nullptr) {
+        bench.tooLarge->push_back(judged.error().what);
+        return judgeOnCpu(verdict, capture, bench, done);
     }
     if (judged) {
         verdict = std::move(whole);

@@ -42,6 +42,9 @@ struct Bench
     const HardwareEvents words;
     const JobContext& job;
     const std::function<void(const CaptureVerdict&)>& arrived;
+    /// Takes the reason for each capture that the device has not the memory for, which is judged on core's own CPU
+    /// device instead; null where that is the device.
+    std::vector<std::string>* tooLarge = nullptr;
 };
 
 /// Judges a capture by its file, where that is read. `done` captures were judged before, for the progress. Fails when

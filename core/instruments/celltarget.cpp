@@ -35,6 +35,18 @@ Result<std::unique_ptr<CellTarget>> CellTarget::make(const CellChoice& choice, c
     return std::unique_ptr<CellTarget>(new CellTarget(choice, **variant, std::move(*device)));
 }
 
+bool CellTarget::goToCpu(const Error& error)
+{
+    const auto lost = m_device->lost();
+    const bool unable = lost ? lost->kind != ErrorKind::cancelled : error.kind == ErrorKind::refused;
+    if (m_choice.device == "cpu" || !unable) {
+        return false;
+    }
+    m_choice.device = "cpu";
+    m_device = replay::makeEigenDevice();
+    return true;
+}
+
 TargetFacts CellTarget::facts() const
 {
     TargetFacts facts;

@@ -30,6 +30,9 @@ public:
     Result<Reply> call(const Question& question, const CancelToken& cancel) override;
     Result<Burst> burst(const Question& question, const BurstOptions& options, const JobContext& job) override;
 
+    /// Core's own CPU device from now on, where its own is lost or has not the memory, as `error` says of it.
+    bool goToCpu(const Error& error);
+
     const replay::Variant& variant() const { return m_variant; }
     /// The first so many steps, or all; another rounding of the same arithmetic, or its own; another format, or its
     /// own.

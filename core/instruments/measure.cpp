@@ -160,7 +160,9 @@ Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTa
     return openInputBatch(request.capture, static_cast<std::int64_t>(whole->watched), request.epsilon);
 }
 
-Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target)
+namespace {
+
+Result<MeasureAnswer> measureOnce(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target)
 {
     StormRequest stormy;
     stormy.calls = request.calls.value_or(stormy.calls);
@@ -181,6 +183,30 @@ Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measur
         break;
     }
     return measureSmallest(request, measurement);
+}
+
+} // namespace
+
+bool isOfDevice(Instrument instrument)
+{
+    return instrument == Instrument::repeat || instrument == Instrument::storm;
+}
+
+Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target)
+{
+    auto answer = measureOnce(request, measurement, target);
+    const auto device = measurement.facts().environment.device;
+    if (answer || target.own || !target.cell->goToCpu(answer.error())) {
+        return answer;
+    }
+    if (isOfDevice(request.instrument)) {
+        auto error = answer.error();
+        error.what += fmt::format(
+            "; {} asks the device and is not answered by another: choose cpu to ask the CPU", name(request.instrument));
+        return tl::make_unexpected(error);
+    }
+    measurement.startAgain(fmt::format("measured on the CPU, since {} failed: {}", device, answer.error().what));
+    return measureOnce(request, measurement, target);
 }
 
 } // namespace nanscope::instruments

@@ -45,6 +45,9 @@ inline constexpr Instrument everyInstrument[] = {Instrument::scale, Instrument::
 
 std::string_view name(Instrument instrument);
 
+/// Whether its answer is about the device that replays, so that no other can stand in.
+bool isOfDevice(Instrument instrument);
+
 /// Fails with the nearest names for any other.
 Result<Instrument> findInstrument(std::string_view name);
 
@@ -83,6 +86,8 @@ using MeasureAnswer =
 /// whole batch it was given then.
 Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target);
 
+/// A cell whose device is lost or has not the memory is measured anew on core's CPU device, where that says the same;
+/// the log tells why.
 Result<MeasureAnswer> measure(const MeasureRequest& request, Measurement& measurement, MeasuredTarget& target);
 
 nlohmann::ordered_json toJson(const ScaleAnswer& answer);

@@ -117,6 +117,14 @@ void Measurement::setExpected(const std::array<double, 2>& outputRange, bool tur
     m_facts.turnsDirections = turnsDirections;
 }
 
+void Measurement::startAgain(const std::string& why)
+{
+    m_facts = m_target.facts();
+    m_log = {};
+    m_log.complain(why);
+    m_directions = m_inputBatch.directions;
+}
+
 void Measurement::setPhase(const std::string& job, std::int64_t total, const std::string& unit)
 {
     m_progress = {"measure", job, 0, total, unit, {}};

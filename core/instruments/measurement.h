@@ -74,6 +74,8 @@ public:
     }
     /// What a good output is, where more is known than the target says of itself.
     void setExpected(const std::array<double, 2>& outputRange, bool turnsDirections);
+    /// From the beginning, of a target that became another; why that is stays in the log.
+    void startAgain(const std::string& why);
     /// Counts a replay that an instrument makes beside its calls.
     void note(const replay::Replay& replay);
     void setPhase(const std::string& job, std::int64_t total, const std::string& unit);

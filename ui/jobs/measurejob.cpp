@@ -9,6 +9,7 @@
 #include <QJsonObject>
 #include <QStringList>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
@@ -33,6 +34,14 @@ Result<instruments::MeasuredTarget> targetOf(const MeasureOrder& order, const Ca
 Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order, const JobContext& job)
 {
     auto target = targetOf(order, job.cancel);
+    std::string why;
+    if (!target && !job.cancel.cancelled() && !order.impl && order.cell.device != "cpu"
+        && !instruments::isOfDevice(order.request.instrument)) {
+        why = fmt::format("measured on the CPU, since {} cannot be used: {}", order.cell.device, target.error().what);
+        auto onCpu = order.cell;
+        onCpu.device = "cpu";
+        target = instruments::measuredCell(onCpu, replay::makeCoreDevice);
+    }
     if (!target) {
         return tl::make_unexpected(target.error());
     }
@@ -41,6 +50,9 @@ Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order,
         return tl::make_unexpected(inputBatch.error());
     }
     instruments::Measurement measurement(target->target(), *inputBatch, job);
+    if (!why.empty()) {
+        measurement.startAgain(why);
+    }
     const auto answer = instruments::measure(order.request, measurement, *target);
     if (!answer) {
         return tl::make_unexpected(answer.error());

@@ -15,6 +15,7 @@
 #include "core/replay/variants/variant.h"
 #include "tests/core/diagnose/healthycall.h"
 #include "tests/core/diagnose/runmaker.h"
+#include "tests/core/replay/devicearound.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -105,6 +106,40 @@ TEST_F(Judging, AHardwareErrorInTheLogTurnsTheKernelsFaultIntoTheMachines)
     EXPECT_EQ(v.speaksFor.front().text, "NVRM: Xid (PCI:0000:3b:00): 94, pid=7, Contained");
     EXPECT_EQ(v.speaksFor.front().source, "kern.log:12");
     EXPECT_EQ(diagnosis.findings.front().id, "machine");
+}
+
+/// Has the memory for so many elements.
+class SmallDevice : public test::DeviceAround
+{
+public:
+    explicit SmallDevice(std::int64_t most)
+        : m_most(most)
+    { }
+    Environment environment() const override { return {"torch 2.11.0", "cuda:0", "a GPU", {}, 1, {}}; }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        return program.shape.elements() > m_most ? failure(ErrorKind::refused, "cuda:0 has not enough memory")
+                                                 : DeviceAround::prepare(program, batch);
+    }
+
+private:
+    std::int64_t m_most;
+};
+
+TEST_F(Judging, WhatTheDeviceHasNotTheMemoryForIsJudgedOnTheCpu)
+{
+    addUnwritten("x.pt");
+    const auto expected = diagnosed();
+    diagnose::DiagnoseOptions options;
+    options.device = std::make_shared<SmallDevice>(rows * cols);
+    const auto fits = diagnosed(options);
+    EXPECT_EQ(fits.replayedOn, "torch 2.11.0, cuda:0 (a GPU)");
+    options.device = std::make_shared<SmallDevice>(rows * cols - 1);
+    const auto diagnosis = diagnosed(options);
+    EXPECT_EQ(diagnosis.replayedOn,
+        "torch 2.11.0, cuda:0 (a GPU); 1 capture on the CPU instead (cuda:0 has not enough memory)");
+    EXPECT_EQ(diagnosis.captures[0].blame, Blame::implementation);
+    EXPECT_EQ(diagnosis.captures[0].summary, expected.captures[0].summary);
 }
 
 TEST_F(Judging, OnlyAHardwareErrorOfItsOwnTimeCounts)

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "samples.h"
+#include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 namespace {
@@ -46,6 +47,65 @@ TEST(Measure, TheAnswerIsThatOfTheInstrument)
     EXPECT_THAT(
         instruments::measureText(request.instrument, measurement, *answer), ::testing::StartsWith("Repeat of "));
     EXPECT_EQ(instruments::measureJson(request.instrument, measurement, *answer)["instrument"], "repeat");
+}
+
+/// Gives up at the second replay.
+class FailingDevice : public test::DeviceAround
+{
+public:
+    explicit FailingDevice(ErrorKind kind)
+        : m_kind(kind)
+    { }
+    Environment environment() const override { return {"torch 2.11.0", "cuda:0", "a GPU", {}, 1, {}}; }
+    std::optional<Error> lost() const override
+    {
+        return m_prepared > 1 && m_kind == ErrorKind::io ? std::optional(gone()) : std::nullopt;
+    }
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        return ++m_prepared > 1 ? tl::make_unexpected(gone()) : DeviceAround::prepare(program, batch);
+    }
+
+private:
+    Error gone() const { return {m_kind, "the worker was ended by signal 9", {}}; }
+
+    ErrorKind m_kind;
+    int m_prepared = 0;
+};
+
+TEST(Measure, GoesToTheCpuWhereTheDeviceFails)
+{
+    const auto inputBatch = waveInputBatch({6, 10});
+    nlohmann::ordered_json found;
+    const auto measured = [&](instruments::Instrument instrument, ErrorKind kind) {
+        instruments::CellChoice choice;
+        choice.variant = "torch-muon";
+        choice.device = "cuda:0";
+        auto target =
+            instruments::measuredCell(choice, [&](const std::string&) -> Result<std::unique_ptr<replay::Device>> {
+                return std::make_unique<FailingDevice>(kind);
+            });
+        instruments::Measurement measurement(target->target(), inputBatch, {});
+        const instruments::MeasureRequest request {instrument, {}, {}, {}, 3, {}, {}};
+        const auto answer = instruments::measure(request, measurement, *target);
+        found = answer ? instruments::toJson(std::get<instruments::ScaleAnswer>(*answer)) : nullptr;
+        return answer ? instruments::measureText(instrument, measurement, *answer) : answer.error().what;
+    };
+    auto here = cellTarget("torch-muon");
+    instruments::Measurement onCpu(here.target(), inputBatch, {});
+    const instruments::MeasureRequest scale {instruments::Instrument::scale, {}, {}, {}, {}, {}, {}};
+    const auto expected = instruments::measure(scale, onCpu, here);
+    ASSERT_TRUE(expected);
+    for (const auto kind : {ErrorKind::io, ErrorKind::refused}) {
+        const auto text = measured(instruments::Instrument::scale, kind);
+        EXPECT_THAT(
+            text, ::testing::HasSubstr("Measured on the CPU, since cuda:0 failed: the worker was ended by signal 9"));
+        EXPECT_EQ(found, instruments::toJson(std::get<instruments::ScaleAnswer>(*expected)));
+        EXPECT_EQ(measured(instruments::Instrument::repeat, kind),
+            "the worker was ended by signal 9; repeat asks the device and is not answered by another: choose cpu to "
+            "ask the CPU");
+    }
+    EXPECT_EQ(measured(instruments::Instrument::scale, ErrorKind::internal), "the worker was ended by signal 9");
 }
 
 // Rows that are scaled one by one turn the directions of the input, and a rescaled result has another norm: what would

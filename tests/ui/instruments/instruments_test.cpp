@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
 // Instruments as the window puts them to a capture.
+#include <memory>
+#include <span>
+#include <vector>
+
 #include <QAbstractButton>
 #include <QComboBox>
 #include <QLineEdit>
@@ -9,10 +13,13 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSpinBox>
+#include <QTemporaryDir>
 #include <QTest>
 
+#include "core/tensorfile/tensorfile.h"
 #include "tests/ui/openwindow.h"
 #include "ui/instruments/instrumentspane.h"
+#include "ui/jobs/measurejob.h"
 #include "ui/shared/factsview.h"
 
 namespace nanscope {
@@ -70,6 +77,33 @@ TEST(InstrumentsPane, MeasuresOnTheChosenGpu)
     const auto own = pane.order();
     ASSERT_TRUE(own) << own.error().what;
     EXPECT_EQ(own->impl->device, "cuda:1");
+}
+
+TEST(MeasureJob, MeasuresOnTheCpuWhereTheGpuCannotBeUsed)
+{
+    const QTemporaryDir folder;
+    const auto path = folder.filePath(QStringLiteral("a.pt")).toStdString();
+    const std::vector<float> values {1, 2, 3, 5, 7, 11};
+    const auto bytes = std::as_bytes(std::span(values));
+    const tensorfile::TensorToWrite tensor {{}, DType::float32, {2, 3}, {bytes.begin(), bytes.end()}};
+    ASSERT_TRUE(tensorfile::writePt(path, {{"input", tensor}, {"output", tensor}}));
+    MeasureJob job;
+    QSignalSpy answered(&job, &MeasureJob::answered);
+    QSignalSpy failed(&job, &MeasureJob::failed);
+    MeasureOrder order;
+    order.request.capture.path = path;
+    order.cell.variant = "torch-muon";
+    order.cell.device = "cuda:0";
+    order.worker = "/nowhere/worker";
+    job.start(order);
+    ASSERT_TRUE(answered.count() == 1 || answered.wait());
+    const auto text = answered.front().front().value<std::shared_ptr<const MeasureResult>>()->text;
+    EXPECT_TRUE(
+        text.contains(QStringLiteral("Measured on the CPU, since cuda:0 cannot be used: there is no nanscope-worker")))
+        << text.toStdString();
+    order.request.instrument = instruments::Instrument::repeat;
+    job.start(order);
+    ASSERT_TRUE(failed.count() == 1 || failed.wait());
 }
 
 TEST(InstrumentsPane, AVariantThatNobodyNamedIsNotGuessed)
