@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <span>
 
 #include "ui/shared/text.h"
 
@@ -135,6 +136,17 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
         film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype), {}});
     }
     return film;
+}
+
+std::int64_t bytesOf(const Film& film)
+{
+    std::size_t bytes = 0;
+    const auto add = [&](const auto&... numbers) { bytes += (std::span(numbers).size_bytes() + ...); };
+    for (const FilmFrame& frame : film.frames) {
+        const auto& tiles = frame.picture->tiles;
+        add(tiles.min, tiles.max, tiles.absmax, tiles.classes, frame.picture->floats, frame.picture->doubles);
+    }
+    return static_cast<std::int64_t>(bytes);
 }
 
 Film withCapturedOutput(Film film, std::shared_ptr<const MatrixPicture> output)

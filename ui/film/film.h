@@ -47,6 +47,9 @@ struct Film
 
 Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode = FilmMode::values);
 
+/// What the window holds of it.
+std::int64_t bytesOf(const Film& film);
+
 /// The same film with the captured output of its matrix as the last frame.
 Film withCapturedOutput(Film film, std::shared_ptr<const MatrixPicture> output);
 

@@ -323,7 +323,17 @@ void FilmPane::updateNote()
     if (m_plausible.size() > 1 && std::ranges::count(m_plausible, film->cell.variant) > 0) {
         note += tr(" · one of %1 variants that may have run").arg(m_plausible.size());
     }
-    setNote(note);
+    setNote(note, memoryNote(*film));
+}
+
+QString FilmPane::memoryNote(const Film& film)
+{
+    // Extremes and classes of each tile, and its number where it is one element.
+    constexpr std::int64_t mostOfOne = std::int64_t {maxTiles} * maxTiles * (4 * sizeof(float) + 1);
+    return tr("The window holds %1 of this film: of a replayed matrix %2 at most, whatever its size. Exact values are "
+              "replayed part by part; the replay process keeps the last two replays, as long as they take no more "
+              "than %3 together, else the last one alone.")
+        .arg(sizeLabel(bytesOf(film)), sizeLabel(mostOfOne), sizeLabel(replay::maxKeptReplayBytes));
 }
 
 void FilmPane::onCurrent(int frame)

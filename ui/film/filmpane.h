@@ -88,6 +88,7 @@ private:
     void showOffer();
     void offerOther(const replay::CellRequest& other);
     PictureCaption caption() const;
+    static QString memoryNote(const Film& film);
     static QString endNote(const Scan& difference);
     QString differenceNote(const Film& film) const;
 

@@ -62,9 +62,10 @@ void PaneFrame::setTitle(const QString& title)
     showHeader();
 }
 
-void PaneFrame::setNote(const QString& note)
+void PaneFrame::setNote(const QString& note, const QString& details)
 {
     m_note->setFullText(note);
+    m_note->setDetails(details);
     showHeader();
 }
 

@@ -22,7 +22,7 @@ public:
     /// Empty where something else names the pane, a tab for example; the note moves to the left then,
     /// and a header that holds nothing is hidden.
     void setTitle(const QString& title);
-    void setNote(const QString& note);
+    void setNote(const QString& note, const QString& details = {}); ///< what its tool tip says besides
     QString note() const;
     QHBoxLayout* header() { return m_header; }
     /// The heading as a widget of its own, for who puts it elsewhere: the title bar of a dock.

@@ -237,6 +237,11 @@ QString countLabel(std::int64_t count)
     return QLocale().toString(static_cast<qlonglong>(count));
 }
 
+QString sizeLabel(std::int64_t bytes)
+{
+    return QLocale().formattedDataSize(bytes, 1, QLocale::DataSizeSIFormat);
+}
+
 QString durationLabel(double seconds)
 {
     const auto whole = static_cast<std::int64_t>(std::max(1.0, std::ceil(seconds)));

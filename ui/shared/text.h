@@ -72,6 +72,9 @@ QString negativeSlackText(double slackPercent);
 /// With the grouping of the user's locale.
 QString countLabel(std::int64_t count);
 
+/// "1.8 GB".
+QString sizeLabel(std::int64_t bytes);
+
 /// "8 s", "5 min", "2 h 10 min": as exact as an estimate can be.
 QString durationLabel(double seconds);
 

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -24,7 +25,9 @@
 #include "ui/gauges/gaugespane.h"
 #include "ui/heatmap/heatrender.h"
 #include "ui/heatmap/heatview.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/saving.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -393,6 +396,30 @@ TEST(FilmPaneTest, SaysThatOthersMayHaveRunAsWell)
         << pane.note().toStdString();
     pane.setPlausible({"another", "a third"});
     EXPECT_FALSE(pane.note().contains(QStringLiteral("may have run"))) << "what is shown is none of them";
+}
+
+TEST(FilmPaneTest, TellsWhatTheFilmHolds)
+{
+    HeatView view;
+    FilmPane pane(&view);
+    const auto shown = film();
+    std::int64_t elements = 0;
+    for (const auto& frame : shown->frames) {
+        elements += frame.picture->scan.count;
+    }
+    // A tile for each element: least, largest, largest magnitude, class, and the element.
+    EXPECT_EQ(bytesOf(*shown), elements * 17);
+    pane.setFilm(shown);
+    const auto labels = pane.findChildren<ElidedLabel*>();
+    const auto tells = [&](const ElidedLabel* label) {
+        return label->toolTip().contains(
+                   QStringLiteral("The window holds %1 of this film").arg(sizeLabel(elements * 17)))
+            && label->toolTip().contains(QStringLiteral("1.1 MB at most"))
+            && label->toolTip().contains(QStringLiteral("2.1 GB together"));
+    };
+    EXPECT_EQ(std::ranges::count_if(labels, tells), 1);
+    pane.showMessage(QStringLiteral("Replaying…"));
+    EXPECT_EQ(std::ranges::count_if(labels, tells), 0);
 }
 
 TEST(FramePaneTest, SaysWhatIsInTheFrameAndUnderTheCursor)

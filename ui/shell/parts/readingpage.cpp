@@ -3,7 +3,6 @@
 #include "ui/shell/parts/readingpage.h"
 
 #include <QLabel>
-#include <QLocale>
 #include <QPushButton>
 #include <QVBoxLayout>
 
@@ -21,11 +20,6 @@ QLabel* addLine(QVBoxLayout& layout, QWidget* parent)
     label->setAlignment(Qt::AlignCenter);
     layout.addWidget(label);
     return label;
-}
-
-QString sizeLabel(std::int64_t bytes)
-{
-    return QLocale().formattedDataSize(bytes, 1, QLocale::DataSizeSIFormat);
 }
 
 } // namespace
