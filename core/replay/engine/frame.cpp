@@ -289,7 +289,7 @@ Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& de
 Result<std::vector<double>> differenceIn(ReplayPair& pair, const Region& region, Apart& apart)
 {
     auto values = pair.run.matrix(region);
-    const auto other = values ? pair.other->part(region) : values;
+    auto other = values ? pair.other->part(region) : values;
     if (!other) {
         return other;
     }
