@@ -188,7 +188,7 @@ TileMap tileMapFrom(const scan::TileGrid& grid, const scan::Tile* tiles)
     const auto& [rows, cols, transposed] = grid.layout;
     auto map = transposed ? tensorfile::cutIntoTiles(cols, rows) : tensorfile::cutIntoTiles(rows, cols);
     for (const auto* tile = tiles; tile != tiles + grid.height * grid.width; ++tile) {
-        tensorfile::addTile(map, {tile->low, tile->high, static_cast<std::uint32_t>(tile->largest), tile->classes});
+        tensorfile::addTile(map, {tile->low, tile->high, tile->classes});
     }
     return map;
 }

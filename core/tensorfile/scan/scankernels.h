@@ -29,14 +29,24 @@ struct ScanSums
     std::int64_t nonFinite() const { return nan + posInf + negInf; }
 };
 
-/// Extremes and classes of one tile while it is being gathered. `low` and `high` hold floats whose bits were
-/// mapped to integers of the same order.
+/// Extremes and classes of one tile while it is being gathered. `low` and `high` are bits of the format, mapped to
+/// integers of the same order; low > high where nothing is finite.
 struct TileSums
 {
-    std::int32_t low = std::numeric_limits<std::int32_t>::max();
-    std::int32_t high = std::numeric_limits<std::int32_t>::min();
-    std::uint32_t largest = 0; ///< magnitude bits
+    std::int64_t low = std::numeric_limits<std::int64_t>::max();
+    std::int64_t high = std::numeric_limits<std::int64_t>::min();
     std::uint32_t classes = 0; ///< ClassBit
+};
+
+/// A part of a matrix that lies in one row of tiles, lines being columns of the original where it is transposed.
+struct TileLines
+{
+    const void* bits = nullptr;
+    std::size_t stride = 0; ///< elements from one line to the next
+    std::size_t lines = 0; ///< at least one
+    std::size_t positions = 0; ///< in each line
+    std::size_t tile = 1; ///< positions of a tile
+    std::size_t offset = 0; ///< of the first position in its tile, which is the first that is added to
 };
 
 /// The loops that see every element, compiled once per instruction set. `subnormalBelow` is the bit pattern of
@@ -47,7 +57,10 @@ struct ScanKernels
     void (*half)(const std::uint16_t* bits, std::size_t count, std::uint16_t subnormalBelow, ScanSums& sums);
     void (*single)(const std::uint32_t* bits, std::size_t count, std::uint32_t subnormalBelow, ScanSums& sums);
     void (*twofold)(const std::uint64_t* bits, std::size_t count, std::uint64_t subnormalBelow, ScanSums& sums);
-    void (*tile)(const std::uint32_t* bits, std::size_t count, std::uint32_t subnormalBelow, TileSums& sums);
+    void (*tileBfloat16)(const TileLines& lines, std::uint16_t subnormalBelow, TileSums* tiles);
+    void (*tileHalf)(const TileLines& lines, std::uint16_t subnormalBelow, TileSums* tiles);
+    void (*tileSingle)(const TileLines& lines, std::uint32_t subnormalBelow, TileSums* tiles);
+    void (*tileTwofold)(const TileLines& lines, std::uint64_t subnormalBelow, TileSums* tiles);
 };
 
 extern const ScanKernels baselineKernels;

@@ -55,6 +55,7 @@ struct BfloatBits
     static constexpr Bits infinity = 0x7f80;
     static double value(Bits bits) { return bfloat16ToFloat(bits); }
     static auto kernel() { return scanKernels().bfloat16; }
+    static auto tileKernel() { return scanKernels().tileBfloat16; }
 };
 
 struct HalfBits
@@ -63,6 +64,7 @@ struct HalfBits
     static constexpr Bits infinity = 0x7c00;
     static double value(Bits bits) { return halfToFloat(bits); }
     static auto kernel() { return scanKernels().half; }
+    static auto tileKernel() { return scanKernels().tileHalf; }
 };
 
 struct SingleBits
@@ -71,6 +73,7 @@ struct SingleBits
     static constexpr Bits infinity = 0x7f800000;
     static double value(Bits bits) { return std::bit_cast<float>(bits); }
     static auto kernel() { return scanKernels().single; }
+    static auto tileKernel() { return scanKernels().tileSingle; }
 };
 
 struct DoubleBits
@@ -79,6 +82,7 @@ struct DoubleBits
     static constexpr Bits infinity = 0x7ff0000000000000;
     static double value(Bits bits) { return std::bit_cast<double>(bits); }
     static auto kernel() { return scanKernels().twofold; }
+    static auto tileKernel() { return scanKernels().tileTwofold; }
 };
 
 /// Gathers the scan of one matrix from dense blocks of its lines. Lines are the columns of the original where
@@ -339,61 +343,6 @@ double smallestNormal(Precision precision)
     return 0x1p-126;
 }
 
-namespace {
-
-std::int32_t orderOf(float value)
-{
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    return static_cast<std::int32_t>(bits ^ ((bits >> 31) * 0x7fffffffU));
-}
-
-float fromOrder(std::int32_t order)
-{
-    const auto bits = static_cast<std::uint32_t>(order);
-    return std::bit_cast<float>(bits ^ ((bits >> 31) * 0x7fffffffU)) + 0.0F; // no negative zero
-}
-
-float clampToFloat(double value)
-{
-    constexpr double largest = std::numeric_limits<float>::max();
-    return static_cast<float>(std::clamp(value, -largest, largest));
-}
-
-std::uint32_t classOf(double value, double smallest)
-{
-    if (std::isnan(value)) {
-        return classNan;
-    }
-    if (std::isinf(value)) {
-        return value > 0 ? classPosInf : classNegInf;
-    }
-    if (value == 0) {
-        return classZero;
-    }
-    return std::abs(value) < smallest ? classSubnormal : classNormal;
-}
-
-void gather(const float* values, std::int64_t count, double smallest, TileSums& sums)
-{
-    scanKernels().tile(reinterpret_cast<const std::uint32_t*>(values), static_cast<std::size_t>(count),
-        std::bit_cast<std::uint32_t>(static_cast<float>(smallest)), sums);
-}
-
-void gather(const double* values, std::int64_t count, double smallest, TileSums& sums)
-{
-    for (std::int64_t i = 0; i < count; ++i) {
-        sums.classes |= classOf(values[i], smallest);
-        if (std::isfinite(values[i])) {
-            const auto value = clampToFloat(values[i]);
-            sums.low = std::min(sums.low, orderOf(value));
-            sums.high = std::max(sums.high, orderOf(value));
-            sums.largest = std::max(sums.largest, std::bit_cast<std::uint32_t>(std::abs(value)));
-        }
-    }
-}
-
-} // namespace
-
 TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols)
 {
     const auto step = [](std::int64_t length) { return std::max<std::int64_t>((length + maxTiles - 1) / maxTiles, 1); };
@@ -407,93 +356,151 @@ TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols)
     return map;
 }
 
+namespace {
+
+/// What orders like the values of a format, as TileSums has it, back as bits.
+template <class Format>
+typename Format::Bits fromOrder(std::int64_t order)
+{
+    using Bits = typename Format::Bits;
+    constexpr auto magnitude = static_cast<Bits>(static_cast<Bits>(~Bits {0}) >> 1);
+    const auto bits = static_cast<Bits>(order);
+    return order < 0 ? static_cast<Bits>(bits ^ magnitude) : bits;
+}
+
+float clampToFloat(double value)
+{
+    constexpr double largest = std::numeric_limits<float>::max();
+    return static_cast<float>(std::clamp(value, -largest, largest)) + 0.0F; // no negative zero
+}
+
+/// Values of a tile, or of a part of it; nothing is said of extremes where nothing is finite.
+struct TileValues
+{
+    float low = 0;
+    float high = 0;
+    std::uint8_t classes = 0;
+
+    bool anyFinite() const { return (classes & (classNormal | classZero | classSubnormal)) != 0; }
+};
+
+template <class Format>
+TileValues valuesOf(const TileSums& sums)
+{
+    const auto classes = static_cast<std::uint8_t>(sums.classes);
+    if (sums.low > sums.high) {
+        return {0, 0, classes};
+    }
+    return {clampToFloat(Format::value(fromOrder<Format>(sums.low))),
+        clampToFloat(Format::value(fromOrder<Format>(sums.high))), classes};
+}
+
+} // namespace
+
 void addTile(TileMap& map, const TileSums& sums)
 {
-    const bool any = sums.low <= sums.high;
-    map.min.push_back(any ? fromOrder(sums.low) : 0.0F);
-    map.max.push_back(any ? fromOrder(sums.high) : 0.0F);
-    map.absmax.push_back(std::bit_cast<float>(sums.largest));
-    map.classes.push_back(static_cast<std::uint8_t>(sums.classes));
+    const auto values = valuesOf<SingleBits>(sums);
+    map.min.push_back(values.low);
+    map.max.push_back(values.high);
+    map.absmax.push_back(std::max(std::abs(values.low), std::abs(values.high)));
+    map.classes.push_back(values.classes);
 }
 
 namespace {
 
-/// Tiles of a rows x cols matrix that is fed line by line, lines being columns where `transposed`.
+/// Tiles of a rows x cols matrix that is fed in blocks of lines, lines being columns where `transposed`.
+template <class Format>
 class TileBuilder
 {
 public:
-    TileBuilder(std::int64_t rows, std::int64_t cols, bool transposed, double smallest)
+    using Bits = typename Format::Bits;
+
+    TileBuilder(std::int64_t rows, std::int64_t cols, bool transposed, Bits subnormalBelow)
         : m_transposed(transposed)
-        , m_smallest(smallest)
+        , m_subnormalBelow(subnormalBelow)
         , m_map(cutIntoTiles(rows, cols))
+        , m_band(static_cast<std::size_t>(transposed ? m_map.height : m_map.width))
     {
-        m_sums.resize(static_cast<std::size_t>(m_map.height) * static_cast<std::size_t>(m_map.width));
+        const auto tiles = static_cast<std::size_t>(m_map.height) * static_cast<std::size_t>(m_map.width);
+        m_map.min.resize(tiles);
+        m_map.max.resize(tiles);
+        m_map.absmax.resize(tiles);
+        m_map.classes.resize(tiles);
     }
 
-    template <class T>
-    void addLine(const T* values, std::int64_t line, std::int64_t firstPosition, std::int64_t positions)
+    /// Lines that lie close, each of `positions` elements.
+    void add(const Bits* bits, std::int64_t firstLine, std::int64_t lines, std::int64_t firstPosition,
+        std::int64_t positions)
     {
-        const auto step = m_transposed ? m_map.tileRows : m_map.tileCols;
-        const auto end = firstPosition + positions;
-        for (auto at = firstPosition; at < end;) {
-            const auto next = std::min((at / step + 1) * step, end);
-            gather(values + (at - firstPosition), next - at, m_smallest, tileAt(line, at));
-            at = next;
+        const auto high = m_transposed ? m_map.tileCols : m_map.tileRows;
+        const auto end = firstLine + lines;
+        for (auto line = firstLine; line < end && positions > 0;) {
+            const auto next = std::min((line / high + 1) * high, end);
+            addBand({bits + (line - firstLine) * positions, static_cast<std::size_t>(positions),
+                        static_cast<std::size_t>(next - line), static_cast<std::size_t>(positions)},
+                line / high, firstPosition);
+            line = next;
         }
     }
 
-    TileMap finish()
-    {
-        for (const auto& sums : m_sums) {
-            addTile(m_map, sums);
-        }
-        return std::move(m_map);
-    }
+    TileMap finish() { return std::move(m_map); }
 
 private:
-    TileSums& tileAt(std::int64_t line, std::int64_t position)
+    void addBand(TileLines lines, std::int64_t band, std::int64_t firstPosition)
     {
-        const auto row = (m_transposed ? position : line) / m_map.tileRows;
-        const auto col = (m_transposed ? line : position) / m_map.tileCols;
-        return m_sums[static_cast<std::size_t>(row * m_map.width + col)];
+        const auto wide = m_transposed ? m_map.tileRows : m_map.tileCols;
+        const auto first = firstPosition / wide;
+        const auto last = (firstPosition + static_cast<std::int64_t>(lines.positions) - 1) / wide;
+        lines.tile = static_cast<std::size_t>(wide);
+        lines.offset = static_cast<std::size_t>(firstPosition % wide);
+        std::fill_n(m_band.begin(), last - first + 1, TileSums {});
+        Format::tileKernel()(lines, m_subnormalBelow, m_band.data());
+        for (auto across = first; across <= last; ++across) {
+            const auto tile = m_transposed ? across * m_map.width + band : band * m_map.width + across;
+            put(static_cast<std::size_t>(tile), valuesOf<Format>(m_band[static_cast<std::size_t>(across - first)]));
+        }
+    }
+
+    void put(std::size_t tile, TileValues values)
+    {
+        const TileValues before {m_map.min[tile], m_map.max[tile], m_map.classes[tile]};
+        if (before.anyFinite()) {
+            values.low = values.anyFinite() ? std::min(values.low, before.low) : before.low;
+            values.high = values.anyFinite() ? std::max(values.high, before.high) : before.high;
+        }
+        m_map.min[tile] = values.low;
+        m_map.max[tile] = values.high;
+        m_map.absmax[tile] = std::max(std::abs(values.low), std::abs(values.high));
+        m_map.classes[tile] = values.classes | before.classes;
     }
 
     bool m_transposed;
-    double m_smallest;
+    Bits m_subnormalBelow;
     TileMap m_map;
-    std::vector<TileSums> m_sums;
+    std::vector<TileSums> m_band; ///< a row of tiles as the lines lie
 };
 
-template <class T>
+template <class Format, class T>
 TileMap tileMemory(std::span<const T> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallest)
 {
-    TileBuilder builder(transposed ? cols : rows, transposed ? rows : cols, transposed, smallest);
-    for (std::int64_t line = 0; line < rows; ++line) {
-        builder.addLine(data.data() + line * cols, line, 0, cols);
-    }
+    TileBuilder<Format> builder(
+        transposed ? cols : rows, transposed ? rows : cols, transposed, bitsBelow<Format>(smallest));
+    builder.add(reinterpret_cast<const typename Format::Bits*>(data.data()), 0, rows, 0, cols);
     return builder.finish();
 }
 
-template <class T>
+template <class Format, class View = AsStored<Format>>
 Result<TileMap> tileStream(TensorStream& stream, const Tensor& tensor, std::int64_t batch)
 {
     const auto shape = tensor.matrices();
-    TileBuilder builder(shape.rows, shape.cols, stream.transposed(), smallestNormalOf(tensor.dtype()));
-    std::vector<T> values;
+    TileBuilder<Format> builder(
+        shape.rows, shape.cols, stream.transposed(), bitsBelow<Format>(smallestNormalOf(tensor.dtype())));
+    std::vector<double> values;
     const auto read = stream.matrix(batch, [&](const TensorBlock& block) {
-        values.resize(block.elements());
-        convert(tensor.dtype(), block.bits, block.elements(), values.data());
-        for (std::int64_t line = 0; line < block.lines; ++line) {
-            builder.addLine(
-                values.data() + line * block.positions, block.firstLine + line, block.firstPosition, block.positions);
-        }
+        builder.add(View::bits(tensor.dtype(), block, values), block.firstLine, block.lines, block.firstPosition,
+            block.positions);
     });
     return read.map([&] { return builder.finish(); });
-}
-
-bool fitsFloat(DType dtype)
-{
-    return isFloating(dtype) && dtype != DType::float64;
 }
 
 } // namespace
@@ -501,13 +508,13 @@ bool fitsFloat(DType dtype)
 TileMap tileMatrix(
     std::span<const float> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal)
 {
-    return tileMemory(data, rows, cols, transposed, smallestNormal);
+    return tileMemory<SingleBits>(data, rows, cols, transposed, smallestNormal);
 }
 
 TileMap tileMatrix(
     std::span<const double> data, std::int64_t rows, std::int64_t cols, bool transposed, double smallestNormal)
 {
-    return tileMemory(data, rows, cols, transposed, smallestNormal);
+    return tileMemory<DoubleBits>(data, rows, cols, transposed, smallestNormal);
 }
 
 Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double smallestNormal, const RowsOf& rowsOf)
@@ -540,8 +547,18 @@ Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch)
     if (!stream) {
         return tl::make_unexpected(stream.error());
     }
-    return fitsFloat(tensor.dtype()) ? tileStream<float>(*stream, tensor, batch)
-                                     : tileStream<double>(*stream, tensor, batch);
+    switch (tensor.dtype()) {
+    case DType::bfloat16:
+        return tileStream<BfloatBits>(*stream, tensor, batch);
+    case DType::float16:
+        return tileStream<HalfBits>(*stream, tensor, batch);
+    case DType::float32:
+        return tileStream<SingleBits>(*stream, tensor, batch);
+    case DType::float64:
+        return tileStream<DoubleBits>(*stream, tensor, batch);
+    default:
+        return tileStream<DoubleBits, AsDouble>(*stream, tensor, batch);
+    }
 }
 
 } // namespace nanscope::tensorfile

@@ -50,7 +50,7 @@ Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double sm
 /// How a matrix is cut into tiles, in the capture's own orientation: a map without values.
 TileMap cutIntoTiles(std::int64_t rows, std::int64_t cols);
 
-/// Adds the next tile of a map, row by row.
+/// Adds the next tile of a map of floats, row by row.
 void addTile(TileMap& map, const TileSums& sums);
 
 /// Tile map of one matrix of a tensor in a file.

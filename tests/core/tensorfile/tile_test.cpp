@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <random>
 
+#include "core/tensorfile/convert.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "fixtures.h"
 
@@ -87,7 +89,7 @@ std::vector<float> mixture(std::int64_t count)
 TEST(TileMatrix, AgreesWithAPlainLoopInBothOrientations)
 {
     const std::vector<std::pair<std::int64_t, std::int64_t>> shapes {
-        {1, 1}, {7, 300}, {256, 256}, {257, 513}, {1000, 90}};
+        {1, 1}, {7, 300}, {256, 256}, {257, 513}, {1000, 90}, {1030, 2048}, {3, 300000}};
     for (const auto& shape : shapes) {
         const auto rows = shape.first;
         const auto cols = shape.second;
@@ -150,6 +152,39 @@ TEST(TileTensor, AgreesWithTheMatrixInMemory)
     EXPECT_EQ(*straight, tensorfile::tileMatrix(second, rows, cols, false, 0x1p-126));
     EXPECT_EQ(*turned, tensorfile::tileMatrix(second, rows, cols, true, 0x1p-126));
     EXPECT_FALSE(tensorfile::tileTensor(*both[0].tensor(), 2));
+}
+
+/// Each type has loops of its own over the bits that are stored.
+TEST(TileTensor, BitsOfSixteenTellWhatTheirValuesDo)
+{
+    const TempFolder folder;
+    const std::int64_t rows = 300;
+    const std::int64_t cols = 1100;
+    std::mt19937 random(5);
+    std::vector<std::uint16_t> bits(static_cast<std::size_t>(rows * cols));
+    for (auto& each : bits) {
+        each = static_cast<std::uint16_t>(0x3c00 + random() % 0x200 + (random() % 2) * 0x8000);
+    }
+    // Some tiles get zeros alone, some whatever there is.
+    for (std::size_t i = 0; i < 4000; ++i) {
+        bits[10 * i] = static_cast<std::uint16_t>(i < 3000 ? 0x8000 * (random() % 2) : random());
+    }
+    const auto body = [&](const char* type) { return pickle(tensor(type, "0", rows * cols, {rows, cols}, {cols, 1})); };
+    const auto expectAlike = [&](const char* type, auto toFloat, double smallest) {
+        const auto file = tensorfile::openTensorFile(folder.write(type, torchFile(body(type), {bytesOf(bits)})));
+        ASSERT_TRUE(file) << sentence(file.error());
+        std::vector<float> values;
+        std::ranges::transform(bits, std::back_inserter(values), toFloat);
+        const auto tiles = tensorfile::tileTensor(*file->root.tensor(), 0);
+        ASSERT_TRUE(tiles) << sentence(tiles.error());
+        const auto at = [&](auto r, auto c) { return values[static_cast<std::size_t>(r * cols + c)]; };
+        expectTiles(*tiles, rows, cols, smallest, at);
+        EXPECT_EQ(*tiles, tensorfile::tileMatrix(std::span<const float>(values), rows, cols, false, smallest));
+    };
+    expectAlike(
+        "BFloat16Storage", [](std::uint16_t each) { return tensorfile::bfloat16ToFloat(each); }, 0x1p-126);
+    expectAlike(
+        "HalfStorage", [](std::uint16_t each) { return tensorfile::halfToFloat(each); }, 0x1p-14);
 }
 
 } // namespace nanscope
