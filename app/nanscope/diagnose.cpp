@@ -25,6 +25,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/findings/acrossruns.h"
 #include "core/diagnose/identify/cost.h"
+#include "core/diagnose/judgingplan.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/json/records.h"
 #include "core/model/model.h"
@@ -547,6 +548,10 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     EarlyNews news(terminal);
     auto options = question.options;
     options.arrived = [&news](const CaptureVerdict& verdict) { news.take(verdict); };
+    options.planned = [&terminal](const diagnose::JudgingPlan& plan, const std::string& device) {
+        terminal.news(diagnose::textOf(plan, device));
+        terminal.progress(diagnose::progressOf(plan, device));
+    };
     std::optional<DiagnosisJob> job;
     if (m_job.wanted()) {
         auto opened = jobDevice({m_device}).and_then([&](const std::string& device) {

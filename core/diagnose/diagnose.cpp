@@ -19,6 +19,7 @@
 #include "core/diagnose/identify/othercalls.h"
 #include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/judgeone.h"
+#include "core/diagnose/judgingplan.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/recovery/runstory.h"
 #include "core/diagnose/triage/steplink.h"
@@ -26,6 +27,7 @@
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/model/model.h"
+#include "core/replay/analysis/rate.h"
 
 namespace nanscope::diagnose {
 
@@ -256,6 +258,36 @@ std::optional<std::string> takeFromElsewhere(
                        : std::nullopt;
 }
 
+std::vector<CaptureToReplay> stillToReplay(
+    const std::vector<CaptureVerdict*>& order, const CaptureIndex& captures, const DiagnoseOptions& options)
+{
+    std::vector<CaptureToReplay> still;
+    for (const auto* verdict : order) {
+        const auto* capture = captures.of(*verdict);
+        if (isRead(capture) && needsReplay(*verdict, *capture) && !verdict->facts.replayed) {
+            still.push_back({capture, capture->variant.has_value() || !options.ran.empty()});
+        }
+    }
+    return still;
+}
+
+/// What was measured of the device stands for it as it is now, so that it is measured anew for each judgement.
+Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseOptions& options, replay::Device& device,
+    const CancelToken& cancel)
+{
+    auto plan = judgingPlan(still, options.catalogue);
+    if (!options.planned || !plan.isLong()) {
+        return {};
+    }
+    const auto rate = replay::measuredRate(device, cancel);
+    if (!rate && device.lost() && device.lost()->kind != ErrorKind::cancelled) {
+        return tl::make_unexpected(*device.lost());
+    }
+    plan.rate = rate.value_or(0);
+    options.planned(plan, device.environment().device);
+    return {};
+}
+
 } // namespace
 
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
@@ -280,6 +312,10 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     std::size_t done = 0;
     std::vector<std::string> tooLarge;
     const auto judgeOn = [&](replay::Device& device) {
+        if (auto told = tellPlan(stillToReplay(inOrder, captures, options), options, device, time.job().cancel);
+            !told) {
+            return told;
+        }
         Controls controls(captures, options.catalogue, device, time.job().cancel);
         const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, device, controls,
             wordsOf(run), time.job(), options.arrived, &device == options.device.get() ? &tooLarge : nullptr};

@@ -24,6 +24,8 @@ class Device;
 
 namespace nanscope::diagnose {
 
+struct JudgingPlan;
+
 struct DiagnoseOptions
 {
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
@@ -43,6 +45,9 @@ struct DiagnoseOptions
     /// read or replayed here: what it gives nothing for stays unjudged, and Diagnosis::stopped counts that.
     std::function<std::optional<CaptureVerdict>(const CaptureVerdict&)> judgedElsewhere {};
     std::string elsewhere {}; ///< what those were replayed on, as Diagnosis::replayedOn
+    /// Told on the judging thread what is going to be replayed, before the first replay of a judgement that takes long,
+    /// with the name of the device.
+    std::function<void(const JudgingPlan&, const std::string& device)> planned {};
     /// Called on the judging thread with each capture: before its replays, with the damage and without a summary, and
     /// once it is judged.
     std::function<void(const CaptureVerdict&)> arrived = [](const CaptureVerdict&) {};

@@ -6,6 +6,7 @@
 
 #include <QElapsedTimer>
 
+#include "core/diagnose/judgingplan.h"
 #include "core/model/verdict.h"
 #include "core/session/session.h"
 #include "ui/jobs/progressgate.h"
@@ -132,6 +133,9 @@ void RunLoader::judge(const LoadedRun& run, const std::shared_ptr<const Diagnosi
     options.stopped = stopped;
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
+    options.planned = [context](const diagnose::JudgingPlan& plan, const std::string& device) {
+        context.progress(diagnose::progressOf(plan, device));
+    };
     background(
         m_pool, this,
         [run, options, place = m_device, open = m_open, context] {

@@ -171,6 +171,9 @@ void Terminal::showJson(const Progress& progress, const nlohmann::ordered_json* 
 
 void Terminal::showLine(const Progress& progress)
 {
+    if (progress.phase == "planned") {
+        return; // in words for a reader, by news()
+    }
     auto text = progress.phase.empty() ? progress.job : progress.phase;
     if (progress.total > 0) {
         text += fmt::format(": {} of {} {}", countText(progress.done), countText(progress.total), progress.unit);

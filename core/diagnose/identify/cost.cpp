@@ -10,8 +10,6 @@ namespace nanscope::diagnose {
 
 JudgingCost judgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue)
 {
-    // Two replays identify a variant, eight are its envelope.
-    constexpr double replaysPerVariant = 10;
     const auto matrixBytes = shape.rows * shape.cols * static_cast<std::int64_t>(sizeof(double));
     JudgingCost cost;
     for (const auto* variant : catalogue.all()) {

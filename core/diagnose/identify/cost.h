@@ -22,10 +22,17 @@ struct JudgingCost
     std::int64_t bytes = 0; ///< at its peak, besides what the process holds anyway
 };
 
+/// Two replays identify a variant, eight are its envelope.
+constexpr double replaysOfIdentification = 2;
+constexpr double replaysPerVariant = replaysOfIdentification + 8;
+
 JudgingCost judgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue);
 
 /// More than this is days on a large machine.
 constexpr double mostJudgingOperations = 1e16;
+
+/// Of the replays that identify what a sweep is made of, for each capture; a few minutes on two cores.
+constexpr double mostIdentifyingOperations = 1e13;
 
 /// An error that names the cost where it is beyond what `memory` bytes and a night allow.
 Result<void> checkJudgingCost(const MatrixShape& shape, const replay::Catalogue& catalogue, std::int64_t memory);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/replay/analysis/rate.h"
 #include "core/replay/device/gemm.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
@@ -366,31 +367,6 @@ std::int64_t heldBytes(const MatrixShape& shape)
     return elements * static_cast<std::int64_t>(sizeof(double));
 }
 
-std::string secondsText(double seconds)
-{
-    const auto counted = [](double number, const char* unit) {
-        const auto whole = static_cast<long long>(std::ceil(number));
-        return fmt::format("about {} {}{}", whole, unit, whole == 1 ? "" : "s");
-    };
-    if (seconds < 1) {
-        return "under a second";
-    }
-    if (seconds < 90) {
-        return counted(seconds, "second");
-    }
-    return seconds < 5400 ? counted(seconds / 60, "minute") : counted(seconds / 3600, "hour");
-}
-
-std::string scaledText(double number, double base, std::string_view unit)
-{
-    constexpr std::string_view prefixes[] {"", "k", "M", "G", "T", "P"};
-    std::size_t prefix = 0;
-    for (; number >= base && prefix + 1 < std::size(prefixes); ++prefix) {
-        number /= base;
-    }
-    return fmt::format("{:.3g} {}{}", number, prefixes[prefix], unit);
-}
-
 std::string bytesText(std::int64_t bytes)
 {
     constexpr double mebi = 1024.0 * 1024.0;
@@ -417,8 +393,8 @@ Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell, con
 
 std::string deepCostText(const DeepCost& cost)
 {
-    return fmt::format("{} at {} ({}), {}", secondsText(cost.flops / assumedRate),
-        scaledText(assumedRate, 1000, "FLOP/s"), scaledText(cost.flops, 1000, "FLOP"), bytesText(cost.bytes));
+    return fmt::format("{} at {} ({}), {}", aboutSeconds(cost.flops / assumedRate), operationsText(assumedRate, true),
+        operationsText(cost.flops), bytesText(cost.bytes));
 }
 
 Result<void> allowDeep(const DeepCost& cost)
@@ -429,7 +405,7 @@ Result<void> allowDeep(const DeepCost& cost)
     return failure(ErrorKind::refused,
         fmt::format("deep gauges of this matrix take {}, and the most they may is {} and {}; ask for fewer steps, or "
                     "for a capture with a smaller matrix",
-            deepCostText(cost), scaledText(mostDeepFlops, 1000, "FLOP"), bytesText(mostDeepBytes)));
+            deepCostText(cost), operationsText(mostDeepFlops), bytesText(mostDeepBytes)));
 }
 
 int worstBatch(const Cell& cell)

@@ -315,6 +315,19 @@ TEST(StatusLine, ProgressOfMoreThanAnIntIsAShareOfItsTotal)
     EXPECT_EQ(progress->maximum(), 0) << "one of one has no share: the bar only moves";
 }
 
+TEST(StatusLine, HoldsAJobToWhatItSaidBeforehand)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    line.setBusy(true, true);
+    line.showProgress({"diagnose", "planned", 0, 300, "seconds", "Judging replays 1 capture", true}, true);
+    EXPECT_EQ(line.phase(), QStringLiteral("Planned · about 5 min as a rule · Judging replays 1 capture"));
+    line.showProgress({"diagnose", "judging", 0, 1, "captures", "x.pt", true}, true);
+    EXPECT_EQ(line.phase(), QStringLiteral("Judging: 0 of 1 captures · about 5 min as a rule · x.pt"));
+    line.showProgress({"import", "logs", 0, 9, "bytes", ""}, true);
+    EXPECT_EQ(line.phase(), QStringLiteral("Logs: 0 of 9 bytes")) << "another job";
+}
+
 TEST(StatusLine, StandsAsideForATipUntilSomethingRuns)
 {
     QStatusBar bar;

@@ -22,6 +22,9 @@ namespace {
 
 constexpr int mostMessage = grid(120);
 
+/// The phase in which a job says how many seconds it takes, before it does anything else.
+constexpr std::string_view planned = "planned";
+
 /// Qt's progress bars count in int, bytes do not fit.
 int barValue(std::int64_t count, std::int64_t total)
 {
@@ -155,26 +158,51 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     }
     // A tip that came before would hide how far it is.
     m_bar.clearMessage();
+    takePlan(progress);
     QStringList parts {sentenceCase(qstr(progress.phase.empty() ? progress.job : progress.phase))};
-    if (progress.total > 0) {
+    if (progress.total > 0 && progress.phase != planned) {
         parts[0] += tr(": %1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), qstr(progress.unit));
     }
-    const auto now = m_clock.elapsed();
-    if (const auto left = m_left.after(progress, now)) {
-        parts << tr("about %1 left").arg(durationLabel(*left));
-    } else if (const auto spent = m_left.spent(progress.job, now); spent && progress.uneven) {
-        parts << tr("%1 so far").arg(durationLabel(*spent));
-    }
+    parts << timesOf(progress);
     if (!progress.message.empty()) {
         parts << m_phase->fontMetrics().elidedText(qstr(progress.message), Qt::ElideRight, mostMessage);
     }
     m_phase->setFullText(parts.join(QStringLiteral(" · ")));
     m_tellsProgress = true;
     // One that is all of it has no share that is done: the bar only moves.
-    const bool shares = progress.total > 1;
+    const bool shares = progress.total > 1 && progress.phase != planned;
     m_progress->setRange(0, shares ? barValue(progress.total, progress.total) : 0);
     m_progress->setValue(shares ? barValue(progress.done, progress.total) : 0);
     m_progress->show();
+}
+
+/// A job that says beforehand how long it takes is held to that while it runs; how it comes to it is said on asking.
+void StatusLine::takePlan(const Progress& progress)
+{
+    if (progress.phase == planned) {
+        m_plannedJob = progress.job;
+        m_plannedSeconds = static_cast<double>(progress.total);
+        m_phase->setDetails(qstr(progress.message));
+    } else if (progress.job != m_plannedJob) {
+        m_plannedJob.clear();
+        m_phase->setDetails({});
+    }
+}
+
+QStringList StatusLine::timesOf(const Progress& progress)
+{
+    QStringList times;
+    const auto now = m_clock.elapsed();
+    if (const auto left = m_left.after(progress, now)) {
+        return {tr("about %1 left").arg(durationLabel(*left))};
+    }
+    if (const auto spent = m_left.spent(progress.job, now); spent && progress.uneven) {
+        times << tr("%1 so far").arg(durationLabel(*spent));
+    }
+    if (!m_plannedJob.empty() && m_plannedSeconds > 0) {
+        times << tr("about %1 as a rule").arg(durationLabel(m_plannedSeconds));
+    }
+    return times;
 }
 
 void StatusLine::setBusy(bool running, bool awaited)
@@ -185,6 +213,8 @@ void StatusLine::setBusy(bool running, bool awaited)
     }
     if (!busy) {
         m_left = {}; // the next job may have the same name, and time passes until it begins
+        m_plannedJob.clear();
+        m_phase->setDetails({});
     }
     // A film is mostly there at once: a bar that only flashes tells nothing.
     if (running || !awaited) {

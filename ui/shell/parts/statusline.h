@@ -61,6 +61,8 @@ public:
 
 private:
     void onSessionFileChanged(const QString& path);
+    void takePlan(const Progress& progress);
+    QStringList timesOf(const Progress& progress);
 
     QStatusBar& m_bar;
     ElidedLabel* m_worker;
@@ -73,6 +75,8 @@ private:
     TimeLeft m_left;
     QElapsedTimer m_clock;
     QFileSystemWatcher m_sessionFile;
+    std::string m_plannedJob; ///< which has said how long it takes as a rule
+    double m_plannedSeconds = 0;
     bool m_tellsProgress = false; ///< what it says is of something that runs
 };
 

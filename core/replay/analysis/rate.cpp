@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: Apache-2.0
+#include "core/replay/analysis/rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/replay/engine/replay.h"
+#include "core/replay/variants/variant.h"
+
+namespace nanscope::replay {
+
+namespace {
+
+std::vector<float> noise(std::int64_t elements)
+{
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(static_cast<std::size_t>(elements));
+    for (auto& value : values) {
+        value = normal(random);
+    }
+    return values;
+}
+
+} // namespace
+
+Result<double> measuredRate(Device& device, const CancelToken& cancel)
+{
+    constexpr double longEnough = 0.1;
+    constexpr std::int64_t smallest = 128;
+    constexpr std::int64_t largest = 2048;
+    const auto& variant = *builtInVariant("keller-jordan");
+    ReplayOptions options;
+    options.precision = Precision::bf16;
+    options.rounding.lowering = variant.lowering;
+    double rate = 0;
+    int longOnes = 0; // one alone may have been kept waiting
+    for (auto size = smallest; size <= largest && longOnes < 2; size *= longOnes == 0 ? 2 : 1) {
+        const MatrixShape shape {1, size, size};
+        const auto done = replay(variant, shape, noise(size * size), device, options, cancel);
+        if (!done) {
+            return tl::make_unexpected(done.error());
+        }
+        longOnes += done->seconds >= longEnough ? 1 : 0;
+        rate = done->seconds > 0 ? std::max(rate, done->program.gemmFlops() / done->seconds) : rate;
+    }
+    return rate;
+}
+
+std::string aboutSeconds(double seconds)
+{
+    const auto counted = [](double number, const char* unit) {
+        const auto whole = static_cast<long long>(std::ceil(number));
+        return fmt::format("about {} {}{}", whole, unit, whole == 1 ? "" : "s");
+    };
+    if (seconds < 1) {
+        return "under a second";
+    }
+    if (seconds < 90) {
+        return counted(seconds, "second");
+    }
+    return seconds < 5400 ? counted(seconds / 60, "minute") : counted(seconds / 3600, "hour");
+}
+
+std::string operationsText(double operations, bool perSecond)
+{
+    constexpr double thousand = 1000;
+    constexpr std::string_view prefixes[] {"", "k", "M", "G", "T", "P", "E"};
+    std::size_t prefix = 0;
+    for (; operations >= thousand && prefix + 1 < std::size(prefixes); ++prefix) {
+        operations /= thousand;
+    }
+    return fmt::format("{:.3g} {}FLOP{}", operations, prefixes[prefix], perSecond ? "/s" : "");
+}
+
+} // namespace nanscope::replay
