@@ -47,17 +47,17 @@ Result<std::string> chosenVariant(const TargetOptions& options, const std::strin
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    const auto plausible = plausibleVariants(file->capture, options.catalogue, terminal.cancelToken());
+    const auto plausible = plausibleVariants(file->capture, options.catalogue, terminal);
     if (!plausible) {
         return tl::make_unexpected(plausible.error());
     }
-    if (plausible->size() != 1) {
+    if (plausible->names.size() != 1) {
         return failure(ErrorKind::usage,
             fmt::format("the capture does not tell which variant ran; name one with --variant: {}",
-                fmt::join(*plausible, ", ")),
+                fmt::join(plausible->names, ", ")),
             path);
     }
-    return plausible->front();
+    return plausible->names.front();
 }
 
 Result<instruments::CellChoice> cellChoice(const TargetOptions& options, std::string variant)

@@ -82,6 +82,7 @@ public:
     const std::vector<Cell>& cells() const { return m_cells; }
     std::vector<instruments::FunctionCell> functionRows() const;
     const std::vector<SweptCapture>& swept() const { return m_swept; }
+    const LeftOutVariants& leftOut() const { return m_leftOut; }
     /// False where cells that were asked for are not to be had; the reason was said.
     bool complete() const { return m_devices.complete && (!m_function || m_function->complete()); }
 
@@ -104,6 +105,7 @@ private:
     Progress m_last {"sweep", "sweep", 0, 0, "cells", {}};
     std::vector<Cell> m_cells;
     std::vector<SweptCapture> m_swept;
+    LeftOutVariants m_leftOut;
 };
 
 Result<std::unique_ptr<instruments::FunctionTarget>> startOn(
@@ -253,11 +255,14 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
     const bool named = !m_request.variants.empty();
     for (const auto* capture : captures) {
         if (!named) {
-            auto variants = plausibleVariants(*capture, m_request.catalogue, m_terminal.cancelToken());
+            auto variants = plausibleVariants(*capture, m_request.catalogue, m_terminal);
             if (!variants) {
                 return tl::make_unexpected(variants.error());
             }
-            m_request.variants = std::move(*variants);
+            m_request.variants = std::move(variants->names);
+            if (!variants->leftOut.empty()) {
+                m_leftOut.emplace_back(capture->file, std::move(variants->leftOut));
+            }
         }
         auto done = runCapture(*capture);
         m_swept.push_back({capture, m_cells.size(), m_function ? m_function->rows().size() : 0});
@@ -606,6 +611,7 @@ nlohmann::ordered_json answerJson(const Sweeper& sweeper)
     for (const auto& call : sweeper.functionRows()) {
         json["cells"].push_back(instruments::toJson(call));
     }
+    json["left_out"] = leftOutJson(sweeper.leftOut());
     return json;
 }
 

@@ -55,6 +55,9 @@ Json lineOf(const JobCapture& capture)
     json.erase("definitions");
     json["name"] = capture.name;
     json["elements"] = capture.elements;
+    if (!capture.leftOut.empty()) {
+        json["left_out"] = capture.leftOut;
+    }
     return json;
 }
 
@@ -85,6 +88,18 @@ tl::unexpected<Error> noJob(const fs::path& folder, const std::string& why)
     return failure(ErrorKind::format, "this is no job of this version of Nanscope: " + why, jobPath(folder).string());
 }
 
+/// False where something else than words stands there.
+bool readWords(const Json& head, const char* key, std::vector<std::string>& words)
+{
+    for (const auto& word : head.value(key, Json::array())) {
+        if (!word.is_string()) {
+            return false;
+        }
+        words.push_back(word.get<std::string>());
+    }
+    return true;
+}
+
 /// One capture's line, with variants of this catalogue.
 Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& catalogue)
 {
@@ -99,21 +114,13 @@ Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& c
     if (order->request.captures.size() != 1) {
         return failure(ErrorKind::format, "a line does not name one capture");
     }
+    std::vector<std::string> leftOut;
+    if (!readWords(json, "left_out", leftOut)) {
+        return failure(ErrorKind::format, "a line does not say what was left out");
+    }
     const auto elements = json.value("elements", Json());
     return JobCapture {json["name"].get<std::string>(), elements.is_number_integer() ? elements.get<std::int64_t>() : 0,
-        std::move(order->request)};
-}
-
-/// False where something else than words stands there.
-bool readWords(const Json& head, const char* key, std::vector<std::string>& words)
-{
-    for (const auto& word : head.value(key, Json::array())) {
-        if (!word.is_string()) {
-            return false;
-        }
-        words.push_back(word.get<std::string>());
-    }
-    return true;
+        std::move(order->request), std::move(leftOut)};
 }
 
 Result<Job> parse(const std::string& text)

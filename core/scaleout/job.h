@@ -28,6 +28,8 @@ struct JobCapture
     std::string name; ///< Capture::file
     std::int64_t elements = 0; ///< of its input: how long it takes
     replay::SweepRequest request;
+    /// Of the variants of a sweep that names none: those that may have run, and were not compared in full.
+    std::vector<std::string> leftOut {};
 };
 
 struct Job

@@ -580,6 +580,24 @@ TEST_F(ScaleOut, SaysWhetherTheRanksReachEachOther)
     EXPECT_EQ(two["missing"], Json::array({2})) << two;
 }
 
+/// What a capture is made of is compared once, when the job is made.
+TEST_F(ScaleOut, ComparesVariantsOnce)
+{
+    const auto line = [&] {
+        return run({"sweep", m_folder / "capture0.pt", "--json", "--precision", "fp32", "--device", "cpu", "--nodes",
+            "1", "--processes", "2", "--job", m_folder / "job", "--progress", "jsonl"});
+    };
+    const auto made = line();
+    ASSERT_EQ(made.status, 0) << made.err;
+    EXPECT_THAT(made.err, HasSubstr("\"identifying\""));
+    const Json first = made.json();
+    EXPECT_THAT(first["job"]["left_out"], IsEmpty());
+    const auto again = line();
+    ASSERT_EQ(again.status, 0) << again.err;
+    EXPECT_THAT(again.err, testing::Not(HasSubstr("\"identifying\"")));
+    EXPECT_EQ(again.json()["job"]["cells"], first["job"]["cells"]);
+}
+
 TEST_F(ScaleOut, RefusesAnotherJobInTheSameFolder)
 {
     EXPECT_EQ(sweep("job").status, 0);

@@ -3,6 +3,7 @@
 #include "app/nanscope/shared/source.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -12,8 +13,10 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/identify.h"
 #include "core/model/capturenames.h"
+#include "core/replay/analysis/rate.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
 
@@ -254,25 +257,94 @@ Result<std::vector<const Capture*>> chosenCaptures(
     return captures;
 }
 
-Result<std::vector<std::string>> plausibleVariants(
-    const Capture& capture, const replay::Catalogue& catalogue, const CancelToken& cancel)
+namespace {
+
+/// Of those of a matrix of this shape that are within mostIdentifyingOperations.
+double operationsOfIdentifying(const MatrixShape& shape)
+{
+    const auto variants = static_cast<double>(replay::Catalogue().all().size());
+    const double each = diagnose::judgingCost(shape, {}).operations / (diagnose::replaysPerVariant * variants);
+    const double all = diagnose::replaysOfIdentification * variants;
+    return each > 0 ? each * std::min(all, std::floor(diagnose::mostIdentifyingOperations / each)) : 0;
+}
+
+/// How much is going to be compared, and how long that takes by the speed of this device.
+void sayIdentifying(const Capture& capture, replay::Device& device, Terminal& terminal)
+{
+    constexpr double shortWork = 2e10;
+    constexpr std::int64_t shortSide = 2048; // a decomposition of less is short
+    const auto shape = matrixShape(capture.input.shape);
+    const double most = operationsOfIdentifying(shape);
+    if (most <= shortWork && std::min(shape.rows, shape.cols) <= shortSide) {
+        return;
+    }
+    auto text = fmt::format("Looking which variants fit {} ({} × {}) by one decomposition of its input", capture.file,
+        shape.rows, shape.cols);
+    double seconds = 0;
+    if (most > 0) {
+        const auto rate = replay::measuredRate(device, terminal.cancelToken());
+        seconds = rate && *rate > 0 ? most / *rate : 0;
+        text += fmt::format(" and replays of at most {}", replay::operationsText(most));
+        text += seconds > 0 ? fmt::format(
+                    ", {} at the {} measured here", replay::aboutSeconds(seconds), replay::operationsText(*rate, true))
+                            : std::string();
+    } else {
+        text += fmt::format(
+            " alone: a replay takes more than {}", replay::operationsText(diagnose::mostIdentifyingOperations));
+    }
+    text += "; --variant spares that";
+    terminal.news(text);
+    terminal.progress({"sweep", "planned", 0, static_cast<std::int64_t>(std::ceil(seconds)), "seconds", text, true});
+}
+
+} // namespace
+
+void sayLeftOut(const std::string& capture, const std::vector<std::string>& leftOut, Terminal& terminal)
+{
+    if (!leftOut.empty()) {
+        terminal.say(LogLevel::warning,
+            fmt::format(
+                "{}: {} may have run as far as was compared, and {} taken: their replays would be more than {}; "
+                "nanscope diagnose compares them",
+                capture, fmt::join(leftOut, ", "), leftOut.size() == 1 ? "is" : "are",
+                replay::operationsText(diagnose::mostIdentifyingOperations)));
+    }
+}
+
+Result<PlausibleVariants> plausibleVariants(
+    const Capture& capture, const replay::Catalogue& catalogue, Terminal& terminal)
 {
     // The format that a sidecar names is one of those that are swept.
     const auto recorded = capture.variant.value_or(std::string());
     if (const auto said = recorded.substr(0, recorded.find(':')); catalogue.find(said)) {
-        return std::vector {said};
+        return PlausibleVariants {{said}};
     }
     const auto file = tensorfile::openCapture(capture);
     if (!file) {
         return tl::make_unexpected(file.error());
     }
     auto device = replay::makeEigenDevice();
-    const auto found = diagnose::identify(*file, catalogue, *device, cancel);
+    sayIdentifying(capture, *device, terminal);
+    const auto watch = [&](const replay::Variant& variant, Precision precision, diagnose::ReplayPlace place) {
+        terminal.progress(
+            {"sweep", "identifying", static_cast<std::int64_t>(place.done) - 1, static_cast<std::int64_t>(place.all),
+                "comparisons", fmt::format("{}: {} {}", capture.file, variant.name, name(precision)), true});
+    };
+    auto found = diagnose::identify(
+        *file, catalogue, *device, terminal.cancelToken(), watch, diagnose::mostIdentifyingOperations);
     if (!found && found.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(found.error());
     }
-    const bool fits = found && found->how == IdentifiedBy::fit && !found->matchesNone && !found->names.empty();
-    return fits ? recommended(found->names, catalogue) : allVariants(catalogue);
+    if (!found) {
+        return PlausibleVariants {allVariants(catalogue)};
+    }
+    const auto& identified = found->identification;
+    const bool fits = identified.how == IdentifiedBy::fit && !identified.names.empty();
+    PlausibleVariants plausible {fits ? recommended(identified.names, catalogue) : allVariants(catalogue)};
+    std::ranges::copy_if(found->leftOut, std::back_inserter(plausible.leftOut),
+        [&](const std::string& name) { return std::ranges::find(plausible.names, name) != plausible.names.end(); });
+    sayLeftOut(capture.file, plausible.leftOut, terminal);
+    return plausible;
 }
 
 } // namespace nanscope

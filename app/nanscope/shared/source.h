@@ -50,8 +50,18 @@ Result<void> keepVariantsIn(Source& source, const replay::Catalogue& catalogue, 
 Result<std::vector<const Capture*>> chosenCaptures(
     const RunData& run, const std::vector<std::string>& names, Terminal& terminal);
 
-/// The variants that may have made this capture, else all.
-Result<std::vector<std::string>> plausibleVariants(
-    const Capture& capture, const replay::Catalogue& catalogue, const CancelToken& cancel);
+struct PlausibleVariants
+{
+    std::vector<std::string> names;
+    std::vector<std::string> leftOut {}; ///< of them, as of diagnose::ElementFit
+};
+
+/// The variants that may have made this capture, else all. Replays for it take at most
+/// diagnose::mostIdentifyingOperations: says before them how long that takes, and shows where they are.
+Result<PlausibleVariants> plausibleVariants(
+    const Capture& capture, const replay::Catalogue& catalogue, Terminal& terminal);
+
+/// "a.pt: x, y and z may have run, too, and were not compared in full"; nothing is said where none was left out.
+void sayLeftOut(const std::string& capture, const std::vector<std::string>& leftOut, Terminal& terminal);
 
 } // namespace nanscope

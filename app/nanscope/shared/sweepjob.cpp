@@ -13,6 +13,7 @@
 
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
+#include "core/diagnose/identify/identify.h"
 #include "core/replay/engine/replay.h"
 
 namespace nanscope {
@@ -21,8 +22,38 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<std::vector<scaleout::JobCapture>> jobCaptures(
-    const replay::SweepRequest& request, const std::vector<const Capture*>& captures, Terminal& terminal)
+/// What the job that is in the folder already has of a capture; null where it has none, or another file. What it was
+/// made of is not compared again.
+const scaleout::JobCapture* known(
+    const Result<scaleout::Job>& there, const std::string& capture, const CaptureRef& file)
+{
+    if (!there || there->judges() || there->measures()) {
+        return nullptr;
+    }
+    const auto found = std::ranges::find_if(there->captures,
+        [&](const scaleout::JobCapture& one) { return one.name == capture && one.request.captures.front() == file; });
+    return found == there->captures.end() ? nullptr : &*found;
+}
+
+Result<void> chooseVariants(scaleout::JobCapture& one, const Capture& capture, const Result<scaleout::Job>& there,
+    diagnose::ReplayPlace place, Terminal& terminal)
+{
+    if (const auto* before = known(there, one.name, one.request.captures.front())) {
+        one.request.variants = before->request.variants;
+        one.leftOut = before->leftOut;
+        sayLeftOut(one.name, one.leftOut, terminal);
+        return {};
+    }
+    terminal.progress({"sweep", "identifying", static_cast<std::int64_t>(place.done),
+        static_cast<std::int64_t>(place.all), "captures", capture.file});
+    return plausibleVariants(capture, one.request.catalogue, terminal).map([&](PlausibleVariants found) {
+        one.request.variants = std::move(found.names);
+        one.leftOut = std::move(found.leftOut);
+    });
+}
+
+Result<std::vector<scaleout::JobCapture>> jobCaptures(const replay::SweepRequest& request,
+    const std::vector<const Capture*>& captures, const Result<scaleout::Job>& there, Terminal& terminal)
 {
     std::vector<scaleout::JobCapture> result;
     for (const auto* capture : captures) {
@@ -31,13 +62,10 @@ Result<std::vector<scaleout::JobCapture>> jobCaptures(
         std::error_code ignored;
         one.request.captures = {CaptureRef(fs::absolute(capture->path, ignored).string(), capture->identity)};
         if (request.variants.empty()) {
-            terminal.progress({"sweep", "identifying", static_cast<std::int64_t>(result.size()),
-                static_cast<std::int64_t>(captures.size()), "captures", capture->file});
-            auto variants = plausibleVariants(*capture, request.catalogue, terminal.cancelToken());
-            if (!variants) {
-                return tl::make_unexpected(variants.error());
+            if (auto chosen = chooseVariants(one, *capture, there, {result.size(), captures.size()}, terminal);
+                !chosen) {
+                return tl::make_unexpected(chosen.error());
             }
-            one.request.variants = std::move(*variants);
         }
         result.push_back(std::move(one));
     }
@@ -84,11 +112,21 @@ std::string roomText(const SweepJob& job)
 
 } // namespace
 
+nlohmann::ordered_json leftOutJson(const LeftOutVariants& leftOut)
+{
+    auto json = nlohmann::ordered_json::array();
+    for (const auto& [capture, variants] : leftOut) {
+        json.push_back({{"capture", capture}, {"variants", variants}});
+    }
+    return json;
+}
+
 Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal)
 {
     const auto device = options.check().and_then([&] { return jobDevice(request.devices); });
-    auto each = device ? jobCaptures(request, captures, terminal) : tl::make_unexpected(device.error());
+    const auto there = scaleout::readJob(options.folder);
+    auto each = device ? jobCaptures(request, captures, there, terminal) : tl::make_unexpected(device.error());
     if (!each) {
         return tl::make_unexpected(each.error());
     }
@@ -120,6 +158,13 @@ nlohmann::ordered_json jobJson(const SweepJob& job)
 {
     const auto& gathered = job.gathered;
     auto json = jobJson(job.job, "cells", gathered.missing, gathered.parts, gathered.unread, job.commands);
+    LeftOutVariants leftOut;
+    for (const auto& capture : job.job.captures) {
+        if (!capture.leftOut.empty()) {
+            leftOut.emplace_back(capture.name, capture.leftOut);
+        }
+    }
+    json["left_out"] = leftOutJson(leftOut);
     json["bytes"] = job.bytes;
     json["bytes_free"] = job.free ? nlohmann::ordered_json(*job.free) : nlohmann::ordered_json(nullptr);
     return json;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json_fwd.hpp>
@@ -27,6 +28,10 @@ struct SweepJob
     std::int64_t bytes = 0; ///< that all its cells take in the folder, about
     std::optional<std::int64_t> free {}; ///< bytes of the folder's disk
 };
+
+/// Of captures whose variants are found by comparison, by their names: those that were not compared in full.
+using LeftOutVariants = std::vector<std::pair<std::string, std::vector<std::string>>>;
+nlohmann::ordered_json leftOutJson(const LeftOutVariants& leftOut);
 
 /// Makes the job in its folder, or gathers what its processes have done so far; into the session of `source` where that
 /// may be written. An empty list of variants means those that may have made each capture.

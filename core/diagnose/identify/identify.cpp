@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -98,13 +99,15 @@ class Comparison
 {
 public:
     Comparison(const Element& element, const replay::Catalogue& catalogue, std::optional<double> epsilon,
-        replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch, std::int64_t sampledFrom)
+        replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch, std::int64_t sampledFrom,
+        double operations)
         : m_element(element)
         , m_catalogue(catalogue)
         , m_epsilon(epsilon)
         , m_device(device)
         , m_cancel(cancel)
         , m_watch(watch)
+        , m_operations(operations)
         , m_signal(
               replay::leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
     {
@@ -132,7 +135,35 @@ public:
     std::map<const replay::Variant*, MemberResult> takeOwn() { return std::move(m_own); }
     OwnOutput takeNearest() { return std::move(m_nearest); }
 
+    std::vector<std::string> leftOut() const
+    {
+        std::vector<std::string> names;
+        for (const auto* variant : m_catalogue.all()) {
+            if (m_leftOut.contains(variant)) {
+                names.push_back(variant->name);
+            }
+        }
+        return names;
+    }
+
+    double operationsLeft() const { return m_operations; }
+
 private:
+    /// Takes them off what is left; false where they are too many.
+    bool spend(const replay::Variant& variant, Precision precision)
+    {
+        if (m_operations == withoutLimit) {
+            return true;
+        }
+        const auto program = compiled(variant, precision);
+        const double needed = program ? program->gemmFlops() : 0;
+        if (needed > m_operations) {
+            return false;
+        }
+        m_operations -= needed;
+        return true;
+    }
+
     Result<VariantFits> exactFits()
     {
         VariantFits fits;
@@ -141,6 +172,9 @@ private:
             m_place = {fits.size() + 1, 2 * variants.size()};
             const auto same = std::find_if(
                 fits.begin(), fits.end(), [&](const auto& known) { return sameExactly(*known.first, *variant); });
+            if (same != fits.end() && m_leftOut.contains(same->first)) {
+                m_leftOut.insert(variant);
+            }
             auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
             if (!fit) {
                 return tl::make_unexpected(fit.error());
@@ -150,13 +184,18 @@ private:
         return fits;
     }
 
-    Result<Fits> exactFit(const replay::Variant& variant) const
+    Result<Fits> exactFit(const replay::Variant& variant)
     {
         const double norm = std::sqrt(m_element.inputScan.sumSquares);
         if (!replay::actsOnValuesAlone(variant)) {
             // As good as fp64 beside any fit, where no square is lost.
             const bool squaresHold = norm >= 1e-12 && norm <= 1e12;
-            return replayed(variant, squaresHold ? Precision::fp32 : Precision::fp64);
+            const auto precision = squaresHold ? Precision::fp32 : Precision::fp64;
+            if (!spend(variant, precision)) {
+                m_leftOut.insert(&variant);
+                return Fits {};
+            }
+            return replayed(variant, precision);
         }
         const auto gains = gainsOf(variant);
         const auto fits =
@@ -207,7 +246,7 @@ private:
         m_place = {fits.size(), 2 * fits.size()};
         for (auto& [variant, fit] : fits) {
             ++m_place.done;
-            if (best(fit) > bound) {
+            if (best(fit) > bound || !canReplay(*variant)) {
                 continue;
             }
             const auto own = ownFit(*variant);
@@ -229,7 +268,8 @@ private:
         for (const auto i : nearestFirst(sampled)) {
             ++m_place.done;
             const auto exact = withTheRestOf(sampled);
-            if (best(sampled[i].second) > bound || (tells && cannotHaveRun(exact[i].second, exact))) {
+            if (best(sampled[i].second) > bound || (tells && cannotHaveRun(exact[i].second, exact))
+                || !canReplay(*sampled[i].first)) {
                 continue;
             }
             const auto faithful = ownFit(*sampled[i].first);
@@ -266,6 +306,19 @@ private:
             }
         }
         return fits;
+    }
+
+    /// Notes what is left out for want of operations.
+    bool canReplay(const replay::Variant& variant)
+    {
+        if (m_leftOut.contains(&variant)) {
+            return false;
+        }
+        const bool can = m_done.contains(workOfOwn(variant)) || spend(variant, variant.precision);
+        if (!can) {
+            m_leftOut.insert(&variant);
+        }
+        return can;
     }
 
     /// Of the variant's own replay, once for all that do the same work.
@@ -318,12 +371,17 @@ private:
     // Projects copy from one another: what does the same work is replayed once.
     std::string workOfOwn(const replay::Variant& variant) const
     {
+        const auto program = compiled(variant, variant.precision);
+        return program ? replay::workOf(*program) : variant.name;
+    }
+
+    Result<replay::Program> compiled(const replay::Variant& variant, Precision precision) const
+    {
         replay::CompileOptions options;
-        options.precision = variant.precision;
+        options.precision = precision;
         options.rounding.lowering = variant.lowering;
         options.epsilon = m_epsilon;
-        const auto program = replay::compileProgram(variant, m_element.shape, options);
-        return program ? replay::workOf(*program) : variant.name;
+        return replay::compileProgram(variant, m_element.shape, options);
     }
 
     Result<Fits> replayed(const replay::Variant& variant, Precision precision) const
@@ -356,6 +414,8 @@ private:
     replay::Device& m_device;
     const CancelToken& m_cancel;
     const ReplayWatch& m_watch;
+    double m_operations; ///< that are left for replays
+    std::set<const replay::Variant*> m_leftOut; ///< for want of them
     ReplayPlace m_place;
     std::vector<replay::SingularDirection> m_signal;
     std::shared_ptr<const replay::SingularSystem> m_system; ///< of a small element, or where the sample has none
@@ -428,20 +488,35 @@ std::vector<MultipleOf> multiplesOf(const VariantFits& fits)
     return multiples;
 }
 
+/// A replay in its own format comes nearer than what is exact, and says nothing of what had none.
+ElementFit keepPossible(ElementFit fit)
+{
+    auto& names = fit.identification.names;
+    for (const auto& name : fit.leftOut) {
+        if (std::ranges::find(names, name) == names.end()) {
+            names.push_back(name);
+        }
+    }
+    return fit;
+}
+
 } // namespace
 
 Result<ElementFit> identifyElement(const Element& element, const replay::Catalogue& catalogue,
     std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch,
-    std::int64_t sampledFrom)
+    std::int64_t sampledFrom, double operations)
 {
     ElementFit result;
+    result.operationsLeft = operations;
     const auto finite = element.outputScan.count - element.outputScan.nonFinite();
     const bool worthwhile = static_cast<double>(finite) >= finiteShare * static_cast<double>(element.outputScan.count);
     if (!worthwhile || !element.inputScan.finite() || element.inputScan.allZero()) {
         return result;
     }
-    Comparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom);
+    Comparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom, operations);
     const auto compared = comparison.compare();
+    result.leftOut = comparison.leftOut();
+    result.operationsLeft = comparison.operationsLeft();
     result.own = comparison.takeOwn();
     result.nearest = comparison.takeNearest();
     if (!compared) {
@@ -452,41 +527,44 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
     result.exact = exactOf(fits, element.outputType);
     auto& identification = result.identification;
     if (chooseBy(&Fits::plain, fits, identification)) {
-        return result;
+        return keepPossible(std::move(result));
     }
     if (chooseBy(&Fits::typical, fits, identification)) {
         result.localDamage = true;
-        return result;
+        return keepPossible(std::move(result));
     }
     if (chooseBy(&Fits::signal, fits, identification)) {
         result.signalOnly = true;
-        return result;
+        return keepPossible(std::move(result));
     }
     chooseBy(&Fits::plain, fits, identification);
-    identification.matchesNone = true;
+    // What was left out may fit.
+    identification.matchesNone = result.leftOut.empty();
     result.multiples = multiplesOf(fits);
     return result;
 }
 
-Result<Identification> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
-    replay::Device& device, const CancelToken& cancel)
+Result<IdentifiedCapture> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
+    replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch, double operations)
 {
-    Identification best;
+    IdentifiedCapture best;
     const auto batches = capture.input.matrices().batch;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
         const auto element = loadElement(capture, batch);
         if (!element) {
             return tl::make_unexpected(element.error());
         }
-        auto fit = identifyElement(*element, catalogue, capture.capture.epsilon, device, cancel);
+        auto fit = identifyElement(
+            *element, catalogue, capture.capture.epsilon, device, cancel, watch, sampledFromRows, operations);
         if (!fit) {
             return tl::make_unexpected(fit.error());
         }
-        if (fit->identification.how == IdentifiedBy::fit) {
-            return std::move(fit->identification);
-        }
+        operations = fit->operationsLeft;
         if (fit->compared) {
-            best = std::move(fit->identification);
+            best = {std::move(fit->identification), std::move(fit->leftOut)};
+        }
+        if (best.identification.how == IdentifiedBy::fit) {
+            break;
         }
     }
     return best;

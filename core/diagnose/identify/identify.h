@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -42,6 +43,10 @@ struct ElementFit
     std::map<const replay::Variant*, MemberResult>
         own {}; ///< those that were replayed in their own format, of one rounding
     OwnOutput nearest {}; ///< of what was replayed in its own format, that which comes closest
+    /// May have run as far as what was compared tells, and the operations did not suffice to replay them: they are
+    /// among the names, or where nothing else fits, all that is known.
+    std::vector<std::string> leftOut {};
+    double operationsLeft = 0; ///< of those that replays could take
 };
 
 /// The comparison that is made now, counted from 1: each variant exactly, and then in its own format.
@@ -58,14 +63,26 @@ using ReplayWatch = std::function<void(const replay::Variant& variant, Precision
 /// smaller.
 constexpr std::int64_t sampledFromRows = 384;
 
+constexpr double withoutLimit = std::numeric_limits<double>::infinity();
+
 /// Compares the finite part of the output with what every variant gives: once per schedule in fp64, then in the
-/// variant's own format where that can still matter. `sampledFrom` as of sampledFromRows.
+/// variant's own format where that can still matter. `sampledFrom` as of sampledFromRows. Replays take at most
+/// `operations`, those first that are nearest: what is left out then stays possible. What one decomposition of the
+/// input tells is told in any case.
 Result<ElementFit> identifyElement(const Element& element, const replay::Catalogue& catalogue,
     std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch = {},
-    std::int64_t sampledFrom = sampledFromRows);
+    std::int64_t sampledFrom = sampledFromRows, double operations = withoutLimit);
 
-/// Compares the finite part of the captured output with the fp64 and the faithful replay of every variant.
-Result<Identification> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
-    replay::Device& device, const CancelToken& cancel = {});
+/// What may have made a capture.
+struct IdentifiedCapture
+{
+    Identification identification;
+    std::vector<std::string> leftOut {}; ///< as of ElementFit
+};
+
+/// As identifyElement(), of the first matrix that tells anything.
+Result<IdentifiedCapture> identify(const tensorfile::CaptureFile& capture, const replay::Catalogue& catalogue,
+    replay::Device& device, const CancelToken& cancel = {}, const ReplayWatch& watch = {},
+    double operations = withoutLimit);
 
 } // namespace nanscope::diagnose

@@ -43,6 +43,20 @@ protected:
     testing::JobFolder m_folder;
 };
 
+TEST_F(JobTest, KeepsWhatWasNotComparedInFull)
+{
+    auto job = m_folder.made();
+    job.captures[1].leftOut = {"gns-gram", "dion-ns5"};
+    const auto other = m_folder.path() / "other";
+    const auto made = makeJob(other, job, m_folder.run());
+    ASSERT_TRUE(made) << made.error().what;
+    const auto read = readJob(other);
+    ASSERT_TRUE(read) << read.error().what;
+    EXPECT_THAT(read->captures[0].leftOut, IsEmpty());
+    EXPECT_THAT(read->captures[1].leftOut, ElementsAre("gns-gram", "dion-ns5"));
+    EXPECT_NE(made->id, m_folder.made().id);
+}
+
 TEST_F(JobTest, IsReadAsItWasMade)
 {
     const auto made = m_folder.made();

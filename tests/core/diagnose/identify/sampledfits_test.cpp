@@ -303,5 +303,69 @@ TEST(SampledFits, LeaveReplaysOutOnlyOfWhatIsFarBehind)
     EXPECT_LT(few + 5, replayed.size());
 }
 
+/// Cheap comparisons refute what they can; of the rest nothing is guessed.
+TEST(SampledFits, WhatTheOperationsDoNotSufficeForStaysPossible)
+{
+    const auto element = elementOf(Spectrum::gaussian, wide, "dion-ns5");
+    const auto device = replay::makeEigenDevice(1);
+    for (const auto sampledFrom : {std::int64_t {1}, whole}) {
+        std::vector<std::string> replayed;
+        const diagnose::ReplayWatch watch = [&](const replay::Variant& variant, Precision, diagnose::ReplayPlace) {
+            replayed.push_back(variant.name);
+        };
+        const auto all = diagnose::identifyElement(element, {}, {}, *device, {}, {}, sampledFrom);
+        const auto none = diagnose::identifyElement(element, {}, {}, *device, {}, watch, sampledFrom, 0);
+        ASSERT_TRUE(all && none);
+        EXPECT_TRUE(all->leftOut.empty());
+        EXPECT_TRUE(replayed.empty());
+        EXPECT_EQ(none->operationsLeft, 0);
+        const auto names = sorted(none->identification.names);
+        EXPECT_TRUE(std::ranges::includes(names, sorted(all->identification.names)));
+        EXPECT_TRUE(std::ranges::includes(names, sorted(none->leftOut)));
+        EXPECT_NE(std::ranges::find(none->leftOut, "dion-ns5"), none->leftOut.end());
+        EXPECT_NE(std::ranges::find(none->leftOut, "nanochat"), none->leftOut.end()) << "it has no exact output here";
+        EXPECT_LT(names.size(), replay::Catalogue().all().size()) << "other schedules are refuted without a replay";
+        EXPECT_FALSE(none->identification.matchesNone);
+    }
+}
+
+TEST(SampledFits, OperationsAreSpentOnWhatIsNearest)
+{
+    const auto element = elementOf(Spectrum::gaussian, wide, "dion-ns5");
+    const auto device = replay::makeEigenDevice(1);
+    double needed = 0;
+    std::vector<std::string> every;
+    const diagnose::ReplayWatch note = [&](const replay::Variant& variant, Precision, diagnose::ReplayPlace) {
+        every.push_back(variant.name);
+    };
+    const auto all = diagnose::identifyElement(element, {}, {}, *device, {}, note, 1, 1e15);
+    ASSERT_TRUE(all && every.size() > 3);
+    needed = 1e15 - all->operationsLeft;
+    EXPECT_TRUE(all->leftOut.empty());
+    std::vector<std::string> some;
+    const diagnose::ReplayWatch watch = [&](const replay::Variant& variant, Precision, diagnose::ReplayPlace) {
+        some.push_back(variant.name);
+    };
+    const auto part = diagnose::identifyElement(element, {}, {}, *device, {}, watch, 1, 0.7 * needed);
+    ASSERT_TRUE(part);
+    EXPECT_FALSE(some.empty());
+    EXPECT_LT(some.size(), every.size());
+    EXPECT_FALSE(part->leftOut.empty());
+    EXPECT_LE(0, part->operationsLeft);
+    EXPECT_EQ(some.front(), every.front());
+}
+
+TEST(SampledFits, AForeignOutputIsNotCalledOneWhileReplaysAreLeftOut)
+{
+    auto element = elementOf(Spectrum::gaussian, wide, "dion-ns5");
+    element.output = normal(wide.elements(), 99);
+    scan(element);
+    const auto device = replay::makeEigenDevice(1);
+    const auto none = diagnose::identifyElement(element, {}, {}, *device, {}, {}, 1, 0);
+    ASSERT_TRUE(none);
+    EXPECT_FALSE(none->leftOut.empty());
+    EXPECT_FALSE(none->identification.matchesNone);
+}
+
 } // namespace
 } // namespace nanscope
