@@ -595,7 +595,8 @@ TEST_F(ScaleOut, ComparesVariantsOnce)
     const auto again = line();
     ASSERT_EQ(again.status, 0) << again.err;
     EXPECT_THAT(again.err, testing::Not(HasSubstr("\"identifying\"")));
-    EXPECT_EQ(again.json()["job"]["cells"], first["job"]["cells"]);
+    const Json second = again.json();
+    EXPECT_EQ(second["job"]["cells"], first["job"]["cells"]);
 }
 
 TEST_F(ScaleOut, RefusesAnotherJobInTheSameFolder)
