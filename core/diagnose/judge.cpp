@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -262,6 +263,9 @@ public:
         }
         bool settled = false;
         const auto batches = interesting(verdict.role, *patterns, stored);
+        if (auto others = leftOut(*patterns, stored, batches.size())) {
+            m_besides.push_back(std::move(*others));
+        }
         for (const auto batch : batches) {
             auto element = loadElement(*file, batch);
             if (!element) {
@@ -286,13 +290,13 @@ private:
         constexpr std::size_t most = 4;
         std::vector<std::int64_t> chosen;
         std::vector<std::int64_t> alike;
-        std::set<std::pair<DamageShape, bool>> kinds;
+        std::set<std::tuple<DamageShape, bool, int>> kinds;
         for (std::size_t i = 0; i < patterns.size(); ++i) {
             const auto& in = capture.input.batches[i];
             const bool zeroBroken = in.allZero() && !capture.output->batches[i].allZero();
             const bool wanted = role == Role::healthy || patterns[i].count > 0 || zeroBroken;
             if (wanted && in.finite()) {
-                const bool isNew = kinds.emplace(patterns[i].shape, in.allZero()).second;
+                const bool isNew = kinds.emplace(patterns[i].shape, in.allZero(), sizeOf(in)).second;
                 (isNew ? chosen : alike).push_back(static_cast<std::int64_t>(i));
             }
         }
@@ -300,6 +304,29 @@ private:
         chosen.resize(std::min(chosen.size(), most));
         std::ranges::sort(chosen);
         return chosen;
+    }
+
+    /// Numbers overflow by size: 4 binades of the largest value are one.
+    static int sizeOf(const Scan& scan)
+    {
+        constexpr int binades = 4;
+        return scan.absmax > 0 ? std::ilogb(scan.absmax) / binades : 0;
+    }
+
+    /// What was damaged, came in finite, and was not looked at.
+    static std::optional<EvidenceLine> leftOut(
+        const std::vector<DamagePattern>& patterns, const Capture& capture, std::size_t judged)
+    {
+        std::size_t damaged = 0;
+        for (std::size_t i = 0; i < patterns.size(); ++i) {
+            damaged += patterns[i].count > 0 && capture.input.batches[i].finite() ? 1 : 0;
+        }
+        return damaged > judged
+            ? std::optional(EvidenceLine {fmt::format("{} of {} damaged matrices of this call were looked at: what the "
+                                                      "others show may be another cause",
+                                              judged, damaged),
+                "output"})
+            : std::nullopt;
     }
 
     /// A matrix and where it comes from.
@@ -376,6 +403,7 @@ private:
         facts.damage = std::move(pattern);
         facts.damageOnZeros = damagedWhereInputIsZero(element);
         facts.damageInFaintLines = damagedInFaintLines(element);
+        facts.damageInOwnBlock = damagedInOwnBlock(element, facts.damage);
         facts.dumpedByWrapper = matrix.file.wrapped;
         facts.besideBadInput = !matrix.stored.input.total().finite();
         facts.scene = matrix.stored.scene;
@@ -409,9 +437,11 @@ private:
             }
             facts.control = std::move(*control);
         }
+        noteSize(facts.control, matrix.element);
         // Bits tell the code that made them, of this matrix or another one of the call. What is not finite they say
         // nothing of: a mask or a factor of one leaves the others as they are.
-        const bool exactCall = facts.control && facts.control->sameCall && !facts.control->exact.empty();
+        const bool exactCall =
+            facts.control && facts.control->sameCall && !facts.control->otherSize && !facts.control->exact.empty();
         facts.exactBits = !fit->exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
         e.members = choosePlausible(facts, matrix.stored, m_given, m_catalogue);
@@ -427,6 +457,15 @@ private:
             return done;
         }
         return off && facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
+    }
+
+    static void noteSize(std::optional<ControlCall>& control, const Element& element)
+    {
+        constexpr double muchLarger = 16;
+        const double norm = std::sqrt(element.inputScan.sumSquares);
+        if (control) {
+            control->otherSize = norm > muchLarger * control->inputNorm || norm * muchLarger < control->inputNorm;
+        }
     }
 
     Result<void> describeOffOutput(Evidence& e, const ElementFit& fit, const Member& nearest, const Capture& stored)

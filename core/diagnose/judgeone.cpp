@@ -34,7 +34,8 @@ Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, con
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
 {
     const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
-    return judged && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
+    const bool asked = verdict.rule == RuleId::inputMayBeResult; // of an input that no replay is given
+    return judged && !asked && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
 }
 
 bool isRead(const Capture* capture)
@@ -74,7 +75,8 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (verdict.role == Role::upstream && inputMayBeResult(*file, capture, run)) {
+    const bool doubted = verdict.rule == RuleId::inputMayBeResult;
+    if ((verdict.role == Role::upstream || doubted) && inputMayBeResult(*file, capture, run)) {
         askForInputBefore(verdict);
     } else if (verdict.role == Role::upstream && inputMayBeNormalised(*file, capture)) {
         askWhetherNormalised(verdict);

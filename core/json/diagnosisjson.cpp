@@ -164,6 +164,7 @@ void fields(Visit& visit, Of<ControlCall> auto& control)
     visit("source", control.source);
     visit("same_call", control.sameCall);
     visit("input_norm", control.inputNorm);
+    visit("other_size", control.otherSize);
     visit("identified", control.identified);
     visit("exact", control.exact);
 }
@@ -233,6 +234,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("output_zero", facts.outputZero);
     visit("damage_on_zeros", facts.damageOnZeros);
     visit("damage_in_faint_lines", facts.damageInFaintLines);
+    visit("damage_in_own_block", facts.damageInOwnBlock);
     visit("damage_among_largest", facts.damageAmongLargest);
     visit("dumped_by_wrapper", facts.dumpedByWrapper);
     visit("beside_bad_input", facts.besideBadInput);

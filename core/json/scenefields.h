@@ -38,6 +38,8 @@ void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
     visit("bad_gradients", state.badGradients);
     visit("momenta", state.momenta);
     visit("bad_momenta", state.badMomenta);
+    visit("weights", state.weights);
+    visit("bad_weights", state.badWeights);
     visit.text("first_bad", state.firstBad);
     visit("of", state.coverage);
 }
@@ -71,6 +73,9 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit("singular_values", scene.singular);
     visit("sidecar_epsilon", scene.otherEpsilon);
     visit("sidecar_problem", scene.problem);
+    visit("optimizer_step", scene.optimizerStep);
+    visit("bad_not_written", scene.badNotWritten);
+    visit("not_looked_at", scene.notLookedAt);
 }
 
 } // namespace nanscope

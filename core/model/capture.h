@@ -84,8 +84,10 @@ struct ParameterState
     std::int64_t badGradients = 0; ///< of them, those that were not finite
     std::int64_t momenta = 0;
     std::int64_t badMomenta = 0;
-    std::string firstBad {}; ///< name of the first parameter with one of them
+    std::string firstBad {}; ///< name of the first parameter with any of them
     std::optional<ParameterCoverage> coverage {};
+    std::int64_t weights = 0;
+    std::int64_t badWeights = 0;
 
     bool operator==(const ParameterState&) const = default;
 };
@@ -121,6 +123,9 @@ struct Scene
     std::optional<SingularValues> singular {};
     std::optional<double> otherEpsilon {}; ///< what the sidecar says where the dump, which counts, says another
     SidecarProblem problem = SidecarProblem::none;
+    std::optional<std::int64_t> optimizerStep {}; ///< from 0 on, over all optimizers of the process
+    std::int64_t badNotWritten = 0; ///< damaged calls that the helper had seen by then, and no file holds
+    std::int64_t notLookedAt = 0; ///< calls that it had left out by then
 
     bool operator==(const Scene&) const = default;
 };

@@ -206,6 +206,7 @@ struct ControlCall
     double inputNorm = 0; ///< Frobenius
     Identification identified;
     std::vector<std::string> exact; ///< variants whose own format gives nearly every value of it bit for bit
+    bool otherSize = false; ///< the norm of its input is more than 16 times another: a branch may lie between
 };
 
 /// A call that was given the same bits and came out finite.
@@ -239,6 +240,7 @@ struct Facts
     DamagePattern damage;
     bool damageOnZeros = false; ///< all that is damaged lies where the input is zero
     bool damageInFaintLines = false; ///< it lies in rows or columns that hold next to nothing
+    bool damageInOwnBlock = false; ///< it is a block of the input, whose other values in those rows and columns are zero
     bool damageAmongLargest =
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone

@@ -65,6 +65,9 @@ constexpr const char* parameterColumns = "gradients, bad_gradients, momenta, bad
 /// Behind those, since coverageVersion.
 constexpr const char* coverageColumns = "parameters_of_shape, parameters_listed, parameters_are_shards";
 
+/// Behind those, since unwrittenVersion.
+constexpr const char* unwrittenColumns = "weights, bad_weights, optimizer_step, bad_not_written, not_looked_at";
+
 /// The value that is called so; the first where none is, as in a session that was changed by hand.
 template <class Enum>
 Enum named(const std::string& text, Enum last)
@@ -87,13 +90,14 @@ void readCalls(const Statement& row, Scene& scene)
     scene.outputBad = row.integer(5) != 0;
 }
 
-/// `row` has the columns of sceneColumns, parameterColumns and coverageColumns.
+/// `row` has the columns of sceneColumns, parameterColumns, coverageColumns and unwrittenColumns.
 std::optional<ParameterState> readParameters(const Statement& row)
 {
     if (row.isNull(21) || row.isNull(22) || row.isNull(23) || row.isNull(24)) {
         return std::nullopt;
     }
-    ParameterState state {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25)};
+    ParameterState state {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25), {},
+        row.integer(29), row.integer(30)};
     if (!row.isNull(26) && !row.isNull(27) && !row.isNull(28)) {
         state.coverage = ParameterCoverage {row.integer(26), row.integer(27), row.integer(28) != 0};
     }
@@ -122,6 +126,9 @@ Scene readScene(const Statement& row)
     scene.otherEpsilon = row.optional<double>(19);
     scene.problem = named(row.text(20), lastSidecarProblem);
     scene.parameters = readParameters(row);
+    scene.optimizerStep = row.optional<std::int64_t>(31);
+    scene.badNotWritten = row.integer(32);
+    scene.notLookedAt = row.integer(33);
     return scene;
 }
 
@@ -143,7 +150,8 @@ void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
         of(scene.parameters, &ParameterState::badGradients), of(scene.parameters, &ParameterState::momenta),
         of(scene.parameters, &ParameterState::badMomenta), of(scene.parameters, &ParameterState::firstBad),
         of(coverage, &ParameterCoverage::all), of(coverage, &ParameterCoverage::listed),
-        of(coverage, &ParameterCoverage::shards));
+        of(coverage, &ParameterCoverage::shards), of(scene.parameters, &ParameterState::weights),
+        of(scene.parameters, &ParameterState::badWeights), scene.optimizerStep, scene.badNotWritten, scene.notLookedAt);
 }
 
 /// What only a sidecar says, in tables of its own: most captures have none.
@@ -156,9 +164,9 @@ public:
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
         , m_insertScene(db,
               fmt::format(
-                  "INSERT INTO capture_scenes ({}, {}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  sceneColumns, parameterColumns, coverageColumns))
+                  "INSERT INTO capture_scenes ({}, {}, {}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  sceneColumns, parameterColumns, coverageColumns, unwrittenColumns))
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -310,8 +318,9 @@ void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersi
 
 Scene storedScene(sqlite3* db, std::int64_t id)
 {
-    Statement find(
-        db, fmt::format("SELECT {}, {} FROM capture_scenes WHERE capture_id = ?", sceneColumns, parameterColumns));
+    Statement find(db,
+        fmt::format("SELECT {}, {}, {}, {} FROM capture_scenes WHERE capture_id = ?", sceneColumns, parameterColumns,
+            coverageColumns, unwrittenColumns));
     return find.bind(id).step() ? readScene(find) : Scene {};
 }
 
@@ -500,9 +509,10 @@ std::vector<Capture> readCaptures(sqlite3* db)
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
     if (const auto version = pragmaValue(db, "user_version"); version >= wholeScenesVersion) {
         attach(db, captures, wholeScenesVersion,
-            fmt::format("SELECT {}, {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
+            fmt::format("SELECT {}, {}, {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
                 version >= parametersVersion ? parameterColumns : "NULL, NULL, NULL, NULL, NULL",
-                version >= coverageVersion ? coverageColumns : "NULL, NULL, NULL"),
+                version >= coverageVersion ? coverageColumns : "NULL, NULL, NULL",
+                version >= unwrittenVersion ? unwrittenColumns : "NULL, NULL, NULL, NULL, NULL"),
             [](Capture& c, const Statement& row) { c.scene = readScene(row); });
     } else {
         attach(db, captures, scenesVersion,

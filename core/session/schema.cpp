@@ -195,9 +195,18 @@ ALTER TABLE capture_scenes ADD COLUMN parameters_listed INTEGER;
 ALTER TABLE capture_scenes ADD COLUMN parameters_are_shards INTEGER;
 )sql";
 
+// As in Scene and ParameterState: what the helper saw and did not write; NULL where it did not say it.
+constexpr const char* unwrittenOfScenes = R"sql(
+ALTER TABLE capture_scenes ADD COLUMN weights INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN bad_weights INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN optimizer_step INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN bad_not_written INTEGER;
+ALTER TABLE capture_scenes ADD COLUMN not_looked_at INTEGER;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
     eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes,
-    parametersOfScenes, coverageOfScenes};
+    parametersOfScenes, coverageOfScenes, unwrittenOfScenes};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

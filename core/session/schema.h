@@ -41,6 +41,9 @@ constexpr std::int64_t parametersVersion = 15;
 /// The first version that keeps ParameterCoverage.
 constexpr std::int64_t coverageVersion = 16;
 
+/// From this one on it is kept which optimizer's step a call belongs to, and what its helper did not write.
+constexpr std::int64_t unwrittenVersion = 17;
+
 /// Applies the migrations a file still lacks, in one transaction, in which `complete` does what is more than SQL for a
 /// session that had an older version. Throws DatabaseFailure.
 void migrate(sqlite3* db, const std::function<void(std::int64_t version)>& complete);

@@ -175,6 +175,28 @@ bool damagedWhereInputIsZero(const Element& element)
     return any && !element.inputScan.allZero();
 }
 
+bool damagedInOwnBlock(const Element& element, const DamagePattern& damage)
+{
+    if (damage.shape != DamageShape::rectangle) {
+        return false;
+    }
+    bool within = false;
+    bool without = false;
+    for (std::int64_t at = 0; at < element.shape.elements(); ++at) {
+        const auto row = at / element.shape.cols;
+        const auto col = at % element.shape.cols;
+        const bool inRows = row >= damage.rowBegin && row < damage.rowEnd;
+        const bool inCols = col >= damage.colBegin && col < damage.colEnd;
+        const bool zero = element.input[static_cast<std::size_t>(at)] == 0;
+        if (inRows != inCols && !zero) {
+            return false;
+        }
+        within = within || (inRows && inCols && !zero);
+        without = without || (!inRows && !inCols && !zero);
+    }
+    return within && without;
+}
+
 bool damagedInFaintLines(const Element& element)
 {
     const auto cols = element.shape.cols;

@@ -31,4 +31,9 @@ bool damagedWhereInputIsZero(const Element& element);
 /// finite input: below 2^-10 of the median norm of such lines.
 bool damagedInFaintLines(const Element& element);
 
+/// True if the damage is a rectangle, the input is zero in the rest of its rows and columns, and holds something within
+/// and without. A product would spread it over these rows and columns (0 times NaN is NaN): what ran takes blocks one
+/// by one.
+bool damagedInOwnBlock(const Element& element, const DamagePattern& damage);
+
 } // namespace nanscope::diagnose

@@ -4,8 +4,22 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 namespace nanscope::diagnose {
+
+namespace {
+
+/// The log of an attempt that was over by then says nothing of this one. Not every series has a value at each step.
+bool endedBefore(const Series& series, std::int64_t latest)
+{
+    const auto& points = series.points;
+    const auto length = points.back().step - points.front().step;
+    const auto apart = points.size() > 1 ? length / (std::ssize(points) - 1) : 1;
+    return points.back().step + 2 * std::max<std::int64_t>(apart, 1) < latest;
+}
+
+} // namespace
 
 FiniteSteps::FiniteSteps(const RunData& run)
 {
@@ -42,11 +56,30 @@ std::optional<std::int64_t> FiniteSteps::lastOf(const Line& line, std::int64_t s
         : std::optional(points[static_cast<std::size_t>(*std::prev(stretch))].step);
 }
 
+bool FiniteSteps::isOfOther(const Line& line, const std::optional<int>& rank)
+{
+    return line.series->rank && rank && line.series->rank != rank;
+}
+
+std::int64_t FiniteSteps::latestUpTo(std::int64_t step, const std::optional<int>& rank) const
+{
+    auto latest = std::numeric_limits<std::int64_t>::min();
+    for (const auto& line : m_lines) {
+        const auto& points = line.series->points;
+        const auto after = std::ranges::upper_bound(points, step, {}, &Point::step);
+        if (!isOfOther(line, rank) && after != points.begin()) {
+            latest = std::max(latest, std::prev(after)->step);
+        }
+    }
+    return latest;
+}
+
 std::optional<std::int64_t> FiniteSteps::lastUpTo(std::int64_t step, const std::optional<int>& rank) const
 {
     std::optional<std::int64_t> last;
+    const auto latest = latestUpTo(step, rank);
     for (const auto& line : m_lines) {
-        if (line.series->rank && rank && line.series->rank != rank) {
+        if (isOfOther(line, rank) || endedBefore(*line.series, latest)) {
             continue;
         }
         const auto own = lastOf(line, step);

@@ -28,6 +28,9 @@ private:
         std::vector<std::int64_t> lastOfStretch; ///< of finite points in a row, by their index
     };
 
+    static bool isOfOther(const Line& line, const std::optional<int>& rank);
+    /// The last step up to this one at which any series of the rank has a value.
+    std::int64_t latestUpTo(std::int64_t step, const std::optional<int>& rank) const;
     static std::optional<std::int64_t> lastOf(const Line& line, std::int64_t step);
 
     std::vector<Line> m_lines;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <limits>
 #include <map>
 
@@ -11,6 +12,8 @@
 
 #include "core/base/text.h"
 #include "core/diagnose/identify/controlnames.h"
+#include "core/diagnose/recovery/missingdumps.h"
+#include "core/diagnose/triage/attempts.h"
 #include "core/diagnose/triage/finitesteps.h"
 #include "core/diagnose/triage/steplink.h"
 #include "core/diagnose/verdict/experiments.h"
@@ -79,6 +82,8 @@ struct Moment
     bool oneUpdate = false; ///< of logs that leave out steps, captures of several have the same number
     std::int64_t time = 0;
     std::optional<int> rank;
+    std::optional<int> pid;
+    Attempt attempt;
 };
 
 /// Between the results of one rank and the gradients of another lie a collective, a forward and a backward pass.
@@ -100,24 +105,28 @@ bool earlierFor(const std::optional<int>& rank, const Moment& a, const Moment& b
     return a.update == b.update && elsewhere(a) != elsewhere(b) ? elsewhere(b) : earlier(a, b);
 }
 
-std::string upstreamSummary(const Capture& capture)
+std::string countedBad(const Capture& capture)
 {
     const auto total = capture.input.total();
     const auto shape = matrixShape(capture.input.shape);
     const auto first = total.firstNonFinite;
-    constexpr auto notTheCall =
-        "they came in with the gradient, the momentum or weights that were bad already, so that "
-        "this call did not make them";
     if (first < 0) {
-        return total.finite() ? "the input was not scanned"
-                              : fmt::format("{} of the {} input values that were counted were already non-finite: {}",
-                                  total.nonFinite(), total.count, notTheCall);
+        return fmt::format(
+            "{} of the {} input values that were counted were already non-finite", total.nonFinite(), total.count);
     }
     const auto within = first % shape.elements();
     const auto matrix = shape.batch > 1 ? fmt::format("{}, ", first / shape.elements()) : std::string();
-    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}: {}",
+    return fmt::format("{} of {} input values were already non-finite, the first ({}) at [{}{}, {}]{}",
         total.nonFinite(), total.count, name(total.firstClass), matrix, within / shape.cols, within % shape.cols,
-        capture.part.empty() ? "" : " of this rank's part", notTheCall);
+        capture.part.empty() ? "" : " of this rank's part");
+}
+
+std::string upstreamSummary(const Capture& capture)
+{
+    return capture.input.total().finite() ? "the input was not scanned"
+                                          : countedBad(capture)
+            + ": they came in with the gradient, the momentum or weights that were bad already, so that this call did "
+              "not make them";
 }
 
 std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
@@ -143,6 +152,9 @@ std::string parametersText(const ParameterState& known)
     if (known.momenta > 0) {
         counts.push_back(fmt::format("{} of {}", known.badMomenta,
             known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta)));
+    }
+    if (known.badWeights > 0) {
+        counts.push_back(fmt::format("{} of {}", known.badWeights, counted(known.weights, "weight")));
     }
     const auto unknown = known.coverage ? known.coverage->listed - known.gradients : 0;
     return fmt::format("{}, {} were not finite{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
@@ -172,7 +184,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     v.speaksFor.push_back(earlierOne.value_or(
         EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
     const auto& known = capture.scene.parameters;
-    if (known && known->badGradients + known->badMomenta > 0) {
+    if (known && known->badGradients + known->badMomenta + known->badWeights > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
     } else {
@@ -180,7 +192,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     }
     v.notTestable.push_back(
         {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
-    if (known && known->badGradients + known->badMomenta == 0) {
+    if (known && known->badGradients + known->badMomenta + known->badWeights == 0) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
@@ -202,7 +214,21 @@ StepLink linkBefore(StepLink bad)
     return bad;
 }
 
-Entry makeEntry(const StepLinks& links, const ControlNames& names, const Capture& capture)
+Moment momentOf(const StepLink& link, const Capture& capture, const std::map<Process, Attempt>& attempts)
+{
+    Moment moment;
+    moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
+    moment.oneUpdate = link.between && link.between->second - link.between->first <= 1;
+    moment.time = capture.timestampMs.value_or(0);
+    moment.rank = capture.rank;
+    moment.pid = capture.pid;
+    const auto attempt = attempts.find({capture.rank, capture.pid});
+    moment.attempt = attempt == attempts.end() ? Attempt {} : attempt->second;
+    return moment;
+}
+
+Entry makeEntry(const StepLinks& links, const ControlNames& names, const std::map<Process, Attempt>& attempts,
+    const Capture& capture)
 {
     Entry entry;
     entry.capture = &capture;
@@ -222,10 +248,7 @@ Entry makeEntry(const StepLinks& links, const ControlNames& names, const Capture
     }
     v.step = link.between;
     v.stepSource = link.source;
-    entry.moment.update = link.between ? std::optional(link.between->first) : std::nullopt;
-    entry.moment.oneUpdate = link.between && link.between->second - link.between->first <= 1;
-    entry.moment.time = capture.timestampMs.value_or(0);
-    entry.moment.rank = capture.rank;
+    entry.moment = momentOf(link, capture, attempts);
     return entry;
 }
 
@@ -250,6 +273,9 @@ public:
         (moment.update ? half.dated : half.undated).add(entry);
         (moment.update ? half.datedOfRank : half.undatedOfRank)[moment.rank].add(entry);
         half.ofUpdateAndRank[{moment.update, moment.rank}].add(entry);
+        if (const auto& step = entry.capture->scene.optimizerStep; step && moment.pid) {
+            half.ofProcess[{moment.rank, moment.pid}].try_emplace(*step, &entry);
+        }
     }
 
     /// The first that is not `entry` itself, of those whose update is not known or `since` at least; null for none.
@@ -304,6 +330,7 @@ private:
         OfRank datedOfRank;
         OfRank undatedOfRank;
         std::map<std::pair<std::optional<std::int64_t>, std::optional<int>>, Queue> ofUpdateAndRank;
+        std::map<Process, std::map<std::int64_t, const Entry*>> ofProcess; ///< by the step of an optimizer
     };
 
     template <class Map, class Key>
@@ -319,12 +346,38 @@ private:
         return first != nullptr && first->moment.update < update ? first : nullptr;
     }
 
+    /// Two optimizers of a process count their steps each for itself: a GAN's, for one. Its helper counts those of all.
+    static bool isLaterStep(const Entry& found, const Entry& entry)
+    {
+        const auto& own = entry.capture->scene.optimizerStep;
+        const auto& other = found.capture->scene.optimizerStep;
+        const bool oneProcess =
+            found.moment.pid && found.moment.pid == entry.moment.pid && found.moment.rank == entry.moment.rank;
+        return oneProcess && own && other && *other >= *own;
+    }
+
+    static const Entry* firstOfEarlierSteps(const Half& half, const Entry& entry, std::int64_t since)
+    {
+        const auto& own = entry.capture->scene.optimizerStep;
+        const auto process = half.ofProcess.find({entry.moment.rank, entry.moment.pid});
+        if (!own || process == half.ofProcess.end()) {
+            return nullptr;
+        }
+        const auto end = process->second.lower_bound(*own);
+        const auto found = std::find_if(process->second.begin(), end, [since](const auto& step) {
+            const auto& update = step.second->moment.update;
+            return !update || *update >= since;
+        });
+        return found == end ? nullptr : found->second;
+    }
+
     static const Entry* firstOf(const Half& half, const Entry& entry, bool otherRanks, std::int64_t since)
     {
         const auto& moment = entry.moment;
         const Entry* first = nullptr;
         const auto take = [&](const Entry* found) {
-            if (found != nullptr && (first == nullptr || earlierFor(moment.rank, found->moment, first->moment))) {
+            if (found != nullptr && !isLaterStep(*found, entry)
+                && (first == nullptr || earlierFor(moment.rank, found->moment, first->moment))) {
                 first = found;
             }
         };
@@ -338,12 +391,110 @@ private:
             take(moment.oneUpdate ? nullptr
                                   : firstIn(half.ofUpdateAndRank, std::pair(moment.update, moment.rank), entry));
         }
+        take(firstOfEarlierSteps(half, entry, since));
         take(firstIn(half.undatedOfRank, moment.rank, entry));
         take(otherRanks ? half.undated.firstUntil(moment.time - fastestStepMs, entry) : nullptr);
         return first;
     }
 
     std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
+};
+
+/// Of what another attempt of the run left, no order of steps tells what a process began with.
+class ByAttempt
+{
+public:
+    void add(const Entry& entry) { m_attempts[entry.moment.attempt].add(entry); }
+
+    /// As Reaching::firstFor(), of its own attempt and of ranks that show another number of them.
+    const Entry* firstFor(const Entry& entry, std::int64_t since = std::numeric_limits<std::int64_t>::min()) const
+    {
+        return firstWhere(entry, since,
+            [&entry](const Attempt& one) { return one.of != entry.moment.attempt.of || one == entry.moment.attempt; });
+    }
+
+    /// Of earlier attempts.
+    const Entry* firstBefore(const Entry& entry) const
+    {
+        return firstWhere(entry, std::numeric_limits<std::int64_t>::min(), [&entry](const Attempt& one) {
+            return one.of == entry.moment.attempt.of && one.number < entry.moment.attempt.number;
+        });
+    }
+
+private:
+    template <class Wanted>
+    const Entry* firstWhere(const Entry& entry, std::int64_t since, Wanted wanted) const
+    {
+        const Entry* first = nullptr;
+        for (const auto& [attempt, reaching] : m_attempts) {
+            const auto* found = wanted(attempt) ? reaching.firstFor(entry, since) : nullptr;
+            if (found != nullptr && (first == nullptr || earlierFor(entry.moment.rank, found->moment, first->moment))) {
+                first = found;
+            }
+        }
+        return first;
+    }
+
+    std::map<Attempt, Reaching> m_attempts;
+};
+
+/// Damaged calls of which nothing can be read: their files are cut off, or named by a log and not here.
+class UnreadCalls
+{
+public:
+    UnreadCalls(const RunData& run, const StepLinks& links, const std::map<Process, Attempt>& attempts)
+    {
+        for (const auto* line : missingDumpsOf(run).missing) {
+            add(line->capture, "is named by a log and is not here", links, attempts);
+        }
+        for (const auto& file : run.rejected) {
+            add(file.path, "could not be read", links, attempts);
+        }
+    }
+
+    struct Call
+    {
+        std::string file;
+        const char* problem;
+        Moment moment;
+    };
+
+    /// The first that can have reached it; null for none.
+    const Call* before(const Moment& moment, std::int64_t since) const
+    {
+        const Call* first = nullptr;
+        for (const auto& call : m_calls) {
+            const auto& own = call.moment;
+            const bool dated = own.update && moment.update;
+            const auto lag = own.rank == moment.rank ? 0 : fastestStepMs;
+            const bool mayReach =
+                dated ? *own.update < *moment.update && *own.update >= since : own.time < moment.time - lag;
+            if (mayReach && (first == nullptr || earlier(own, first->moment))) {
+                first = &call;
+            }
+        }
+        return first;
+    }
+
+private:
+    void add(const std::string& path, const char* problem, const StepLinks& links,
+        const std::map<Process, Attempt>& attempts)
+    {
+        const std::filesystem::path file(path);
+        const auto stem = file.stem().string();
+        const auto said = tensorfile::parseDumpName(stem);
+        if (!said || !stem.starts_with("dion_nan_capture") || file.extension() != ".pt") {
+            return;
+        }
+        Capture capture;
+        capture.file = file.filename().string();
+        capture.rank = said->rank;
+        capture.pid = said->pid;
+        capture.timestampMs = said->timestampMs;
+        m_calls.push_back({capture.file, problem, momentOf(links.of(capture), capture, attempts)});
+    }
+
+    std::vector<Call> m_calls;
 };
 
 /// Zero matrices that came out damaged. Those of padding do so in update after update and reach no weight; what is the
@@ -375,9 +526,10 @@ private:
 /// What was damaged before, as far as it is known when a capture is looked at.
 struct Earlier
 {
-    const Reaching& causes;
+    const ByAttempt& causes;
     const FiniteSteps& finite;
-    Reaching upstream {};
+    const UnreadCalls& unread;
+    ByAttempt upstream {};
     ZeroMatrices zeros {};
 };
 
@@ -385,6 +537,11 @@ struct Earlier
 /// after the next at the latest.
 std::int64_t notShownSince(const Entry& entry, const FiniteSteps& finite)
 {
+    const auto& known = entry.capture->scene.parameters;
+    if (known && known->badWeights > 0) {
+        // A weight that is bad already took part in none of them.
+        return std::numeric_limits<std::int64_t>::min();
+    }
     const auto last = entry.moment.update ? finite.lastUpTo(*entry.moment.update, entry.moment.rank) : std::nullopt;
     return last ? *last - 1 : std::numeric_limits<std::int64_t>::min();
 }
@@ -402,6 +559,116 @@ std::optional<EvidenceLine> withoutEffect(const Entry& entry, const Earlier& ear
         "captures, logs"};
 }
 
+/// Why it stays open whether damaged values came from elsewhere or from a call before.
+struct Doubt
+{
+    const char* kind;
+    std::string why;
+    std::string question;
+};
+
+/// A damaged weight that takes part in no loss, of an expert without tokens for one, shows in none.
+std::optional<Doubt> notShown(const Entry& entry, const Earlier& earlier)
+{
+    constexpr std::int64_t longIdle = 100; // updates
+    const auto* cause = earlier.causes.firstFor(entry);
+    const auto* first = cause != nullptr ? cause : earlier.upstream.firstFor(entry);
+    const auto& update = entry.moment.update;
+    if (first == nullptr || !update || !first->moment.update || *update - *first->moment.update > longIdle) {
+        return std::nullopt;
+    }
+    const auto& name = first->verdict.capture;
+    return Doubt {"an earlier call went bad",
+        fmt::format("{} was damaged at step {}, and losses that are finite since show only weights that take part in "
+                    "them",
+            name, *first->moment.update),
+        fmt::format(
+            "was the update of step {} left out (a guard, a loss scaler), or did the weights of {} take part in "
+            "the losses since? If so, this came with the gradient or its own weights; if not, it followed from "
+            "that call",
+            *first->moment.update, name)};
+}
+
+std::optional<Doubt> ofAnotherProcess(const Entry* first)
+{
+    if (first == nullptr) {
+        return std::nullopt;
+    }
+    const auto& name = first->verdict.capture;
+    return Doubt {"another process went bad before", fmt::format("{} of another process was damaged before", name),
+        fmt::format("did the process of this call begin with weights that were written after {}? If so, it followed "
+                    "from that; if not, or if that was another run, this came with the gradient or its own weights",
+            name)};
+}
+
+std::optional<Doubt> ofUnread(const Entry& entry, const Earlier& earlier, std::int64_t since)
+{
+    const auto* call = earlier.unread.before(entry.moment, since);
+    if (call == nullptr) {
+        return std::nullopt;
+    }
+    return Doubt {"an earlier dump is missing",
+        fmt::format("{} was dumped before, {}, and holds a damaged output", call->file, call->problem),
+        fmt::format("what does {} hold? Fetch it, or a dump of the next run: with a finite input that call may have "
+                    "made what came in here",
+            call->file)};
+}
+
+std::optional<Doubt> ofUnwritten(const Scene& scene)
+{
+    if (scene.badNotWritten == 0 && scene.notLookedAt == 0) {
+        return std::nullopt;
+    }
+    const bool bad = scene.badNotWritten > 0;
+    return Doubt {bad ? "earlier damaged calls were not written" : "earlier calls were not looked at",
+        bad ? fmt::format("the helper had seen {} before that it did not write (NANSCOPE_CAPTURE_MAX_DUMPS and other "
+                          "limits)",
+            counted(scene.badNotWritten, "damaged call"))
+            : fmt::format("the helper had left out {} before (NANSCOPE_CAPTURE_EVERY, _FROM)",
+                counted(scene.notLookedAt, "call")),
+        bad ? "does it come again with a higher limit? The first damaged call is the one that counts"
+            : "does it come again with NANSCOPE_CAPTURE_EVERY=1? One of the calls that were left out may have made "
+              "what "
+              "came in here"};
+}
+
+std::optional<Doubt> doubtOf(const Entry& entry, const Earlier& earlier, std::int64_t since)
+{
+    if (auto doubt = notShown(entry, earlier)) {
+        return doubt;
+    }
+    const auto* cause = earlier.causes.firstBefore(entry);
+    if (auto doubt = ofAnotherProcess(cause != nullptr ? cause : earlier.upstream.firstBefore(entry))) {
+        return doubt;
+    }
+    if (auto doubt = ofUnread(entry, earlier, since)) {
+        return doubt;
+    }
+    return ofUnwritten(entry.capture->scene);
+}
+
+void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, const std::optional<Doubt>& doubt)
+{
+    auto& v = entry.verdict;
+    v.role = Role::upstream;
+    v.rule = RuleId::damagedInput;
+    v.blame = doubt ? Blame::undecided : Blame::upstream;
+    v.summary = upstreamSummary(*entry.capture);
+    if (!doubt) {
+        argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
+        return;
+    }
+    v.kind = doubt->kind;
+    v.summary = fmt::format("{}. But {}", countedBad(*entry.capture), doubt->why);
+    v.question = doubt->question;
+}
+
+/// Only of the same process, or of other ranks: two of one rank may be two runs.
+bool isOfOtherProcess(const Entry& a, const Entry& b)
+{
+    return a.moment.rank == b.moment.rank && a.moment.pid && b.moment.pid && a.moment.pid != b.moment.pid;
+}
+
 /// A function that leaves NaN in no place is fed with none: the dumped input is not what it read, or it replaces them.
 bool outputRefutesInput(const Capture& capture)
 {
@@ -409,7 +676,8 @@ bool outputRefutesInput(const Capture& capture)
         return false;
     }
     for (std::size_t i = 0; i < capture.input.batches.size(); ++i) {
-        if (!capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
+        const auto& out = capture.output->batches[i];
+        if (!capture.input.batches[i].finite() && out.nonFinite() == out.count) {
             return false;
         }
     }
@@ -422,7 +690,9 @@ void askWhichInput(CaptureVerdict& v)
     v.rule = RuleId::inputMayBeResult;
     v.blame = Blame::undecided;
     v.kind = "the input is not what the call read";
-    v.summary = "the dumped input is not finite, and the output is: no iteration makes that of it";
+    v.summary =
+        "the dumped input is not finite, and finite values stand in the output: an iteration hands NaN and Inf on "
+        "to the whole matrix";
     v.question =
         "was the input copied right before the call (input.clone()), and does the function replace NaN and Inf "
         "(nan_to_num)? If it does neither, the dump does not hold what the call read";
@@ -440,18 +710,19 @@ void judgeDamagedInput(Entry& entry, const Earlier& earlier)
     const auto* earlierUpstream = earlier.upstream.firstFor(entry, since);
     const auto* zero = earlier.zeros.beforeThe(entry.moment);
     if (cause == nullptr && earlierUpstream == nullptr && zero == nullptr) {
-        v.role = Role::upstream;
-        v.rule = RuleId::damagedInput;
-        v.blame = Blame::upstream;
-        v.summary = upstreamSummary(*entry.capture);
-        argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
+        judgeAsUpstream(entry, earlier, since, doubtOf(entry, earlier, since));
+        return;
+    }
+    const auto* first = cause != nullptr ? cause : earlierUpstream;
+    if (first != nullptr && isOfOtherProcess(entry, *first)) {
+        judgeAsUpstream(entry, earlier, since, ofAnotherProcess(first));
         return;
     }
     v.role = Role::downstream;
     v.rule = RuleId::contaminated;
     v.blame = Blame::downstream;
-    const bool afterZero = cause == nullptr && earlierUpstream == nullptr;
-    v.causedBy = (cause != nullptr ? cause : afterZero ? zero : earlierUpstream)->verdict.capture;
+    const bool afterZero = first == nullptr;
+    v.causedBy = (afterZero ? zero : first)->verdict.capture;
     v.summary = afterZero
         ? "the input was already non-finite, right after a zero matrix came out damaged, which follows "
           "from it unless that matrix is padding that reaches no weight"
@@ -532,6 +803,13 @@ void judgeCounted(Entry& entry)
 
 constexpr const char* raisedKind = "the call raised an exception";
 
+/// Whichever of them the call was of.
+bool allGradientsBad(const Scene& scene)
+{
+    const auto& known = scene.parameters;
+    return known && known->coverage && known->coverage->all > 0 && known->badGradients == known->coverage->all;
+}
+
 /// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.
 void judgeUncounted(Entry& entry, const Earlier& known)
 {
@@ -548,6 +826,16 @@ void judgeUncounted(Entry& entry, const Earlier& known)
     }
     const auto* cause = known.causes.firstFor(entry);
     const auto* earlier = cause != nullptr ? cause : known.upstream.firstFor(entry);
+    if (earlier == nullptr && allGradientsBad(scene)) {
+        v.role = Role::upstream;
+        v.rule = RuleId::damagedInput;
+        v.blame = Blame::upstream;
+        v.summary =
+            fmt::format("{}; but {}: it came in with them", withheldText(scene), parametersText(*scene.parameters));
+        v.speaksFor.push_back({parametersText(*scene.parameters), "sidecar"});
+        noteScene(v, scene);
+        return;
+    }
     v.blame = Blame::undecided;
     v.kind = "no input";
     v.role = earlier != nullptr ? Role::downstream : Role::birth;
@@ -643,13 +931,14 @@ std::vector<CaptureVerdict> triage(const RunData& run)
 {
     const StepLinks links(run);
     const ControlNames names(run);
+    const auto attempts = attemptsOf(run);
     std::vector<Entry> entries;
     for (const auto& capture : run.captures) {
-        entries.push_back(makeEntry(links, names, capture));
+        entries.push_back(makeEntry(links, names, attempts, capture));
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
-    Reaching causes;
+    ByAttempt causes;
     for (const auto& entry : entries) {
         if (isCause(entry)) {
             causes.add(entry);
@@ -660,7 +949,8 @@ std::vector<CaptureVerdict> triage(const RunData& run)
         run.captures, [](const Capture& capture) { return inputState(capture) != InputState::finite; });
     const RunData nothing;
     const FiniteSteps finite(damaged ? run : nothing);
-    Earlier earlier {causes, finite};
+    const UnreadCalls unread(run, links, attempts);
+    Earlier earlier {causes, finite, unread};
     for (auto& entry : entries) {
         judgeRole(entry, earlier);
         entry.verdict.facts.role = entry.verdict.role;

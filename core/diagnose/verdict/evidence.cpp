@@ -516,7 +516,15 @@ void addInput(CaptureVerdict& v, RuleId first)
     }
     // A finite input excludes upstream, but speaks for neither numbers nor kernel.
     auto& lines = accuses(v) ? v.speaksFor : v.notTestable;
-    lines.push_back({fmt::format("the dumped input is finite (absmax {:.4g})", v.facts.inputAbsmax), "input"});
+    const auto* which =
+        v.facts.besideBadInput ? "the dumped input of this matrix is finite" : "the dumped input is finite";
+    lines.push_back({fmt::format("{} (absmax {:.4g})", which, v.facts.inputAbsmax), "input"});
+    if (v.facts.besideBadInput) {
+        v.notTestable.push_back(
+            {"another matrix of this call came in with values that were not finite, which is a cause "
+             "of its own",
+                "input"});
+    }
 }
 
 void addUntestable(CaptureVerdict& v)

@@ -579,6 +579,9 @@ void refine(Words& words, const Considered& c, RuleId rule)
     case RuleId::rankWrongAgain:
         words.kind = fmt::format("this rank was wrong {} times where another was right", facts.wrongBesideOtherRanks);
         words.summary += "; its card, or what else this rank alone has: a build, a cache of kernels, a setting";
+        words.question = "does the fault move with the card when two GPUs are swapped between ranks? Then it is the "
+                         "machine; if it stays, it is what else the rank has";
+        words.command.clear();
         break;
     case RuleId::cameAgainWithoutTheCast:
         words.kind = "the numbers explain this dump, and the fault came again without them";

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <vector>
 
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
@@ -76,16 +78,17 @@ bool fitsWithin(const Considered& c, double distance)
 }
 
 /// Its code is known: by a name, or by bits. Values alone are shared by functions that fail otherwise: on a Gaussian
-/// matrix any polar factor is what polar-express gives.
+/// matrix any polar factor is what polar-express gives. And bits of an input of another size tell nothing of a branch
+/// that this one takes.
 bool isKnownCode(const Considered& c)
 {
     const auto& control = c.facts.control;
-    return c.saidToHaveRun() || c.facts.exactBits || (control && !control->exact.empty());
+    return c.saidToHaveRun() || c.facts.exactBits || (control && !control->otherSize && !control->exact.empty());
 }
 
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
-/// own, which a name or bits exclude: it may scale rows or columns by what it keeps, and quantise. Where the iteration
-/// left the format, nothing is finite to know a function by.
+/// own, which a name or bits exclude: it may scale rows or columns by what it keeps, quantise, and take blocks one by
+/// one. Where the iteration left the format, nothing is finite to know a function by.
 bool isAloneInWrapper(const Considered& c)
 {
     const auto& facts = c.facts;
@@ -93,7 +96,8 @@ bool isAloneInWrapper(const Considered& c)
     if (facts.outputFinite) {
         return isKnownCode(c) || fitsWithin(c, closeFit);
     }
-    if (shape == DamageShape::scattered || facts.damageInFaintLines || c.nameUnconfirmed()) {
+    const bool asOwnCode = shape == DamageShape::scattered || facts.damageInFaintLines || facts.damageInOwnBlock;
+    if (asOwnCode || c.nameUnconfirmed()) {
         return false;
     }
     if (isOfLines(shape)) {
@@ -277,13 +281,24 @@ bool isOutputOfAnother(const Considered& c)
     return isFinite(c) && (!c.facts.outputOfEarlier.empty() || c.facts.outputOfElement);
 }
 
+/// A helper compares what the function keeps. What a user calls again elsewhere, in a new process for one, has the
+/// state that it has there.
+std::vector<CallsAgain> againAlone(const Considered& c)
+{
+    std::vector<CallsAgain> calls;
+    const bool alone = c.facts.nothingElse || isAlone(c);
+    std::ranges::copy_if(c.facts.calledAgain, std::back_inserter(calls),
+        [alone](const CallsAgain& called) { return called.atTheScene || alone; });
+    return calls;
+}
+
 constexpr Rule table[] = {
     {RuleId::calledAgainFinite,
         "the captured call, made again on the same GPU, came out finite at least once: no function of its input does "
-        "that, unless the order of its sums decides",
+        "that, unless the order of its sums decides; where a helper made the call, or it is said that nothing else ran",
         Blame::nondeterministic, Answers::nothing,
         [](const Considered& c) {
-            return isBirth(c) && std::ranges::any_of(c.facts.calledAgain, cameOutFinite) && !sumsMayDecide(c);
+            return isBirth(c) && std::ranges::any_of(againAlone(c), cameOutFinite) && !sumsMayDecide(c);
         }},
     {RuleId::duplicateMayHaveOtherState,
         "a call with the same bits came out finite; no member's numbers could end both ways; nobody says that nothing "
@@ -454,7 +469,7 @@ constexpr Refinement refined[] = {
         Blame::implementation, Blame::machine, hardwareMayHave},
     {RuleId::hardwareErrorLogged, "the same", Blame::nondeterministic, Blame::machine, hardwareMayHave},
     {RuleId::rankWrongAgain, "this rank alone was damaged, more than once, where another was right on the same bits",
-        Blame::implementation, Blame::machine,
+        Blame::implementation, Blame::undecided,
         [](const Considered& c) { return c.facts.wrongBesideOtherRanks >= rankWrongAtLeast; }},
     {RuleId::cameAgainWithoutTheCast, "the cast explains the dump, and the fault came again with the cast mended",
         Blame::numerics, Blame::undecided,

@@ -155,12 +155,13 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
     for (const auto one : found) {
         const bool gradient = countFinite(one["grad_finite"], state.gradients, state.badGradients);
         const bool momentum = countFinite(one["momentum_finite"], state.momenta, state.badMomenta);
-        if ((!gradient || !momentum) && state.firstBad.empty()) {
+        const bool weight = countFinite(one["weight_finite"], state.weights, state.badWeights);
+        if ((!gradient || !momentum || !weight) && state.firstBad.empty()) {
             state.firstBad = textIn(one["parameter"], mostName);
         }
     }
     state.coverage = coverageIn(object["state_of"]);
-    return state.gradients + state.momenta > 0 ? std::optional(state) : std::nullopt;
+    return state.gradients + state.momenta + state.weights > 0 ? std::optional(state) : std::nullopt;
 }
 
 std::string controlIn(const simdjson::dom::object& object)
@@ -170,8 +171,24 @@ std::string controlIn(const simdjson::dom::object& object)
     return any ? textIn(controls.at(0), mostWords) : std::string();
 }
 
+/// What the helper saw in this process and did not write.
+void takeLimits(const simdjson::dom::object& object, Scene& scene)
+{
+    const auto limits = object["limits"];
+    const auto calls = countIn(limits["calls"]).value_or(0);
+    scene.notLookedAt = std::max<std::int64_t>(0, calls - countIn(limits["looked_at"]).value_or(calls));
+    simdjson::dom::object suppressed;
+    if (limits["suppressed"].get(suppressed) == simdjson::SUCCESS) {
+        for (const auto [reason, count] : suppressed) {
+            scene.badNotWritten += countIn(count).value_or(0);
+        }
+    }
+}
+
 void takeScene(const simdjson::dom::object& object, Scene& scene)
 {
+    scene.optimizerStep = countIn(object["optimizer_step"]);
+    takeLimits(object, scene);
     takeFunction(object, scene);
     scene.state = stateOf(object);
     takeRetries(object, scene);

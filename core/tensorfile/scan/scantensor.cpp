@@ -522,17 +522,16 @@ Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double sm
     constexpr std::int64_t elementsAtOnce = std::int64_t {1} << 20;
     const auto most = std::max<std::int64_t>(1, elementsAtOnce / std::max<std::int64_t>(1, cols));
     MatrixScan<DoubleBits> scan(rows, cols, false, bitsBelow<DoubleBits>(smallestNormal));
-    TileBuilder tiles(rows, cols, false, smallestNormal);
+    TileBuilder<DoubleBits> tiles(rows, cols, false, bitsBelow<DoubleBits>(smallestNormal));
     for (std::int64_t first = 0; first < rows; first += most) {
         const auto count = std::min(most, rows - first);
         const auto values = rowsOf(first, count);
         if (!values) {
             return tl::make_unexpected(values.error());
         }
-        scan.add(reinterpret_cast<const std::uint64_t*>(values->data()), first, count, 0, cols);
-        for (std::int64_t row = 0; row < count; ++row) {
-            tiles.addLine(values->data() + row * cols, first + row, 0, cols);
-        }
+        const auto* bits = reinterpret_cast<const std::uint64_t*>(values->data());
+        scan.add(bits, first, count, 0, cols);
+        tiles.add(bits, first, count, 0, cols);
     }
     return ScannedMatrix {scan.finish(), tiles.finish()};
 }

@@ -47,7 +47,12 @@ DROP TABLE newer;)sql",
         "ALTER TABLE capture_scenes DROP COLUMN gradients; ",
         "ALTER TABLE capture_scenes DROP COLUMN parameters_are_shards; "
         "ALTER TABLE capture_scenes DROP COLUMN parameters_listed; "
-        "ALTER TABLE capture_scenes DROP COLUMN parameters_of_shape; "};
+        "ALTER TABLE capture_scenes DROP COLUMN parameters_of_shape; ",
+        "ALTER TABLE capture_scenes DROP COLUMN not_looked_at; "
+        "ALTER TABLE capture_scenes DROP COLUMN bad_not_written; "
+        "ALTER TABLE capture_scenes DROP COLUMN optimizer_step; "
+        "ALTER TABLE capture_scenes DROP COLUMN bad_weights; "
+        "ALTER TABLE capture_scenes DROP COLUMN weights;"};
     auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);

@@ -281,7 +281,10 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.notCalledAgain = "the call needs every rank";
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
-    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}};
+    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3};
+    scene.optimizerStep = 28;
+    scene.badNotWritten = 2;
+    scene.notLookedAt = 49;
     scene.control = "nanscope_control_rank0.pt";
     scene.rotated = true;
     scene.withheld = Withheld::inputLost;
@@ -304,12 +307,19 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     makeOlder(of15, 15);
     auto uncovered = told.scene;
     uncovered.parameters->coverage.reset();
+    uncovered.parameters->weights = uncovered.parameters->badWeights = 0;
+    const auto forgetUnwritten = [](Scene& one) {
+        one.optimizerStep.reset();
+        one.badNotWritten = one.notLookedAt = 0;
+    };
+    forgetUnwritten(uncovered);
     EXPECT_EQ(session::Session::open(of15, session::OpenMode::readOnly)->load()->captures.at(1).scene, uncovered);
     const auto of14 = m_folder / "of14.nanscope";
     std::filesystem::copy_file(m_path, of14);
     makeOlder(of14, 14);
     auto without = told.scene;
     without.parameters.reset();
+    forgetUnwritten(without);
     const auto old = session::Session::open(of14, session::OpenMode::readOnly);
     ASSERT_TRUE(old) << sentence(old.error());
     const auto loaded = old->load();

@@ -286,8 +286,24 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
                       {"parameter": "b", "grad_finite": null, "momentum_finite": false}, 7,
                       {"parameter": "c", "grad_finite": false, "momentum_finite": false}]})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b"}));
+    folder.write("x.json",
+        R"({"state": [{"parameter": "a", "weight_finite": true}, {"parameter": "b", "weight_finite": false}]})");
+    EXPECT_EQ(
+        open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "b", {}, 2, 1}));
     folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
+}
+
+TEST_F(CaptureFileTest, CountsWhatTheHelperSawAndDidNotWrite)
+{
+    folder.write("x.json",
+        R"({"optimizer_step": 28, "limits": {"calls": 2501, "looked_at": 51, "suppressed": {"a": 2, "b": 1, "c": -4}}})");
+    const auto scene = open("x.pt", smallCapture())->capture.scene;
+    EXPECT_EQ(scene.optimizerStep, 28);
+    EXPECT_EQ(scene.badNotWritten, 3);
+    EXPECT_EQ(scene.notLookedAt, 2450);
+    folder.write("x.json", R"({"optimizer_step": null, "limits": {"looked_at": 51, "suppressed": 3}})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});
 }
 
 TEST_F(CaptureFileTest, KnowsHowManyOfTheParametersTheHelperLookedAt)

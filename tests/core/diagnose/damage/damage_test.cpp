@@ -44,6 +44,30 @@ TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
     EXPECT_EQ(pattern.count, 8);
 }
 
+TEST(DamagePattern, ABlockOfABlockDiagonalInputIsItsOwn)
+{
+    Matrix input;
+    input.fill(0, 4, 6, cols, 0);
+    input.fill(4, rows, 0, 6, 0);
+    Matrix output;
+    output.fill(0, 4, 0, 6, NAN);
+    const auto isOwn = [&output](const Matrix& matrix) {
+        diagnose::Element element;
+        element.shape = {1, rows, cols};
+        element.input = Values(matrix.values);
+        return diagnose::damagedInOwnBlock(element, output.describe());
+    };
+    EXPECT_TRUE(isOwn(input));
+    auto beside = input;
+    beside.at(0, 6) = 1;
+    EXPECT_FALSE(isOwn(beside)) << "a product hands it on";
+    auto alone = input;
+    alone.fill(4, rows, 6, cols, 0);
+    EXPECT_FALSE(isOwn(alone)) << "there is no other block";
+    output.fill(0, 4, 0, 7, NAN);
+    EXPECT_FALSE(isOwn(input));
+}
+
 TEST(DamagePattern, ARectangleWithAHoleIsScattered)
 {
     Matrix m;

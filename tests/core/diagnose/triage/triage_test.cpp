@@ -446,11 +446,141 @@ TEST(Triage, CallsOfOneUpdateDoNotReachEachOther)
 
 TEST(Triage, AFiniteOutputRefutesADamagedInput)
 {
+    for (const auto& output : {fine, damaged}) {
+        RunSummary s;
+        s.step(0, 5).dump("a", 0, damaged, output, 10);
+        EXPECT_EQ(s.verdictOf("a").rule, RuleId::inputMayBeResult);
+        EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
+        EXPECT_NE(s.verdictOf("a").question.find("nan_to_num"), std::string::npos);
+    }
+}
+
+TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
+{
     RunSummary s;
-    s.step(0, 5).dump("a", 0, damaged, fine, 10);
-    EXPECT_EQ(s.verdictOf("a").rule, RuleId::inputMayBeResult);
-    EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
-    EXPECT_NE(s.verdictOf("a").question.find("nan_to_num"), std::string::npos);
+    s.step(0, 4).dump("birth", 0, fine, damaged, 10);
+    for (int step = 5; step <= 9; ++step) {
+        s.step(0, step);
+    }
+    s.dump("later", 0, allBad, allBad, 20);
+    const auto asked = s.verdictOf("later");
+    EXPECT_EQ(asked.role, Role::upstream);
+    EXPECT_EQ(asked.blame, Blame::undecided);
+    EXPECT_THAT(asked.question, testing::HasSubstr("was the update of step 4 left out"));
+    auto& known = s.run.captures.back().scene.parameters;
+    known = ParameterState {1, 1, 1, 1, "experts.3", ParameterCoverage {1, 1, false}, 1, 1};
+    EXPECT_EQ(s.verdictOf("later").causedBy, "birth") << "its weight is bad already";
+    known->badWeights = 0;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided);
+}
+
+TEST(Triage, TheLogOfAnAttemptThatWasOverShowsNothingOfALaterOne)
+{
+    RunSummary s;
+    s.step(0, 300).dump("birth", 0, fine, damaged, 10);
+    for (int step = 301; step <= 700; ++step) {
+        s.step(0, step);
+    }
+    s.dump("later", 0, allBad, allBad, 20);
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream);
+    auto old = s.run.series.front();
+    old.source = "yesterday.log";
+    old.points = {{249, 1.0, PointState::finite, 1}, {250, 1.0, PointState::finite, 2}};
+    s.run.series.push_back(old);
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream);
+}
+
+TEST(Triage, AHelperOrdersTheStepsOfSeveralOptimizers)
+{
+    // A GAN: the gradient of the generator goes through the discriminator that was updated before.
+    RunSummary s;
+    s.dump("discriminator", 0, fine, damaged, 10).dump("generator", 0, allBad, allBad, 50);
+    for (auto& capture : s.run.captures) {
+        capture.pid = 7;
+    }
+    auto& first = s.run.captures.front();
+    auto& second = s.run.captures.back();
+    first.step = 14;
+    second.step = 2;
+    EXPECT_EQ(s.verdictOf("generator").role, Role::upstream);
+    first.scene.optimizerStep = 27;
+    second.scene.optimizerStep = 28;
+    EXPECT_EQ(s.verdictOf("generator").causedBy, "discriminator");
+    second.scene.optimizerStep = 27;
+    EXPECT_EQ(s.verdictOf("generator").role, Role::upstream) << "calls of one step do not reach each other";
+    first.step = 1;
+    second.scene.optimizerStep = 26;
+    EXPECT_EQ(s.verdictOf("generator").role, Role::upstream) << "it came before";
+}
+
+TEST(Triage, WhatAnotherProcessLeftIsAQuestion)
+{
+    RunSummary s;
+    s.dump("yesterday", 0, fine, damaged, 10).dump("today", 0, allBad, allBad, 86'400'000);
+    s.run.captures.front().step = 3;
+    s.run.captures.back().step = 6;
+    EXPECT_EQ(s.verdictOf("today").causedBy, "yesterday") << "no name says of which process they are";
+    s.run.captures.front().pid = 990;
+    s.run.captures.back().pid = 4711;
+    const auto asked = s.verdictOf("today");
+    EXPECT_EQ(asked.role, Role::upstream);
+    EXPECT_EQ(asked.blame, Blame::undecided);
+    EXPECT_THAT(asked.question, testing::HasSubstr("begin with weights that were written after yesterday"));
+    s.run.captures.back().timestampMs = 20;
+    EXPECT_EQ(s.verdictOf("today").blame, Blame::undecided) << "two runs at once";
+}
+
+TEST(Triage, ADamagedCallThatCannotBeReadIsNoneThatDidNotHappen)
+{
+    const std::string cut = "dion_nan_capture_rank0_shape10x10_pid7_1000.pt";
+    RunSummary s;
+    s.dump("later", 0, allBad, allBad, 1600);
+    s.run.captures.back().pid = 7;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream);
+    s.run.rejected = {{cut, "it ends early"}};
+    const auto asked = s.verdictOf("later");
+    EXPECT_EQ(asked.blame, Blame::undecided);
+    EXPECT_THAT(asked.question, testing::HasSubstr("what does " + cut + " hold?"));
+    s.run.captures.back().timestampMs = 900;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "it came before";
+    s.run.rejected.clear();
+    s.run.captures.back().timestampMs = 1600;
+    Event line;
+    line.kind = EventKind::captureDumped;
+    line.capture = cut;
+    line.source = "console.log";
+    line.line = 1;
+    s.run.events.push_back(line);
+    EXPECT_THAT(s.verdictOf("later").summary, testing::HasSubstr("is named by a log and is not here"));
+}
+
+TEST(Triage, CallsThatAHelperDidNotWriteAreAsked)
+{
+    RunSummary s;
+    s.dump("later", 0, allBad, allBad, 1600);
+    auto& scene = s.run.captures.back().scene;
+    scene.notLookedAt = 49;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided);
+    EXPECT_THAT(s.verdictOf("later").question, testing::HasSubstr("NANSCOPE_CAPTURE_EVERY=1"));
+    scene.badNotWritten = 1;
+    EXPECT_EQ(s.verdictOf("later").kind, "earlier damaged calls were not written");
+}
+
+TEST(Triage, BadGradientsOfAllItsParametersTellOfAnInputThatWasLost)
+{
+    RunSummary s;
+    s.dump("lost", 0, fine, allBad, 10);
+    auto& capture = s.run.captures.back();
+    capture.input.batches.clear();
+    capture.output.reset();
+    capture.scene.withheld = Withheld::inputLost;
+    capture.scene.outputBad = true;
+    EXPECT_EQ(s.verdictOf("lost").role, Role::birth);
+    capture.scene.parameters = ParameterState {1, 1, 1, 1, "w", ParameterCoverage {1, 1, false}};
+    EXPECT_EQ(s.verdictOf("lost").role, Role::upstream);
+    EXPECT_EQ(s.verdictOf("lost").blame, Blame::upstream);
+    capture.scene.parameters->coverage->all = 2;
+    EXPECT_EQ(s.verdictOf("lost").blame, Blame::undecided) << "it may have been of the other one";
 }
 
 TEST(Triage, FiniteInAndOutIsHealthy)
@@ -509,7 +639,7 @@ TEST(Triage, WhatReachesWhatIsTheSameAskedOfEveryPair)
             const bool birth = upTo(3) == 0;
             const auto in = birth ? fine : upTo(1) == 0 ? damaged : allBad;
 
-            s.dump(std::to_string(i), upTo(2), in, damaged, upTo(60));
+            s.dump(std::to_string(i), upTo(2), in, birth ? damaged : allBad, upTo(60));
             s.run.captures.back().part = upTo(2) == 0 ? "a part" : "";
             s.run.captures.back().step = upTo(2) == 0 ? std::nullopt : std::optional<std::int64_t>(upTo(3));
             births.push_back(birth);

@@ -137,6 +137,34 @@ TEST(Rules, WhatOtherCodeLeavesIsAskedAbout)
     EXPECT_EQ(b.judged().blame, Blame::implementation);
 }
 
+TEST(Rules, BitsOfACallOfAnotherSizeTellNothingOfABranch)
+{
+    Bench b;
+    b.member("keller-jordan", 8, 0);
+    b.facts.damage.shape = DamageShape::wholeElement;
+    b.facts.identified.how = IdentifiedBy::fit;
+    b.facts.fit = {};
+    b.facts.nothingElse = true;
+    b.facts.control = ControlCall {"a.pt", false, 1, {}, {"keller-jordan"}};
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.control->otherSize = true;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown);
+}
+
+TEST(Rules, CallsOfANewProcessCountWhereNothingElseRan)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.dumpedByWrapper = false;
+    b.facts.calledAgain = {CallsAgain {.capture = "a.pt", .failed = 0, .calls = 200}};
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides) << "a moment that was bad is not there again";
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::calledAgainFinite);
+    b.facts.nothingElse = false;
+    b.facts.calledAgain.front().atTheScene = true;
+    EXPECT_EQ(b.judged().rule, RuleId::calledAgainFinite) << "a helper compares what the function keeps";
+}
+
 TEST(Rules, CodeBesidesTheIterationMayLeaveAnyDamage)
 {
     const auto asked = [](DamageShape shape, bool inputAlone, bool faintLines = false) {
@@ -156,6 +184,13 @@ TEST(Rules, CodeBesidesTheIterationMayLeaveAnyDamage)
         EXPECT_TRUE(asked(shape, false)) << name(shape) << ": a mask, a block's scale, a block of another rank";
         EXPECT_FALSE(asked(shape, true)) << name(shape) << ": that takes a value besides the input";
     }
+    Bench blocks;
+    blocks.member("gns-gram", 8, 0);
+    blocks.facts.damage.shape = DamageShape::rectangle;
+    blocks.facts.dumpedByWrapper = true;
+    EXPECT_EQ(blocks.judged().blame, Blame::implementation);
+    blocks.facts.damageInOwnBlock = true;
+    EXPECT_EQ(blocks.judged().rule, RuleId::codeBesides) << "a function that takes blocks one by one";
     for (const auto shape : {DamageShape::rows, DamageShape::columns}) {
         EXPECT_TRUE(asked(shape, false)) << name(shape);
     }

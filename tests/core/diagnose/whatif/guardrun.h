@@ -54,7 +54,7 @@ public:
         const auto scan = [&](bool bad, bool zero) {
             Scan scan;
             scan.count = matrix.elements();
-            scan.nan = bad ? 8 : 0;
+            scan.nan = bad ? scan.count : 0;
             scan.zero = zero ? scan.count : 0;
             scan.firstNonFinite = bad ? 0 : -1;
             scan.firstClass = bad ? ValueClass::nan : ValueClass::normal;
