@@ -62,6 +62,23 @@ int rises(const std::vector<Point>& points)
     return count;
 }
 
+/// How many of the lines that a trend is read from had no finite value. Behind the last finite one they count only
+/// where it is known that they came before the call.
+std::int64_t nonFiniteAmong(const Series& series, const std::vector<Point>& points, const CaptureVerdict& verdict)
+{
+    return std::ranges::count_if(series.points, [&](const Point& point) {
+        const bool before = verdict.step ? point.step <= verdict.step->first : point.line < points.back().line;
+        return isNonFinite(point.state) && before && point.line > points.front().line;
+    });
+}
+
+/// "over the 6 lines of steps 0 to 50": a line need not come with every step.
+std::string spanOf(const std::vector<Point>& points, std::int64_t nonFinite)
+{
+    return fmt::format("over the {}{} lines of steps {} to {}", points.size(), nonFinite > 0 ? " finite" : "",
+        points.front().step, points.back().step);
+}
+
 bool calm(const std::vector<Point>& points)
 {
     std::vector<double> values;
@@ -87,12 +104,15 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
     }
     const auto& last = points.back();
     const auto source = fmt::format("{}:{}", series->source, last.line);
-    const auto span = fmt::format("over the {} steps up to {}", points.size(), last.step);
+    const auto nonFinite = nonFiniteAmong(*series, points, verdict);
+    const auto span = spanOf(points, nonFinite);
     const double ratio = last.value / points.front().value;
     if (points.size() == window && rises(points) >= risingOfWindow && ratio >= climb) {
         vote.kind = LogVote::Kind::climbing;
-        vote.line = {fmt::format("{} climbs {:.3g}-fold {}, to {:.4g}", seriesName, ratio, span, last.value), source};
-    } else if (calm(points)) {
+        const auto others = nonFinite > 0 ? fmt::format("; {} more not finite", nonFinite) : std::string();
+        vote.line = {
+            fmt::format("{} climbs {:.3g}-fold {}, to {:.4g}{}", seriesName, ratio, span, last.value, others), source};
+    } else if (nonFinite == 0 && calm(points)) {
         vote.kind = LogVote::Kind::calm;
         vote.line = {fmt::format("{} is steady {} ({:.4g} at the last)", seriesName, span, last.value), source};
     }

@@ -11,7 +11,7 @@
 
 namespace nanscope::diagnose {
 
-/// What the trace of grad_norm or loss_scale says about the steps before a birth.
+/// What the trace of grad_norm or loss_scale says about the lines before a birth.
 struct LogVote
 {
     enum class Kind { silent, calm, climbing } kind = Kind::silent;
@@ -19,7 +19,8 @@ struct LogVote
 };
 
 /// Climbing: of the last ten finite values at least eight rise and the last is four times the first. Calm: none of
-/// them leaves half to twice their median. Anything else is silent.
+/// them leaves half to twice their median, and no line between them has a value that is not finite. Anything else is
+/// silent.
 LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict);
 
 /// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.

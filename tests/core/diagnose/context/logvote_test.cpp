@@ -64,7 +64,7 @@ TEST(LogVoteRule, OnlyTheLastTenCount)
     values.insert(values.end(), 10, 1.0);
     const auto calm = vote({seriesOf(values)});
     EXPECT_EQ(calm.kind, diagnose::LogVote::Kind::calm);
-    EXPECT_NE(calm.line.text.find("over the 10 steps up to 1009"), std::string::npos) << calm.line.text;
+    EXPECT_NE(calm.line.text.find("over the 10 lines of steps 1000 to 1009"), std::string::npos) << calm.line.text;
     EXPECT_EQ(calm.line.source, "a.log:1109");
 }
 
@@ -76,10 +76,33 @@ TEST(LogVoteRule, CalmMeansWithinTwiceTheMedianEitherWay)
     EXPECT_EQ(vote({seriesOf({1, 1, 1})}).kind, diagnose::LogVote::Kind::silent) << "three points say nothing";
 }
 
-TEST(LogVoteRule, NonFinitePointsAreNotPartOfTheTrend)
+TEST(LogVoteRule, ATraceWithValuesThatAreNotFiniteIsNotSteady)
 {
-    EXPECT_EQ(vote({seriesOf({1, NAN, 1, INFINITY, 1, 1})}).kind, diagnose::LogVote::Kind::calm);
-    EXPECT_EQ(vote({seriesOf({1, NAN, NAN, INFINITY, 1, 1})}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({1, 1, 1, INFINITY, INFINITY, 1, 1, 1})}).kind, diagnose::LogVote::Kind::silent);
+    EXPECT_EQ(vote({seriesOf({NAN, 1, 1, 1, 1})}).kind, diagnose::LogVote::Kind::calm)
+        << "before all that is looked at";
+    const auto ends = seriesOf({1, 1, 1, 1, NAN});
+    EXPECT_EQ(vote({ends}).kind, diagnose::LogVote::Kind::calm) << "it may be the birth's own doing";
+    CaptureVerdict verdict;
+    verdict.step = std::pair(std::int64_t {4}, std::int64_t {5});
+    EXPECT_EQ(vote({ends}, verdict).kind, diagnose::LogVote::Kind::silent) << "it came before the birth";
+}
+
+TEST(LogVoteRule, AClimbSaysWhichOfItsLinesAreNotFinite)
+{
+    auto values = climb(0, 512);
+    values.insert(values.begin() + 5, {NAN, INFINITY});
+    EXPECT_EQ(vote({seriesOf(values)}).line.text,
+        "grad_norm climbs 512-fold over the 10 finite lines of steps 0 to 11, to 512; 2 more not finite");
+}
+
+TEST(LogVoteRule, LinesAreNoSteps)
+{
+    auto sparse = seriesOf({1, 1, 1, 1, 1, 1});
+    for (auto& point : sparse.points) {
+        point.step *= 10;
+    }
+    EXPECT_EQ(vote({sparse}).line.text, "grad_norm is steady over the 6 lines of steps 0 to 50 (1 at the last)");
 }
 
 TEST(LogVoteRule, AnotherRanksTraceDoesNotVote)
@@ -113,7 +136,7 @@ TEST(LogVoteRule, TheStepOfTheBirthStillCountsTheNextDoesNot)
 TEST(LogVoteRule, ASentenceNamesFactorSpanAndLastValue)
 {
     const auto line = vote({seriesOf(climb(0, 512))}).line;
-    EXPECT_EQ(line.text, "grad_norm climbs 512-fold over the 10 steps up to 9, to 512");
+    EXPECT_EQ(line.text, "grad_norm climbs 512-fold over the 10 lines of steps 0 to 9, to 512");
     EXPECT_EQ(line.source, "a.log:109");
 }
 
