@@ -15,6 +15,7 @@
 #include <re2/re2.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/recovery/damagedupdates.h"
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/trace.h"
 #include "core/diagnose/verdict/rules.h"
@@ -115,6 +116,13 @@ std::string pruningRisk(const RunData& run)
     return prunes ? "; copy it away first, the run deletes old ones" : "";
 }
 
+/// A checkpoint that may hold a damaged update, as far as is known: its logs show none, and it was not read.
+struct Doubted
+{
+    std::int64_t step = 0;
+    const DamagedUpdate* damage = nullptr;
+};
+
 const CheckpointAdvice* recommendedOf(const Rollback& rollback)
 {
     const auto chosen = std::ranges::find_if(
@@ -135,16 +143,70 @@ std::optional<std::int64_t> tornAndUnread(const RunData& run, std::int64_t fault
     return newest;
 }
 
+/// The newest checkpoint before the fault that may hold a damaged update, where it is newer than what is recommended.
+const Doubted* newestDoubted(const std::vector<Doubted>& doubted, const Rollback& rollback)
+{
+    const auto found = std::ranges::find_if(doubted, [&](const Doubted& one) {
+        return one.step < rollback.fault && one.step >= rollback.recommended.value_or(one.step);
+    });
+    return found == doubted.end() ? nullptr : &*found;
+}
+
+/// What reading the newer ones may save; of the recommended one, what it is recommended on.
+std::string lessAgain(const Rollback& rollback, const std::vector<Doubted>& doubted)
+{
+    const auto* newest = newestDoubted(doubted, rollback);
+    if (newest == nullptr) {
+        return {};
+    }
+    const bool newer = newest->step > *rollback.recommended;
+    const bool itself = std::ranges::find(doubted, *rollback.recommended, &Doubted::step) != doubted.end();
+    return itself ? "; verify it first: --verify-checkpoints"
+        : newer   ? fmt::format("; fewer if --verify-checkpoints finds a newer one finite, up to step {}", newest->step)
+                  : std::string();
+}
+
+/// Why nothing that was logged can be gone back to.
+std::string badFromTheFirst(const FailureTimeline& timeline)
+{
+    const auto& life = *timeline.failed;
+    return life.sources.empty()
+        ? fmt::format("no loss is logged, and a capture of step {} is damaged already: go back to weights from before "
+                      "it, and check first that they are finite (run nanscope inspect on them)",
+            life.first())
+        : "what was logged first is bad already, so no update that was logged did it: look at the weights it began "
+          "with and at its first batch";
+}
+
+/// What else is to be known of a checkpoint from before `newest`.
+std::string conditionOf(const DamagedUpdate& damage, std::int64_t newest)
+{
+    if (!damage.weights) {
+        return fmt::format("; verify it first (--verify-checkpoints): {}", damage.text());
+    }
+    return fmt::format(
+        ": {}; a newer one, up to step {}, only if --verify-checkpoints finds it finite", damage.text(), newest);
+}
+
+/// Where no checkpoint is known: how old one has to be. `damage`: what one from just before the fault may hold.
+std::string anyFromBefore(const FailureTimeline& timeline, const DamagedUpdate* damage)
+{
+    const auto first = timeline.failed->first();
+    const auto newest = (damage != nullptr ? damage->weights.value_or(first) : first) - 1;
+    const auto age =
+        newest < 0 ? std::string("from before the first step") : fmt::format("of step {} or earlier", newest);
+    return fmt::format("resume from a checkpoint {} (none was found in this run){}", age,
+        damage != nullptr ? conditionOf(*damage, first - 1) : std::string());
+}
+
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
 std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
-    const FailureTimeline& timeline)
+    const FailureTimeline& timeline, const DamagedUpdates& damages, const std::vector<Doubted>& doubted)
 {
     const auto setting = settingsFor(verdicts, timeline);
     const auto& life = *timeline.failed;
     if (!rollback.recommended && life.first() <= life.firstWeights) {
-        return fmt::format("{}; what was logged first is bad already, so no update that was logged did it: look at "
-                           "the weights it began with and at its first batch",
-            setting);
+        return fmt::format("{}; {}", setting, badFromTheFirst(timeline));
     }
     if (const auto torn = tornAndUnread(run, life.first()); torn && !rollback.recommended) {
         return fmt::format("{}; before you start anew, verify the checkpoints: whether the weights of step {} are "
@@ -152,15 +214,14 @@ std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& v
             setting, *torn);
     }
     if (!rollback.recommended) {
-        return rollback.checkpoints.empty()
-            ? fmt::format("{}; resume from a checkpoint of step {} or earlier (none was found in this run)", setting,
-                life.first() - 1)
-            : fmt::format("{}; start anew, no clean checkpoint is left", setting);
+        return fmt::format("{}; {}", setting,
+            rollback.checkpoints.empty() ? anyFromBefore(timeline, damages.in(life, life.first() - 1))
+                                         : "start anew, no clean checkpoint is left");
     }
     const auto* chosen = recommendedOf(rollback);
     const auto what = chosen->weightsAlone ? "the weights alone of step" : "step";
-    return fmt::format("{}; resume from {} {} ({}){}", setting, what, *rollback.recommended,
-        costOf(run, life.first() - *rollback.recommended), pruningRisk(run));
+    return fmt::format("{}; resume from {} {} ({}{}){}", setting, what, *rollback.recommended,
+        costOf(run, life.first() - *rollback.recommended), lessAgain(rollback, doubted), pruningRisk(run));
 }
 
 /// PaLM went back about 100 steps before a spike (Chowdhery et al. 2022, section 5.1).
@@ -272,7 +333,23 @@ bool reaches(const std::optional<Sign>& sign, std::int64_t step)
     return sign && sign->weights <= step;
 }
 
-void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life)
+/// A finite loss is a proof of weights that took part in it, and of no others.
+void judgeByProof(
+    CheckpointAdvice& advice, const TrainingProcess& life, const Proof& proof, const DamagedUpdate* damage)
+{
+    const std::string gave =
+        proof.weights == advice.step ? "its weights gave a finite loss" : "weights made from it gave a finite loss";
+    if (damage == nullptr) {
+        set(advice, CheckpointStatus::safe, gave, {life.lineOf(proof)});
+        return;
+    }
+    set(advice, CheckpointStatus::unverified,
+        fmt::format("{}, but {}: verify it (--verify-checkpoints)", gave, damage->text()),
+        {life.lineOf(proof), damage->line()});
+}
+
+/// `damage`: what it may hold.
+void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life, const DamagedUpdate* damage)
 {
     const auto step = advice.step;
     if (life.countsRows) {
@@ -289,9 +366,10 @@ void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life)
     } else if (reaches(life.climbingFrom, step)) {
         set(advice, CheckpointStatus::suspect, "written while the run was already climbing", {life.climbingFrom->line});
     } else if (const auto proof = life.proofOf(step)) {
-        set(advice, CheckpointStatus::safe,
-            proof->weights == step ? "its weights gave a finite loss" : "weights made from it gave a finite loss",
-            {life.lineOf(*proof)});
+        judgeByProof(advice, life, *proof, damage);
+    } else if (damage != nullptr) {
+        set(advice, CheckpointStatus::unverified, fmt::format("{}: verify it (--verify-checkpoints)", damage->text()),
+            {damage->line()});
     } else {
         set(advice, CheckpointStatus::unverified,
             "no finite loss with a finite gradient norm was logged between it and the fault", {});
@@ -305,39 +383,45 @@ bool passed(const TrainingProcess& life, std::int64_t step)
 }
 
 /// By the process that wrote it, where a log says which. Otherwise all that passed its step have to agree: a resume
-/// goes through the steps of the attempt before, and may have written over its checkpoints or not.
-void judge(CheckpointAdvice& advice, const Known& known, const FailureTimeline& timeline)
+/// goes through the steps of the attempt before, and may have written over its checkpoints or not. Returns what it may
+/// hold.
+const DamagedUpdate* judge(
+    CheckpointAdvice& advice, const Known& known, const FailureTimeline& timeline, const DamagedUpdates& damages)
 {
+    const auto judgeBy = [&](CheckpointAdvice& one, const TrainingProcess& life) {
+        const auto* damage = damages.in(life, one.step);
+        judgeByLog(one, life, damage);
+        return damage;
+    };
     if (known.saved != nullptr) {
         for (const auto& life : timeline.processes) {
             if (life.wrote(known.saved->source, known.saved->line)) {
-                judgeByLog(advice, life);
-                return;
+                return judgeBy(advice, life);
             }
         }
     }
     bool any = false;
+    const DamagedUpdate* damage = nullptr;
     for (const auto& life : timeline.processes) {
         if (!passed(life, advice.step)) {
             continue;
         }
         auto other = advice;
-        judgeByLog(other, life);
+        const auto* held = judgeBy(other, life);
         // An attempt that ended well at this step says nothing against one that went on from it.
-        if (!life.inTrouble() && other.status == CheckpointStatus::unverified) {
+        if (!life.inTrouble() && other.status == CheckpointStatus::unverified && held == nullptr) {
             continue;
         }
+        damage = damage != nullptr ? damage : held;
         if (any && other.status != advice.status) {
             set(advice, CheckpointStatus::unverified,
                 "two attempts went through this step, and which of them wrote it is not known", {});
-            return;
+            return damage;
         }
         advice = any ? advice : other;
         any = true;
     }
-    if (!any) {
-        judgeByLog(advice, *timeline.failed);
-    }
+    return any ? damage : judgeBy(advice, *timeline.failed);
 }
 
 /// What all complete copies of one step hold together; nothing where one of them was not read.
@@ -417,6 +501,18 @@ void judgeWhatWasRead(CheckpointAdvice& advice, const Known& known)
             {{known.found->problem, advice.path}});
     }
     advice.weightsAlone = advice.weightsAlone || torn;
+}
+
+/// Of wrong values that are finite no loss and no reading tells.
+void doubtWrongValues(CheckpointAdvice& advice, const FailureTimeline& timeline, const DamagedUpdates& damages)
+{
+    const auto* wrong =
+        advice.status == CheckpointStatus::safe ? damages.wrongIn(*timeline.failed, advice.step) : nullptr;
+    if (wrong != nullptr) {
+        advice.status = CheckpointStatus::suspect;
+        advice.reason += fmt::format("; but {}, with wrong values that are finite", wrong->text());
+        advice.proof.push_back(wrong->line());
+    }
 }
 
 /// How a trainer that names its checkpoints in one way is made to go on from one.
@@ -529,8 +625,19 @@ std::string lostText(std::int64_t lost)
     return fmt::format("{} step{} before the fault", lost, lost == 1 ? "" : "s");
 }
 
-std::string reasonOf(
-    const RunData& run, const Rollback& rollback, const FailureTimeline& timeline, const std::string& doubt)
+/// What newer ones there are, and why they are not recommended.
+std::string newerText(const Rollback& rollback, const std::vector<Doubted>& doubted)
+{
+    const auto* newest = newestDoubted(doubted, rollback);
+    return newest == nullptr || newest->step == rollback.recommended
+        ? std::string()
+        : fmt::format("; newer ones, up to step {}, may hold {}, which was damaged and is not shown to have been "
+                      "skipped: --verify-checkpoints tells",
+            newest->step, newest->damage->name());
+}
+
+std::string reasonOf(const RunData& run, const Rollback& rollback, const FailureTimeline& timeline,
+    const std::vector<Doubted>& doubted, const std::string& doubt)
 {
     if (!rollback.recommended && tornAndUnread(run, rollback.fault)) {
         return "none of the known checkpoints is complete and clean; what is there was not read";
@@ -544,17 +651,23 @@ std::string reasonOf(
         ? fmt::format("the newest that nothing speaks against, {}", lostText(timeline.failed->first() - chosen->step))
         : fmt::format(
             "nothing better is left, {}: {}", lostText(timeline.failed->first() - chosen->step), chosen->reason);
-    return text + doubt;
+    return text + newerText(rollback, doubted) + doubt;
 }
 
-/// Where nothing is safe, the newest that may be clean; never one that is poisoned, gone, or behind the fault.
-std::optional<std::int64_t> choose(const std::vector<CheckpointAdvice>& all, std::int64_t first)
+/// Where nothing is safe, the newest that may be clean; never one that is poisoned, gone, or behind the fault. One that
+/// may hold a damaged update only where there is no other.
+std::optional<std::int64_t> choose(
+    const std::vector<CheckpointAdvice>& all, const std::vector<Doubted>& doubted, std::int64_t first)
 {
-    for (const auto status : {CheckpointStatus::safe, CheckpointStatus::unverified, CheckpointStatus::suspect}) {
-        const auto found = std::ranges::find_if(
-            all, [&](const CheckpointAdvice& advice) { return advice.status == status && advice.step < first; });
-        if (found != all.end()) {
-            return found->step;
+    for (const bool anyOne : {false, true}) {
+        for (const auto status : {CheckpointStatus::safe, CheckpointStatus::unverified, CheckpointStatus::suspect}) {
+            const auto found = std::ranges::find_if(all, [&](const CheckpointAdvice& advice) {
+                const bool mayHold = std::ranges::find(doubted, advice.step, &Doubted::step) != doubted.end();
+                return advice.status == status && advice.step < first && (anyOne || !mayHold);
+            });
+            if (found != all.end()) {
+                return found->step;
+            }
         }
     }
     return std::nullopt;
@@ -569,27 +682,33 @@ std::optional<Rollback> adviseRollback(
     if (timeline.none()) {
         return std::nullopt;
     }
+    const DamagedUpdates damages(run, verdicts, timeline.processes);
+    std::vector<Doubted> doubted;
     Rollback rollback;
     for (const auto& [step, known] : checkpointsOf(run)) {
         auto& advice = rollback.checkpoints.emplace_back();
         advice.step = step;
         advice.path = known.path();
         if (!isMissing(advice, known)) {
-            judge(advice, known, timeline);
+            const auto* damage = judge(advice, known, timeline, damages);
             advice.places = std::max<std::int64_t>(1, std::ssize(known.complete));
             judgeWhatWasRead(advice, known);
+            doubtWrongValues(advice, timeline, damages);
+            if (damage != nullptr && advice.status == CheckpointStatus::unverified) {
+                doubted.push_back({step, damage});
+            }
         }
     }
     if (!sparesTheNewest(verdicts)) {
         doubtTheNewest(rollback.checkpoints, timeline.failed->first());
     }
     rollback.fault = timeline.failed->first();
-    rollback.recommended = choose(rollback.checkpoints, rollback.fault);
+    rollback.recommended = choose(rollback.checkpoints, doubted, rollback.fault);
     if (const auto* chosen = recommendedOf(rollback)) {
         rollback.resume = resumeLine(run, *chosen, paths);
     }
-    rollback.reason = reasonOf(run, rollback, timeline, doubtOfFiniteLosses(verdicts));
-    rollback.tonight = tonightLine(run, verdicts, rollback, timeline);
+    rollback.reason = reasonOf(run, rollback, timeline, doubted, doubtOfFiniteLosses(verdicts));
+    rollback.tonight = tonightLine(run, verdicts, rollback, timeline, damages, doubted);
     return rollback;
 }
 
@@ -631,11 +750,24 @@ std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& v
     if (deciding(verdicts) == nullptr) {
         return {};
     }
-    const bool finite = lossesEndFinite(run.series);
     const auto setting = settingsFor(verdicts, {});
-    return finite
-        ? fmt::format("{}; then go on from where the run is: the losses that are logged end finite", setting)
-        : fmt::format("{}; first check that {} is finite (run nanscope inspect on it)", setting, newestCheckpoint(run));
+    const auto check = fmt::format("{} is finite (run nanscope inspect on it)", newestCheckpoint(run));
+    if (!lossesEndFinite(run.series)) {
+        return fmt::format("{}; first check that {}", setting, check);
+    }
+    const auto timeline = failureTimelineOf(run, verdicts);
+    const DamagedUpdates damages(run, verdicts, timeline.processes);
+    const auto* cameIn = damages.first(DamagedUpdate::Kind::cameIn);
+    const auto* born = damages.first(DamagedUpdate::Kind::born);
+    const auto finite = std::string("the losses that are logged end finite");
+    if (cameIn != nullptr) {
+        return fmt::format(
+            "{}; first check that {}: {}, but {} came in damaged, and {} is not shown to have been skipped", setting,
+            check, finite, cameIn->verdict->capture, cameIn->name());
+    }
+    return born == nullptr
+        ? fmt::format("{}; then go on from where the run is: {}", setting, finite)
+        : fmt::format("{}; then go on from where the run is, if {}: {}, but {}", setting, check, finite, born->text());
 }
 
 void adviseAgain(Diagnosis& diagnosis, const RunData& run, ResumePaths paths)
