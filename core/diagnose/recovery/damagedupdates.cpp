@@ -81,7 +81,7 @@ std::optional<std::int64_t> stepOf(
 std::string DamagedUpdate::name() const
 {
     if (!verdict->step) {
-        return fmt::format("the update of {}, whose step is not known,", verdict->capture);
+        return fmt::format("the update of {} (at which step is not known)", verdict->capture);
     }
     const auto [after, before] = *verdict->step;
     return after == before ? fmt::format("the update of step {}", after)

@@ -476,10 +476,11 @@ void judgeByContents(CheckpointAdvice& advice, const CheckpointContents& content
         advice.reason += fmt::format("; {} with infinities that may be meant", counted(contents.open, "tensor"));
         advice.proof.push_back(seen(contents.first));
     } else if (advice.status == CheckpointStatus::unverified || advice.status == CheckpointStatus::safe) {
-        const auto logged = advice.status == CheckpointStatus::safe ? advice.reason + ", and " : std::string();
+        const bool proven = advice.status == CheckpointStatus::safe;
         set(advice, CheckpointStatus::safe,
-            fmt::format("{}every value of its {} is finite", logged, counted(contents.tensors, "tensor")),
-            std::move(advice.proof));
+            fmt::format("{}every value of its {} is finite", proven ? advice.reason + ", and " : std::string(),
+                counted(contents.tensors, "tensor")),
+            proven ? std::move(advice.proof) : std::vector<EvidenceLine>());
     } else {
         advice.status = CheckpointStatus::suspect;
         advice.reason += fmt::format("; every value of its {} is finite", counted(contents.tensors, "tensor"));

@@ -84,6 +84,7 @@ TEST(DamagedUpdate, ReadingACheckpointSettlesWhatTheLossLeftOpen)
     const auto rollback = *diagnose::adviseRollback(run, {damagedAt(4)});
     EXPECT_EQ(at(rollback, 14).status, CheckpointStatus::poisoned);
     EXPECT_EQ(at(rollback, 12).status, CheckpointStatus::safe);
+    EXPECT_TRUE(at(rollback, 12).proof.empty()) << "what was doubted is no proof";
     EXPECT_EQ(rollback.recommended, 12);
     EXPECT_THAT(rollback.tonight, HasSubstr("resume from step 12 (4 steps again)"));
 }
@@ -151,8 +152,8 @@ TEST(DamagedUpdate, WithoutItsStepNoCheckpointIsProven)
     const auto rollback = *diagnose::adviseRollback(idleHead(), {damagedAt({})});
     EXPECT_EQ(at(rollback, 2).status, CheckpointStatus::unverified);
     EXPECT_EQ(at(rollback, 2).reason,
-        "its weights gave a finite loss, but the update of dump.pt, whose step is not known, was damaged and is not "
-        "shown to have been skipped: verify it (--verify-checkpoints)");
+        "its weights gave a finite loss, but the update of dump.pt (at which step is not known) was damaged and is "
+        "not shown to have been skipped: verify it (--verify-checkpoints)");
     EXPECT_EQ(rollback.recommended, 14);
     EXPECT_THAT(rollback.tonight, HasSubstr("resume from step 14 (2 steps again; verify it first: --verify"));
 }
