@@ -67,8 +67,8 @@ int rises(const std::vector<Point>& points)
 std::int64_t nonFiniteAmong(const Series& series, const std::vector<Point>& points, const CaptureVerdict& verdict)
 {
     return std::ranges::count_if(series.points, [&](const Point& point) {
-        const bool before = verdict.step ? point.step <= verdict.step->first : point.line < points.back().line;
-        return isNonFinite(point.state) && before && point.line > points.front().line;
+        const bool before = verdict.step ? point.step <= verdict.step->first : point.step < points.back().step;
+        return isNonFinite(point.state) && before && point.step > points.front().step;
     });
 }
 
