@@ -120,8 +120,9 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Can I go on tonight? The first line says with which setting, from which checkpoint and at what cost. The "
             "table holds every checkpoint that lies in the folder or that a log names. Safe means that its weights "
-            "gave a finite loss before anything went wrong; poisoned, that NaN came of them; unverified, that nothing "
-            "was logged in between. Verify checkpoints reads their tensors, newest first, until one is finite: what "
+            "gave a finite loss before anything went wrong; poisoned, that NaN came of them; unverified, that no log "
+            "shows it: an update before it was damaged, or nothing was logged in between. Verify checkpoints reads "
+            "their tensors, newest first, until one is finite: what "
             "they hold goes before what the log lets one expect.")},
     {"whatif",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",

@@ -404,30 +404,20 @@ private:
 class ByAttempt
 {
 public:
-    void add(const Entry& entry) { m_attempts[entry.moment.attempt].add(entry); }
+    void add(const Entry& entry)
+    {
+        m_attempts[entry.moment.attempt].add(entry);
+        noteFirst(m_firstOfAttempt[entry.moment.attempt], entry);
+        noteFirst(m_firstOfProcess[{entry.moment.rank, entry.moment.pid}], entry);
+    }
 
     /// As Reaching::firstFor(), of its own attempt and of ranks that show another number of them.
     const Entry* firstFor(const Entry& entry, std::int64_t since = std::numeric_limits<std::int64_t>::min()) const
     {
-        return firstWhere(entry, since,
-            [&entry](const Attempt& one) { return one.of != entry.moment.attempt.of || one == entry.moment.attempt; });
-    }
-
-    /// Of earlier attempts.
-    const Entry* firstBefore(const Entry& entry) const
-    {
-        return firstWhere(entry, std::numeric_limits<std::int64_t>::min(), [&entry](const Attempt& one) {
-            return one.of == entry.moment.attempt.of && one.number < entry.moment.attempt.number;
-        });
-    }
-
-private:
-    template <class Wanted>
-    const Entry* firstWhere(const Entry& entry, std::int64_t since, Wanted wanted) const
-    {
         const Entry* first = nullptr;
         for (const auto& [attempt, reaching] : m_attempts) {
-            const auto* found = wanted(attempt) ? reaching.firstFor(entry, since) : nullptr;
+            const bool own = attempt.of != entry.moment.attempt.of || attempt == entry.moment.attempt;
+            const auto* found = own ? reaching.firstFor(entry, since) : nullptr;
             if (found != nullptr && (first == nullptr || earlierFor(entry.moment.rank, found->moment, first->moment))) {
                 first = found;
             }
@@ -435,7 +425,40 @@ private:
         return first;
     }
 
+    /// The first in time of earlier attempts, and of other processes of its rank. Each may count its steps anew.
+    const Entry* firstBefore(const Entry& entry) const
+    {
+        const auto& moment = entry.moment;
+        const Entry* first = nullptr;
+        for (const auto& [attempt, other] : m_firstOfAttempt) {
+            if (attempt.of == moment.attempt.of && attempt.number < moment.attempt.number) {
+                noteFirst(first, *other);
+            }
+        }
+        if (!moment.pid) {
+            return first;
+        }
+        // No process is the first of a rank in their order.
+        for (auto one = m_firstOfProcess.upper_bound({moment.rank, std::nullopt});
+             one != m_firstOfProcess.end() && one->first.first == moment.rank; ++one) {
+            if (one->first.second != moment.pid && one->second->moment.time < moment.time) {
+                noteFirst(first, *one->second);
+            }
+        }
+        return first;
+    }
+
+private:
+    static void noteFirst(const Entry*& first, const Entry& entry)
+    {
+        if (first == nullptr || entry.moment.time < first->moment.time) {
+            first = &entry;
+        }
+    }
+
     std::map<Attempt, Reaching> m_attempts;
+    std::map<Attempt, const Entry*> m_firstOfAttempt;
+    std::map<Process, const Entry*> m_firstOfProcess;
 };
 
 /// Damaged calls of which nothing can be read: their files are cut off, or named by a log and not here.

@@ -526,8 +526,12 @@ TEST(Triage, WhatAnotherProcessLeftIsAQuestion)
     EXPECT_EQ(asked.role, Role::upstream);
     EXPECT_EQ(asked.blame, Blame::undecided);
     EXPECT_THAT(asked.question, testing::HasSubstr("begin with weights that were written after yesterday"));
+    s.run.captures.back().step = 0;
+    EXPECT_EQ(s.verdictOf("today").blame, Blame::undecided) << "its steps may begin anew";
     s.run.captures.back().timestampMs = 20;
     EXPECT_EQ(s.verdictOf("today").blame, Blame::undecided) << "two runs at once";
+    s.run.captures.back().timestampMs = 5;
+    EXPECT_EQ(s.verdictOf("today").blame, Blame::upstream) << "it came before";
 }
 
 TEST(Triage, ADamagedCallThatCannotBeReadIsNoneThatDidNotHappen)
