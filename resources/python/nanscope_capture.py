@@ -47,9 +47,11 @@ DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTUR
 import atexit
 import collections
 import contextlib
+import enum
 import functools
 import hashlib
 import importlib
+import importlib.machinery
 import inspect
 import json
 import math
@@ -59,9 +61,11 @@ import random
 import re
 import runpy
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
+import types
 import weakref
 
 __all__ = [
@@ -185,6 +189,9 @@ KNOWN = (
         )
     ),
 )
+
+_HOME_CLASSES = {entry[1].partition(".")[0] for entry in KNOWN if "." in entry[1]}
+_HOMES = {entry[0] for entry in KNOWN} | {entry[0].partition(".")[0] for entry in KNOWN} - {"torch"}
 
 PACKAGES = (
     "torch",
@@ -800,111 +807,329 @@ def _unwrapped(function):
     return function, around
 
 
-def _names_in(code, depth=4):
-    """Names that the code reads, with those of functions inside it."""
-    names = set(code.co_names)
-    if depth:
+# Code objects are kept with what was found, so that no other has its id.
+_CODE = {}
+_OPEN = {"getattr", "attrgetter", "hasattr"}  # asks for an attribute by a word of the code
+_ANYTHING = {"eval", "exec", "globals", "locals", "vars", "__dict__", "__getattribute__", "__import__", "import_module"}
+
+
+def _names_in(code):
+    """Names that the code reads, with those of functions inside it, and words of it that may be names of attributes."""
+    found = _CODE.get(id(code))
+    if found is None:
+        names = set(code.co_names)
+        if names & _OPEN:
+            names |= {word for word in code.co_consts if isinstance(word, str) and word.isidentifier()}
         for constant in code.co_consts:
             if hasattr(constant, "co_names"):
-                names |= _names_in(constant, depth - 1)
-    return names
+                names |= _names_in(constant)
+        if len(_CODE) >= 4096:
+            _CODE.clear()
+        found = (code, frozenset(names))
+        _CODE[id(code)] = found
+    return found[1]
+
+
+def _module_of(thing):
+    if inspect.ismodule(thing):
+        return thing.__name__
+    return str(getattr(thing, "__module__", None) or getattr(type(thing), "__module__", None))
 
 
 def _home(thing):
-    return str(getattr(thing, "__module__", None) or getattr(thing, "__name__", None)).partition(".")[0]
+    return _module_of(thing).partition(".")[0]
+
+
+def _is_in_packages(path):
+    """Whether the file is where distributions are installed."""
+    parts = os.path.normpath(path).split(os.sep)
+    return "site-packages" in parts or "dist-packages" in parts
+
+
+def _is_in_library(path):
+    folders = {sysconfig.get_paths().get(name) for name in ("stdlib", "platstdlib")} - {None}
+    return any(os.path.normpath(path).startswith(os.path.normpath(folder) + os.sep) for folder in folders)
+
+
+def _file_of(module):
+    """A file of the module, or a folder of a package that has none; None of what is built into the interpreter."""
+    path = getattr(module, "__file__", None)
+    if isinstance(path, str):
+        return path
+    return next((str(part) for part in getattr(module, "__path__", None) or ()), None)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_users(name):
+    """Whether a module of this first name belongs to the user: neither to the standard library nor to what is installed.
+    torch and what it is made of may be built where they are, and nobody keeps values of a training in them."""
+    if name == "__main__":
+        return True
+    if name in ("torch", "triton", "numpy", "None") or name in sys.builtin_module_names:
+        return False
+    if name in getattr(sys, "stdlib_module_names", ()) or name.startswith("_cython"):
+        return False
+    path = _file_of(sys.modules.get(name))
+    if path is None:
+        return True
+    compiled = path.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
+    return not (compiled or _is_in_packages(path) or _is_in_library(path))
+
+
+# Kinds whose values nobody can change.
+_FIXED = (
+    type(None),
+    bool,
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    range,
+    slice,
+    type(...),
+    type(NotImplemented),
+    re.Pattern,
+)
+# Of installed code: what a call does not depend on, or cannot change; classes, and modules by the beginning of their name.
+_HARMLESS = (
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    types.GetSetDescriptorType,
+    types.MemberDescriptorType,
+    type(threading.Lock()),
+    type(threading.RLock()),
+)
+_HARMLESS_MODULES = (
+    "logging",
+    "pathlib",
+    "triton",
+    "torch._C._distributed_c10d",
+    "torch._library",
+    "torch._ops",
+    "torch.cuda.streams",
+    "torch.distributed.device_mesh",
+    "torch.distributed.distributed_c10d",
+    "torch.distributed.tensor.placement_types",
+)
+_HARMLESS_NAMES = {"dtype", "device", "layout", "memory_format", "finfo", "iinfo", "Size", "ufunc"}
+_BAGS = (types.SimpleNamespace,)  # of attributes, with no code of their own
+
+
+def _is_harmless(thing):
+    kind = type(thing)
+    if isinstance(thing, _HARMLESS) or (kind.__module__ in ("torch", "numpy") and kind.__name__ in _HARMLESS_NAMES):
+        return True
+    return kind.__module__.startswith(_HARMLESS_MODULES)
+
+
+def _is_generator(thing):
+    """Of random numbers: random.Random, torch.Generator, and what numpy has."""
+    if isinstance(thing, random.Random):
+        return True
+    if hasattr(thing, "initial_seed") and hasattr(thing, "get_state"):
+        return True
+    return type(thing).__module__.startswith("numpy.random") and not callable(thing)
+
+
+def _state_of_generator(thing):
+    if isinstance(thing, random.Random):
+        return hash(thing.getstate())
+    if hasattr(thing, "initial_seed"):
+        return hashlib.sha256(thing.get_state().numpy().tobytes()).digest()
+    return None
+
+
+def _owner_of(function):
+    """The object whose method it is; None of a function of a module, also of a compiled one."""
+    owner = getattr(function, "__self__", None)
+    return None if inspect.ismodule(owner) or type(owner).__name__ == "PyCapsule" else owner
+
+
+class _Is:
+    """The object itself, which is not kept alive. Its address alone may be that of another one later."""
+
+    __slots__ = ("reference",)
+
+    def __init__(self, thing):
+        try:
+            self.reference = weakref.ref(thing)
+        except TypeError:
+            self.reference = id(thing)
+
+    def __eq__(self, other):
+        if isinstance(self.reference, int):
+            return self.reference == other.reference
+        return self.reference is other.reference
+
+    __hash__ = None
 
 
 class _Keeps:
-    """What a function may keep from call to call: all that its code reaches by name besides its arguments.
+    """What a call takes from elsewhere than its input, as it is at this moment: all that the function's code reaches by
+    name, and what it is given.
 
-    Tensors count by identity and version, small ones on the host by their values; of objects only attributes count whose
-    name the code reads, and of functions and modules only those of its own package are looked into. `entries` is None
-    once that is too much to look at.
+    Tensors count by identity and version, small ones on the host by their values. Functions, classes, modules and objects
+    are looked into where they are the user's own or of the package of the function, and of their attributes those whose
+    name the code reads. `known` is False where something is in it that could not be looked into, so that it may have
+    changed unseen; `entries` is None once that is too much to look at.
     """
 
     MOST = 2000
+    DEEPEST = 16
+    PASSES = 8
 
-    def __init__(self, function):
-        self.entries = []
-        self.names = set()
-        self.seen = {}
-        self.home = None
-        self.look(function, 0)
+    def __init__(self, function, given=None, names=frozenset()):
+        self.names = {"forward", *names}  # that torch calls itself
+        self.home = _home(_unwrapped(function)[0])
+        roots = (function,) if given is None else given
+        for _ in range(self.PASSES):
+            self.entries, self.seen, self.known, self.random = [], {}, True, False
+            before = len(self.names)
+            for root in roots:
+                self.look(root, 0)
+            # What was looked at before a name was read of it has to be looked at again.
+            if self.entries is None or len(self.names) == before:
+                break
+        else:
+            self.known = False
         self.seen = None
+        if self.names & _ANYTHING:
+            self.known = False
 
     def look(self, thing, depth):
         if self.entries is None or id(thing) in self.seen:
             return
-        if len(self.entries) >= self.MOST or depth > 12:
+        if len(self.entries) >= self.MOST or depth > self.DEEPEST:
             self.entries = None
             return
-        self.seen[id(thing)] = thing
-        if thing is None or isinstance(thing, (bool, int, float, complex, str, bytes)):
-            del self.seen[id(thing)]
+        if isinstance(thing, _FIXED) or isinstance(thing, enum.Enum):
             self.entries.append(thing if thing == thing else "nan")
-        elif hasattr(thing, "storage_offset"):
+            return
+        self.seen[id(thing)] = thing
+        if hasattr(thing, "storage_offset") and not inspect.isclass(thing):
             self.entries.append(self.tensor(thing))
-        elif isinstance(thing, dict):
-            self.entries.append(len(thing))
-            for key, value in list(thing.items()):
-                self.entries.append(key if isinstance(key, (int, str)) else id(key))
-                self.look(value, depth + 1)
-        elif isinstance(thing, (list, tuple, collections.deque)):
+        elif isinstance(thing, (dict, types.MappingProxyType)):
+            self.mapping(thing, depth)
+        elif isinstance(thing, (list, tuple, collections.deque, set, frozenset)):
             self.entries.append(len(thing))
             for value in list(thing):
                 self.look(value, depth + 1)
-        elif isinstance(thing, (set, frozenset)):
-            self.entries.append(len(thing))
-        elif hasattr(thing, "__array_interface__"):
-            self.entries.append(hashlib.sha256(thing.tobytes()).digest() if thing.nbytes <= 4096 else id(thing))
-        elif isinstance(thing, random.Random):
-            self.entries.append(hash(thing.getstate()))
-        elif hasattr(thing, "initial_seed") and hasattr(thing, "get_state"):  # torch.Generator
-            self.entries.append(hashlib.sha256(thing.get_state().numpy().tobytes()).digest())
+        elif isinstance(thing, bytearray):
+            self.entries.append(bytes(thing))
+        elif hasattr(thing, "__array_interface__") and not inspect.isclass(thing):
+            self.array(thing)
+        elif not inspect.isclass(thing) and _is_generator(thing):
+            self.random = True
+            self.entries.append(_state_of_generator(thing))
         else:
-            self.entries.append(id(thing))
+            self.entries.append(_Is(thing))
             self.inside(thing, depth)
+            return
+        if self.is_looked_into(type(thing)):
+            self.fields(thing, depth)
+
+    def mapping(self, thing, depth):
+        self.entries.append(len(thing))
+        for key, value in list(thing.items()):
+            if self.entries is None:
+                return
+            self.entries.append(key if isinstance(key, (int, str)) else id(key))
+            self.look(value, depth + 1)
+
+    def array(self, array):
+        if array.nbytes <= 4096 and not array.dtype.hasobject:
+            self.entries.append(hashlib.sha256(array.tobytes()).digest())
+        else:
+            self.known = False
 
     def tensor(self, tensor):
         small = tensor.numel() <= 64 and tensor.device.type == "cpu"
-        return (id(tensor), _version(tensor), str(tensor.tolist()) if small else tensor.data_ptr())
+        version = _version(tensor)
+        if version is None and not small:
+            self.known = False
+        return (_Is(tensor), version, str(tensor.tolist()) if small else tensor.data_ptr())
 
     def inside(self, thing, depth):
         """Of a function what it reads; of an object, a class or a module what the code asks it for."""
-        compiled = getattr(thing, "_torchdynamo_orig_callable", None)
-        parts = ()
-        if compiled is not None:
-            parts = (compiled,)
-        elif isinstance(thing, functools.partial):
-            parts = (thing.func, *thing.args, *thing.keywords.values())
-        elif inspect.ismethod(thing):
-            parts = (thing.__func__, thing.__self__)
-        elif hasattr(thing, "__code__"):
-            self.home = self.home or _home(thing)
-            if self.is_own(thing):
+        if getattr(thing, "nanscope_capture", False) is True and hasattr(thing, "__wrapped__"):
+            self.look(thing.__wrapped__, depth + 1)
+            return
+        parts = self.parts(thing)
+        if parts is not None:
+            for part in parts:
+                self.look(part, depth + 1)
+        elif inspect.isfunction(thing):
+            if self.is_looked_into(thing):
                 self.function(thing, depth)
-        elif depth == 0 and hasattr(type(thing).__call__, "__code__"):
-            self.look(type(thing).__call__, depth + 1)
+        elif inspect.isclass(thing) or inspect.ismodule(thing):
+            if self.is_looked_into(thing):
+                self.fields(thing, depth)
+        elif isinstance(thing, _BAGS) or self.is_looked_into(type(thing)):
+            self.methods(thing, depth)
             self.fields(thing, depth)
-        elif self.is_own(thing):
-            self.fields(thing, depth)
-        for part in parts:
-            self.look(part, depth + 1)
+        elif not _is_harmless(thing):
+            self.known = False
 
-    def is_own(self, thing):
-        return _home(thing) in (self.home, "__main__")
+    def parts(self, thing):
+        """What it hands its work to; None of what is none of these."""
+        compiled = getattr(thing, "_torchdynamo_orig_callable", None)
+        if compiled is not None and not inspect.isclass(thing):
+            return (compiled,)
+        if isinstance(thing, functools.partial):
+            return (thing.func, *thing.args, *thing.keywords.values())
+        if inspect.ismethod(thing):
+            return (thing.__func__, thing.__self__)
+        if isinstance(thing, property):
+            return (thing.fget,)
+        if isinstance(thing, (staticmethod, classmethod)):
+            return (thing.__func__,)
+        if isinstance(thing, functools.cached_property):
+            return (thing.func,)
+        if isinstance(thing, weakref.ref):
+            return (thing(),)
+        if type(thing).__name__ == "_lru_cache_wrapper":
+            return (thing.__wrapped__,)
+        cython = type(thing).__name__ == "cython_function_or_method"
+        if cython or isinstance(thing, (types.BuiltinFunctionType, types.MethodWrapperType)):
+            return () if _owner_of(thing) is None else (_owner_of(thing),)
+        return None
+
+    def is_looked_into(self, thing):
+        """The user's code, that of the function's own package, and packages that run Newton-Schulz for others."""
+        module = _module_of(thing)
+        name = module.partition(".")[0]
+        if name in ("torch", "builtins") or sys.modules.get(module) is sys.modules[__name__]:
+            return self.home == name == "torch" and inspect.isfunction(thing) and module in _HOMES
+        return name == self.home or name in _HOMES or _is_users(name)
 
     def fields(self, thing, depth):
         fields = {}
-        if not inspect.ismodule(thing) and not inspect.isclass(thing):
-            for kind in reversed(type(thing).__mro__):
-                fields.update(vars(kind))
-            for slot in getattr(type(thing), "__slots__", ()):
+        kinds = getattr(thing, "__mro__", ()) if inspect.isclass(thing) else type(thing).__mro__
+        for kind in () if inspect.ismodule(thing) else reversed(kinds):
+            fields.update(vars(kind))
+            slots = vars(kind).get("__slots__", ())
+            for slot in (slots,) if isinstance(slots, str) else slots:
                 with contextlib.suppress(AttributeError):
                     fields[slot] = getattr(thing, slot)
-        fields.update(getattr(thing, "__dict__", None) or {})
+        own = getattr(thing, "__dict__", None) or {}
+        fields.update(own)
+        for name in ("_parameters", "_buffers", "_modules"):  # of torch.nn.Module
+            if isinstance(own.get(name), dict):
+                fields.update(own[name])
         for name in sorted(self.names & fields.keys()):
             self.look(fields[name], depth + 1)
+
+    def methods(self, thing, depth):
+        """What Python calls without a name of it in the code: operators, and the call of an object."""
+        for kind in type(thing).__mro__:
+            if not self.is_looked_into(kind):
+                continue
+            for name, value in list(vars(kind).items()):
+                if inspect.isfunction(value) and name.startswith("__") and name not in _NOT_CALLED:
+                    self.look(value, depth + 1)
 
     def function(self, function, depth):
         names = _names_in(function.__code__)
@@ -915,18 +1140,44 @@ class _Keeps:
         for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
             self.look(value, depth + 1)
         scope = function.__globals__
-        for name in sorted(names & scope.keys()):
-            self.look(scope[name], depth + 1)
-        if "__wrapped__" in vars(function):
-            self.look(function.__wrapped__, depth + 1)
+        for name in sorted(names):
+            if name in scope:
+                self.look(scope[name], depth + 1)
+            else:
+                self.imported(name, scope, depth)
+        fields = vars(function)
+        for name in sorted(names & fields.keys()):
+            self.look(fields[name], depth + 1)
+        if "__wrapped__" in fields:
+            self.look(fields["__wrapped__"], depth + 1)
+
+    def imported(self, name, scope, depth):
+        """A module that the function imports when it runs."""
+        for place in (name, f"{scope.get('__package__') or ''}.{name}"):
+            module = sys.modules.get(place)
+            if module is not None:
+                self.look(module, depth + 1)
 
 
-def _kept_by(function):
-    """What a function keeps at this moment, to be compared with that of another; None where it cannot be told."""
+_NOT_CALLED = {"__init__", "__new__", "__repr__", "__str__", "__del__", "__reduce__", "__init_subclass__"}
+
+
+def _kept_by(function, given=None, names=frozenset()):
+    """What a function keeps at this moment, or what it is given, to be compared with that of another; None where it cannot
+    be told."""
     try:
-        return _Keeps(function).entries
+        return _Keeps(function, given, names)
     except Exception:  # objects of others
         return None
+
+
+def _compared(before, now):
+    """The word of the sidecar for it."""
+    if before is None or now is None or before.entries is None or now.entries is None:
+        return "not known"
+    if before.entries != now.entries:
+        return "other values"
+    return "the same" if before.known and now.known else "not known"
 
 
 def _dice(device):
@@ -1290,6 +1541,7 @@ class _Spot:
         # Some wrap anew for every step, so that an object is no key.
         self.key = (getattr(function, "__module__", None), self.name)
         self.kept = None  # what the function kept before its first call, or at the end of the last step
+        self.names = frozenset()  # that its code was found to read
         self.known = False  # whether that was looked at
         self.called = False  # in this step
         self.in_place = False  # whether it was ever seen to work in its input
@@ -1304,7 +1556,14 @@ class _Spot:
             _process.called.append(self)
 
     def keep(self):
-        self.kept, self.known, self.called = _kept_by(self.function), True, False
+        self.kept, self.known, self.called = self.keeps(), True, False
+
+    def keeps(self, given=None):
+        """What the function keeps now; or what it is given."""
+        found = _kept_by(self.function, given, self.names)
+        if found is not None and len(found.names) > len(self.names):
+            self.names = frozenset(found.names)
+        return found
 
     def identity(self):
         if self._identity is None:
@@ -1324,6 +1583,7 @@ class _Call:
         "data_ptr",
         "device",
         "dtype",
+        "given",
         "healthy",
         "held",
         "index",
@@ -1333,6 +1593,7 @@ class _Call:
         "kwargs",
         "lost",
         "monotonic_ns",
+        "optimizer_step",
         "other_tensors",
         "output",
         "output_sums",
@@ -1384,17 +1645,113 @@ def _input_of(args, kwargs):
     return next((value for value in (*args, *kwargs.values()) if isinstance(value, torch.Tensor)), None)
 
 
-def _without_tensors(value, tensor):
-    if value is tensor:
-        return _Input
-    torch = sys.modules["torch"]
-    large = isinstance(value, torch.Tensor) and value.numel() > 16
+class _Given:
+    """What a call was given besides its input and plain values, and how that was before the call."""
+
+    __slots__ = ("items", "kept", "noted", "word")
+
+    def __init__(self, spot, items, strict):
+        self.items = items
+        self.kept = spot.keeps(items) if strict else None
+        self.noted = None if strict else [_noted(item) for item in items]
+        self.word = None  # that was found of it
+
+    def look(self, spot):
+        """The word for how it is now beside how it was, and whether it draws random numbers."""
+        now = spot.keeps(self.items)
+        if self.noted is not None and self.word is None:
+            self.word = self.compared_notes()
+            self.kept = now  # observe looks at it in full here first
+        self.word = _worst(self.word or "the same", _compared(self.kept, now))
+        return self.word, now is not None and now.random
+
+    def compared_notes(self):
+        words = ["the same"]
+        for item, before in zip(self.items, self.noted):
+            now = _noted(item)
+            words.append("not known" if before is _UNSEEN or now is _UNSEEN else _word_of(before == now))
+        return functools.reduce(_worst, words)
+
+
+_UNSEEN = object()
+
+
+def _word_of(same):
+    return "the same" if same else "other values"
+
+
+def _worst(*words):
+    return next(word for word in ("other values", "not known", "the same") if word in words)
+
+
+@functools.lru_cache(maxsize=1)
+def _plain_kinds():
+    torch = _torch()
+    return frozenset({*_FIXED, torch.dtype, torch.device, torch.layout, torch.memory_format})
+
+
+def _is_plain(value):
+    """What nobody can change, so that a call that is made again is given the same."""
+    kind = type(value)
+    if kind in (tuple, _torch().Size):
+        return len(value) <= 64 and all(_is_plain(item) for item in value)
+    return kind in _plain_kinds() or isinstance(value, enum.Enum)
+
+
+def _noted(item):
+    """What observe notes of an argument before the call: as much as costs next to nothing."""
+    kind = type(item)
+    if isinstance(item, _torch().Tensor):
+        version = _version(item)
+        values = str(item.tolist()) if item.device.type == "cpu" else None
+        return _UNSEEN if version is None and values is None else (version, values)
+    if kind in (list, tuple) and len(item) <= 16 and all(map(_is_plain, item)):
+        return str(item)
+    if kind is dict and len(item) <= 16 and all(map(_is_plain, item.values())) and all(map(_is_plain, item)):
+        return str(item)
+    return None if _is_code(item) else _UNSEEN
+
+
+def _is_code(item):
+    """What installed packages have besides values: functions, kernels, groups of ranks; the objects of those that run
+    Newton-Schulz, whose numbers are made once."""
+    home = _home(item if inspect.isfunction(item) else type(item))
+    if _is_users(home):
+        return False
+    kind = type(item)
+    known = home in _HOMES and kind.__name__ in _HOME_CLASSES
+    return known or inspect.isfunction(item) or (_is_harmless(item) and _owner_of(item) is None)
+
+
+def _kept_of(value):
+    """What is kept of an argument to make the call again."""
+    large = isinstance(value, sys.modules["torch"].Tensor) and value.numel() > 16
     return _Gone if large else value
 
 
-def _is_other_tensor(item, value):
+def _is_other_tensor(item):
     """Whether the call could have changed it, so that a retry need not end the same; an epsilon is none of these."""
-    return item is not value and isinstance(item, sys.modules["torch"].Tensor) and item.numel() > 1
+    return isinstance(item, sys.modules["torch"].Tensor) and item.numel() > 1
+
+
+def _take_arguments(call, args, kwargs, value):
+    """Sorts them: the input, plain values, and what may be another by the time that the call is made again."""
+    kept, others, call.other_tensors = [], [], 0
+    plain = _plain_kinds()
+    for item in (*args, *kwargs.values()):
+        if item is value:
+            kept.append(_Input)
+        elif type(item) in plain:
+            kept.append(item)
+        else:
+            call.other_tensors += _is_other_tensor(item)
+            kept.append(_kept_of(item))
+            if kept[-1] is not _Gone and not _is_plain(item):
+                others.append(item)
+    call.args = tuple(kept[: len(args)])
+    call.kwargs = dict(zip(kwargs, kept[len(args) :]))
+    call.lost = any(item is _Gone for item in kept)
+    call.given = _Given(call.spot, others, _settings.mode == "strict") if others else None
 
 
 def _begin(spot, args, kwargs, index, value, tensor):
@@ -1403,10 +1760,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.spot = spot
     spot.note_call()
     call.index = index
-    call.args = tuple(_without_tensors(item, value) for item in args)
-    call.kwargs = {name: _without_tensors(item, value) for name, item in kwargs.items()}
-    call.lost = any(item is _Gone for item in (*call.args, *call.kwargs.values()))
-    call.other_tensors = sum(_is_other_tensor(item, value) for item in (*args, *kwargs.values()))
+    _take_arguments(call, args, kwargs, value)
     call.shape = tuple(tensor.shape)
     call.stride = tuple(tensor.stride())
     call.dtype = tensor.dtype
@@ -2053,8 +2407,8 @@ class _Scene:
         self.checksum_after = None
         self.checksum_output = None
         self.again = None  # what a retry gave where the output is gone
-        self.kept = None  # whether the function keeps what it did before the call, a word; None: nothing was called again
-        self.random = None  # whether it draws random numbers
+        self.kept = None  # a word: whether what it keeps and was given is as before the call; None: nobody looked
+        self.random = None  # whether it draws random numbers, or may: it has a generator of its own
         self.saved = None  # a copy of the output, as retries may write to where it lies
 
     def take_input(self, tensor, where):
@@ -2201,7 +2555,7 @@ def _epsilon(call):
 def _retries(scene):
     """([what came of each], why there are none or fewer). Nothing of the training is changed by them."""
     call = scene.call
-    scene.kept = _still_kept(call)
+    _compare_kept(scene)
     if scene.input is None:
         return [], "the input could not be had"
     if call.part is not None or call.spot.options["collective"] or _ranks_of(call) > 1:
@@ -2220,12 +2574,12 @@ def _retries(scene):
             hindrance = _hindrance(call, how)
             if hindrance is None:
                 results.append(_retry(scene, how))
+                _compare_kept(scene)
             else:
                 place = "in fp32, as " if how == "fp32" else ""
                 skipped[place] = place + hindrance
     finally:
         _restore(scene)
-    scene.kept = _still_kept(call) if scene.kept == "the same" else scene.kept
     if scene.saved is None and scene.again is not None:
         scene.saved, scene.output_from = scene.again, "made again"
     return results, "; ".join(skipped.values()) or None
@@ -2239,11 +2593,19 @@ def _ranks_of(call):
     return max([1, *(group.size() for group in groups)])
 
 
-def _still_kept(call):
-    before, now = call.spot.kept, _kept_by(call.spot.function)
-    if before is None or now is None:
-        return "not known"
-    return "the same" if before == now else "other values"
+def _compare_kept(scene):
+    """Before the first call that is made again, and after each: one that changes something may put it back."""
+    spot, given = scene.call.spot, scene.call.given
+    now = spot.keeps()
+    words = [scene.kept or "the same", _compared(spot.kept, now)]
+    draws = now is not None and now.random
+    if given is not None:
+        word, drawn = given.look(spot)
+        words.append(word)
+        draws = draws or drawn
+    scene.kept = _worst(*words)
+    if draws:
+        scene.random = True
 
 
 def _plan(call):

@@ -8,8 +8,10 @@
 import contextlib
 import errno
 import functools
+import importlib
 import io
 import json
+import math
 import multiprocessing
 import os
 import re
@@ -1180,13 +1182,13 @@ def counting(X):
 class Kept(Case):
     """What a function keeps from call to call: another end of the same input says nothing then."""
 
-    def keeps(self, function, mode="strict"):
+    def keeps(self, function, mode="strict", given=()):
         """Of a failure in the third step."""
         self.forget()
-        self.on(mode)
+        self.on(mode, keep=mode == "observe")
         watched = capture.wrap(function)
         for step in range(3):
-            watched(draw(8, 12) * (NAN if step == 2 else 1))
+            watched(draw(8, 12) * (NAN if step == 2 else 1), *given)
             capture.end_step()
         (path, *_) = self.dumps() or sorted(self.folder.glob("*.json"))
         sidecar = json.loads(path.with_suffix(".json").read_text())
@@ -1261,6 +1263,171 @@ class Kept(Case):
     def test_too_much_to_look_at(self):
         many = list(range(100_000))
         self.assertEqual(self.keeps(lambda X: X * many[1])[0], "not known")
+        self.assertEqual(self.keeps(lambda X, table: X * table[1], "strict", (many,))[0], "not known")
+
+    def test_what_the_call_is_given_and_changes(self):
+        """Of a state in an argument the call made again has another than the call had."""
+
+        class Scaler:
+            def __init__(self):
+                self.scale = 1.0
+
+        def by_dict(X, state):
+            state["step"] = state.get("step", 0) + 1
+            return newton_schulz(X)
+
+        def by_moment(X, state):
+            state["v"] = state["v"] * 0.9 + X.square().mean(-1)
+            return newton_schulz(X)
+
+        def by_nested(X, group):
+            group["params"][0].add_(1)
+            return newton_schulz(X)
+
+        def by_object(X, scaler):
+            scaler.scale *= 2
+            return newton_schulz(X)
+
+        def by_number(X, v):
+            v.mul_(0.9)
+            return newton_schulz(X)
+
+        for function, given, observe in (
+            (by_dict, {}, "other values"),
+            (by_moment, {"v": torch.ones(100)[:8]}, "not known"),
+            (by_nested, {"params": [torch.ones(100)], "lr": 0.1}, "not known"),
+            (by_object, Scaler(), "not known"),
+            (by_number, torch.ones(()), "other values"),
+        ):
+            self.assertEqual(self.keeps(function, "strict", (given,))[0], "other values", function)
+            # What observe could not look at before the call it finds changed only if a call made again changes it.
+            self.assertIn(self.keeps(function, "observe", (given,))[0], (observe, "other values"), function)
+
+    def test_what_the_caller_changes_until_the_end_of_the_step(self):
+        for group in ({"scale": 1.0}, {"scale": 1.0, "params": [torch.ones(2, 2)]}):
+            self.forget()
+            self.on("observe", keep=True)
+            watched = capture.wrap(lambda X, group: newton_schulz(X) * group["scale"])
+            group["scale"] = NAN
+            watched(draw(8, 12), group)
+            group["scale"] = 1.0
+            capture.end_step()
+            self.assertEqual(self.only()[1]["call"]["keeps"], "not known" if "params" in group else "other values")
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_what_the_call_is_given_and_never_changes(self):
+        class Numbers:
+            scale = 2.0
+
+        for given in (
+            (1e-7, 5, None, "word", (3.4, -4.7, 2.0), torch.float32, torch.device("cpu"), torch.Size((1, 2))),
+            (torch.tensor(1e-7), [3.4, -4.7], {"eps": 1e-7}, torch.linalg.norm, math.sqrt),
+        ):
+            for mode in ("strict", "observe"):
+                found = self.keeps(lambda X, *_: newton_schulz(X), mode, given)
+                self.assertEqual(found, ("the same", False), (mode, given))
+        self.assertEqual(self.keeps(lambda X, n: newton_schulz(X) * n.scale, "strict", (Numbers(),))[0], "the same")
+        self.assertEqual(self.keeps(lambda X, n: newton_schulz(X) * n.scale, "observe", (Numbers(),))[0], "not known")
+
+    def test_what_cannot_be_looked_into(self):
+        ones = iter([1.0] * 1000)
+        for mode in ("strict", "observe"):
+            self.assertEqual(self.keeps(lambda X: newton_schulz(X) * next(ones), mode)[0], "not known")
+            self.assertEqual(self.keeps(lambda X: newton_schulz(X) * ones.__next__(), mode)[0], "not known")
+            self.assertEqual(self.keeps(lambda X, i: newton_schulz(X) * next(i), mode, (ones,))[0], "not known")
+            linear = torch.nn.Linear(12, 12)
+            self.assertEqual(self.keeps(lambda X: linear(newton_schulz(X).float()), mode)[0], "not known")
+        self.assertEqual(self.keeps(lambda X: newton_schulz(X) * globals()["COUNT"])[0], "not known")
+
+    def test_generators_that_are_given_or_reached(self):
+        import random
+
+        reached = random.Random(1)
+        for own in (torch.Generator(), random.Random(1)):
+            for mode in ("strict", "observe"):
+                self.assertEqual(self.keeps(lambda X, generator: newton_schulz(X), mode, (own,))[1], True)
+        self.assertEqual(self.keeps(lambda X: newton_schulz(X) * reached.random())[1], True)
+        draw_one = reached.random
+        self.assertEqual(self.keeps(lambda X: newton_schulz(X) * draw_one())[1], True)
+        try:
+            import numpy
+        except ImportError:
+            return
+        own = numpy.random.default_rng(1)
+        self.assertEqual(self.keeps(lambda X: newton_schulz(X) * float(own.normal()))[1], True)
+        self.assertEqual(self.keeps(lambda X, r: newton_schulz(X) * float(r.normal()), "strict", (own,))[1], True)
+
+    def test_what_methods_and_properties_keep(self):
+        class State:
+            def __init__(self):
+                self.calls = 0
+
+            def count(self):
+                self.calls += 1
+                return 1.0
+
+            @property
+            def counted(self):
+                return self.count()
+
+            def __getitem__(self, _):
+                return self.count()
+
+        class Layer(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("mean", torch.ones(100))
+
+            def forward(self, X):
+                self.mean = self.mean * 0.9
+                return newton_schulz(X)
+
+        state, layer = State(), Layer()
+        for function in (
+            lambda X: newton_schulz(X) * state.count(),
+            lambda X: newton_schulz(X) * state.counted,
+            lambda X: newton_schulz(X) * state[0],
+            lambda X: newton_schulz(X) * getattr(state, "count")(),
+            lambda X: layer(X),
+        ):
+            self.assertEqual(self.keeps(function)[0], "other values")
+
+    def module(self, name, text):
+        path = self.folder.parent / f"{self.folder.name}-modules"
+        path.mkdir(exist_ok=True)
+        self.addCleanup(shutil.rmtree, path, True)
+        (path / f"{name}.py").write_text(text)
+        if str(path) not in sys.path:
+            sys.path.insert(0, str(path))
+            self.addCleanup(sys.path.remove, str(path))
+        self.addCleanup(sys.modules.pop, name, None)
+        self.addCleanup(capture._is_users.cache_clear)
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+
+    def test_state_in_another_module_of_a_flat_repository(self):
+        self.module("ns_state", "class S:\n    calls = 0\ndef count():\n    S.calls += 1\n    return 1.0\n")
+        for line in ("ns_state.count()", "count()", "late()"):
+            text = (
+                "import ns_state\nfrom ns_state import count\ndef late():\n    import ns_state as other\n"
+                f"    return other.count()\ndef orthogonalize(X):\n    return X * {line}\n"
+            )
+            orthogonalize = self.module("ns_flat", text).orthogonalize
+            sys.modules.pop("ns_flat")
+            for mode in ("strict", "observe"):
+                self.assertEqual(self.keeps(orthogonalize, mode)[0], "other values", (line, mode))
+        text = "import ns_state\ndef orthogonalize(X):\n    return X * ns_state.S.calls\n"
+        self.assertEqual(self.keeps(self.module("ns_reads", text).orthogonalize)[0], "the same")
+
+    def test_functions_that_are_known_stay_decided(self):
+        jordan = (3.4445, -4.7750, 2.0315)
+        cases = [(muon.zeropower_via_newtonschulz5, (5,))]
+        if TORCHS in sys.modules:
+            cases.append((sys.modules[TORCHS]._zeropower_via_newtonschulz, (jordan, 5, 1e-7)))
+        for function, given in cases:
+            for mode in ("strict", "observe"):
+                self.assertEqual(self.keeps(function, mode, given), ("the same", False), (function, mode))
 
 
 class CountsInItsGroups(torch.optim.Optimizer):
