@@ -1650,18 +1650,19 @@ class _Given:
 
     __slots__ = ("items", "kept", "noted", "word")
 
-    def __init__(self, spot, items, strict):
+    def __init__(self, spot, items, noted):
         self.items = items
-        self.kept = spot.keeps(items) if strict else None
-        self.noted = None if strict else [_noted(item) for item in items]
+        self.noted = noted
+        # strict waits for the device at each call: it has the time to look at what costs more than a note.
+        self.kept = spot.keeps(items) if _UNSEEN in noted and _settings.mode == "strict" else None
         self.word = None  # that was found of it
 
     def look(self, spot):
         """The word for how it is now beside how it was, and whether it draws random numbers."""
         now = spot.keeps(self.items)
-        if self.noted is not None and self.word is None:
+        if self.kept is None:
             self.word = self.compared_notes()
-            self.kept = now  # observe looks at it in full here first
+            self.kept = now  # what changes from here on, the calls made again change
         self.word = _worst(self.word or "the same", _compared(self.kept, now))
         return self.word, now is not None and now.random
 
@@ -1669,8 +1670,9 @@ class _Given:
         words = ["the same"]
         for item, before in zip(self.items, self.noted):
             now = _noted(item)
-            words.append("not known" if before is _UNSEEN or now is _UNSEEN else _word_of(before == now))
-        return functools.reduce(_worst, words)
+            seen = before is not _UNSEEN and now is not _UNSEEN
+            words.append(_word_of(str(before) == str(now)) if seen else "not known")  # NaN equals itself as text
+        return _worst(*words)
 
 
 _UNSEEN = object()
@@ -1698,17 +1700,23 @@ def _is_plain(value):
     return kind in _plain_kinds() or isinstance(value, enum.Enum)
 
 
+def _noted_tensor(tensor):
+    try:
+        version = tensor._version
+    except RuntimeError:  # of inference mode
+        return tensor.tolist() if tensor.is_cpu else _UNSEEN
+    return (version, tensor.tolist()) if tensor.is_cpu else version
+
+
 def _noted(item):
     """What observe notes of an argument before the call: as much as costs next to nothing."""
     kind = type(item)
     if isinstance(item, _torch().Tensor):
-        version = _version(item)
-        values = str(item.tolist()) if item.device.type == "cpu" else None
-        return _UNSEEN if version is None and values is None else (version, values)
-    if kind in (list, tuple) and len(item) <= 16 and all(map(_is_plain, item)):
-        return str(item)
+        return _noted_tensor(item)
+    if kind is list and len(item) <= 16 and all(map(_is_plain, item)):
+        return tuple(item)
     if kind is dict and len(item) <= 16 and all(map(_is_plain, item.values())) and all(map(_is_plain, item)):
-        return str(item)
+        return tuple(item.items())
     return None if _is_code(item) else _UNSEEN
 
 
@@ -1723,35 +1731,32 @@ def _is_code(item):
     return known or inspect.isfunction(item) or (_is_harmless(item) and _owner_of(item) is None)
 
 
-def _kept_of(value):
-    """What is kept of an argument to make the call again."""
-    large = isinstance(value, sys.modules["torch"].Tensor) and value.numel() > 16
-    return _Gone if large else value
-
-
-def _is_other_tensor(item):
-    """Whether the call could have changed it, so that a retry need not end the same; an epsilon is none of these."""
-    return isinstance(item, sys.modules["torch"].Tensor) and item.numel() > 1
-
-
 def _take_arguments(call, args, kwargs, value):
-    """Sorts them: the input, plain values, and what may be another by the time that the call is made again."""
-    kept, others, call.other_tensors = [], [], 0
-    plain = _plain_kinds()
-    for item in (*args, *kwargs.values()):
+    """Sorts them: the input, plain values, large tensors, which are not kept, and what may be another by the time that the
+    call is made again. An epsilon in a tensor is none of those that the call could have changed to end otherwise."""
+    tensors, plain = sys.modules["torch"].Tensor, _plain_kinds()
+    kept, others, notes, call.other_tensors, call.lost = [], [], [], 0, False
+    for item in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(item)
         if item is value:
-            kept.append(_Input)
-        elif type(item) in plain:
-            kept.append(item)
-        else:
-            call.other_tensors += _is_other_tensor(item)
-            kept.append(_kept_of(item))
-            if kept[-1] is not _Gone and not _is_plain(item):
+            item = _Input
+        elif kind in plain or (kind is tuple and len(item) <= 64 and plain.issuperset(map(type, item))):
+            pass
+        elif isinstance(item, tensors):
+            size = item.numel()
+            call.other_tensors += size > 1
+            if size > 16:
+                item, call.lost = _Gone, True
+            else:
                 others.append(item)
+                notes.append(_noted_tensor(item))
+        elif not _is_plain(item):
+            others.append(item)
+            notes.append(_noted(item))
+        kept.append(item)
     call.args = tuple(kept[: len(args)])
-    call.kwargs = dict(zip(kwargs, kept[len(args) :]))
-    call.lost = any(item is _Gone for item in kept)
-    call.given = _Given(call.spot, others, _settings.mode == "strict") if others else None
+    call.kwargs = dict(zip(kwargs, kept[len(args) :])) if kwargs else {}
+    call.given = _Given(call.spot, others, notes) if others else None
 
 
 def _begin(spot, args, kwargs, index, value, tensor):
