@@ -45,6 +45,7 @@ NANSCOPE_CAPTURE_RETRIES               calls made again on a failure (8); _RETRY
 DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTURE_RAISE (1) of dion PR 78 mean strict.
 """
 import atexit
+import base64
 import collections
 import contextlib
 import enum
@@ -90,7 +91,7 @@ UNREAD = 4096  # calls after which observe reads its verdicts though nobody ende
 # Functions that run Newton-Schulz: module, name, Nanscope's name of the variant (None where arguments, version or
 # hardware choose it), arguments that it takes for granted, and where that was read. Names and commits are those of
 # docs/variants.md and core/replay/variants/published.cpp; a function that is not in here gets no variant. Where one has
-# several entries, the first that fits the call counts.
+# several entries, the first that fits the call counts. Everybody may have a file of such a name: see _is_published().
 JORDAN = (3.4445, -4.7750, 2.0315)
 EMERGING = "emerging_optimizers.orthogonalized_optimizers.muon_utils"
 KNOWN = (
@@ -190,6 +191,30 @@ KNOWN = (
     ),
 )
 
+# The distributions that have these modules, and hashes of functions in them as they were published, by the rule of
+# _source(): each needs nothing but torch, and computes what KNOWN says.
+PUBLISHERS = {
+    "torch": "torch",
+    "muon": "muon-optimizer",
+    "normuon": "normuon",
+    "dion": "dion",
+    "gram_newton_schulz": "gram-newton-schulz",
+    "flash_muon": "flash-muon",
+    "deepspeed": "deepspeed",
+    "kempnerforge": "kempnerforge",
+    "emerging_optimizers": "emerging-optimizers",
+}
+PUBLISHED = frozenset(
+    {
+        "48bbac5c917394b6b2e5d9f20ee11839e91bc2c4c06f2275c688f2e6d61f9318",  # KellerJordan/Muon 857d1ad, NorMuon 630db1c
+        "a252968bd194afc8d887aaa1c53a7941d9adcdeebae435d6ce129474de266374",  # KellerJordan/Muon 53b3831
+        "aaade08d4844f23a414acdef1d4aa12381162b5bad8914ab75d9d9a1fb3efaed",  # KellerJordan/Muon 28c793b
+        "b76a96ad8d631580290fc2048d7fc2999928b01c433f60861fb6138b17827d3a",  # zichongli5/NorMuon d45c9a4
+        "3b1ab6f348d7d6d09fa09e0ad52b87943e720ca6cc72272214feab3cf2d994b1",  # microsoft/dion 0a059a4, the reference
+        "dbeb19b289de03b171503769aa76cdb9899a565349783714e727e186898358f0",  # microsoft/dion 5f5b948, dion/muon.py
+        "da553455babd8c1ab14c7999e4b715c2b6037f44dcc811fbc69dc2cd370118e6",  # microsoft/dion c25daf5, dion/muon.py
+    }
+)
 _HOME_CLASSES = {entry[1].partition(".")[0] for entry in KNOWN if "." in entry[1]}
 _HOMES = {entry[0] for entry in KNOWN} | {entry[0].partition(".")[0] for entry in KNOWN} - {"torch"}
 
@@ -385,6 +410,38 @@ def _tag():
 # What the process remembers
 
 
+class _Outermost:
+    """Which step() of all optimizers runs, not counting those that another one calls."""
+
+    def __init__(self):
+        self.begun = 0
+        self.running = None  # its number, counted from 0; None where none runs
+        self.optimizer = None  # a reference to whose it is
+        self.hooks = set()  # that saw it begin: install() and watch() have one each
+
+    def begin(self, hook, optimizer, frame):
+        if self.running is not None and _is_inside_step(frame):
+            return
+        own = self.optimizer is not None and self.optimizer() is optimizer
+        # One that raised has told no hook of its end.
+        if self.running is None or not own or hook in self.hooks:
+            self.running, self.optimizer, self.hooks = self.begun, weakref.ref(optimizer), set()
+            self.begun += 1
+        self.hooks.add(hook)
+
+    def end(self, frame):
+        if not _is_inside_step(frame):
+            self.running = self.optimizer = None
+
+
+def _is_inside_step(frame):
+    """Whether the step() that calls this hook was called by another one: torch has one wrapper around all of them."""
+    outer = frame.f_back
+    while outer is not None and outer.f_code is not frame.f_code:
+        outer = outer.f_back
+    return outer is not None
+
+
 class _Process:
     """What belongs to this process alone, and begins anew in one that was forked from it."""
 
@@ -412,6 +469,7 @@ class _Process:
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
         self.gradients = weakref.WeakKeyDictionary()  # optimizer: see _mark_gradients()
         self.stepping = None  # optimizer whose step() runs
+        self.outermost = _Outermost()
         self.optimizers = []
         self.steps = 0  # that an optimizer took
         self.ended = False  # whether anybody ever said that a step ends
@@ -1248,8 +1306,9 @@ def _equal(value, expected):
     return value == expected
 
 
-def _known_variant(identity, arguments):
-    """(variant, where that was read) of a function in the table that was called as an entry of it takes for granted."""
+def _named_variant(identity, arguments):
+    """(variant, where that was read) of a function that has a name in the table and was called as an entry of it takes for
+    granted. What the code of that name is, is another question."""
     found = None, None
     for module, name, variant, expected, source in KNOWN:
         if (identity["module"], identity["qualname"]) != (module, name):
@@ -1258,6 +1317,42 @@ def _known_variant(identity, arguments):
             return variant, source
         found = None, source
     return found
+
+
+def _is_published(function, identity):
+    """Whether the code is what its project published: by its hash, or as a file of the project's own distribution that was
+    installed and not edited since. A file of that name in the user's folder is the user's."""
+    if identity["source_sha256"] in PUBLISHED:
+        return True
+    core, _ = _unwrapped(function)
+    path = getattr(getattr(core, "__code__", None), "co_filename", None)
+    publisher = PUBLISHERS.get(str(identity["module"]).partition(".")[0])
+    if path is None or publisher is None:
+        return False
+    inside = str(identity["module"]).replace(".", "/")
+    for tail in (f"{inside}.py", f"{inside}/__init__.py"):
+        place = os.path.abspath(path).replace(os.sep, "/")
+        if place.endswith("/" + tail):
+            return _is_installed(place, place[: -len(tail) - 1], tail, publisher)
+    return False
+
+
+def _is_installed(path, root, tail, publisher):
+    """Whether the distribution beside it says that the file is its own, and with these bytes where it says bytes."""
+    metadata = importlib.import_module("importlib.metadata")
+    found = next(iter(metadata.distributions(name=publisher, path=[root])), None)
+    if found is None:
+        return False
+    record = found.read_text("RECORD")
+    if record is None:  # as of Linux distributions
+        return _is_in_packages(path)
+    line = next((line for line in record.splitlines() if line.startswith(tail + ",")), None)
+    if line is None:
+        return False
+    digest = line.split(",")[1].partition("sha256=")[2]
+    with open(path, "rb") as file:
+        own = base64.urlsafe_b64encode(hashlib.sha256(file.read()).digest()).decode().rstrip("=")
+    return digest in ("", own)
 
 
 def _known_precision(identity, call):
@@ -1775,6 +1870,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.part = _part(value)
     call.around = _around(tensor.device)
     call.step = _process.step
+    call.optimizer_step = _process.outermost.running
     call.wall_ns = time.time_ns()
     call.monotonic_ns = time.monotonic_ns()
     call.healthy = call.block = call.slot = call.copy = call.keep = call.control = call.held = None
@@ -2386,6 +2482,7 @@ def _read_graphs():
             continue
         total.zero_()
         _process.failures += 1
+        _process.suppressed["inside a CUDA graph"] += 1
         message = f"{_tag()} non-finite Newton-Schulz output on rank {_rank()}, inside a CUDA graph on {device}"
         _say(message + "; no call can be told, run without graphs to capture it")
     return message
@@ -2462,6 +2559,7 @@ def _report(scene):
     try:
         path = _write_scene(scene)
     except Exception as error:
+        _process.suppressed["it could not be written"] += 1
         _stop(f"{_error_text(error)} (while writing to {_settings.directory})")
         return scene.message(f"it could not be written: {_error_text(error)}")
     message = scene.message(f"dumped to {path}")
@@ -2695,17 +2793,21 @@ def _sidecar(scene, retries, skipped, damage):
     options = call.spot.options
     identity = call.spot.identity()
     arguments = _bound(call.spot.function, call.args, call.kwargs)
-    variant, source = _known_variant(identity, arguments)
+    variant, source = _named_variant(identity, arguments)
+    published = source is not None and _asked(lambda: _is_published(call.spot.function, identity)) is True
     count, first = damage if damage is not None else (None, None)
     top = {"schema": SCHEMA}
-    if options["variant"] or variant:
+    if options["variant"] or (variant and published):
         top["variant"] = options["variant"] or variant
         top["variant_from"] = "the user" if options["variant"] else source
+    elif variant:
+        top["named_like"] = variant
     precision = options["precision"] or _known_precision(identity, call)
-    if precision:
+    if precision and ("variant" in top or options["precision"]):
         top["precision"] = precision
     if isinstance(call.step, int):
         top["step"] = call.step
+    top["optimizer_step"] = call.optimizer_step
     epsilon = _epsilon(call)
     if epsilon is not None:
         top["epsilon"] = epsilon
@@ -3278,7 +3380,8 @@ def _install_in(module):
             _installed.append(patch)
     if module == OPTIMIZER and not any(kind == "install" for kind, _ in _hooks):
         with contextlib.suppress(AttributeError):
-            _hooks.append(("install", sys.modules[module].register_optimizer_step_pre_hook(_before_step)))
+            before = functools.partial(_before_step, object())
+            _hooks.append(("install", sys.modules[module].register_optimizer_step_pre_hook(before)))
             _hooks.append(("install", sys.modules[module].register_optimizer_step_post_hook(_after_step)))
 
 
@@ -3322,9 +3425,10 @@ def uninstall():
         _hooks.pop()[1].remove()
 
 
-def _before_step(optimizer, *_):
+def _before_step(hook, optimizer, *_):
     """Calls from here on belong to the step that this optimizer takes now."""
     process = _process
+    process.outermost.begin(hook, optimizer, sys._getframe(1))
     process.stepping = optimizer
     if _on:
         _guarded(_mark_gradients, optimizer)
@@ -3358,6 +3462,7 @@ def _steps_taken(optimizer):
 
 
 def _after_step(optimizer, *_):
+    _process.outermost.end(sys._getframe(1))
     if _process.stepping is not optimizer:
         return  # install() and watch() both have a hook on it
     _process.stepping = None
@@ -3403,7 +3508,7 @@ def watch(optimizer, model=None, step=None):
     _note_optimizer(optimizer)
     if step is not None:
         _process.taken[optimizer] = step
-    _hooks.append(("watch", optimizer.register_step_pre_hook(_before_step)))
+    _hooks.append(("watch", optimizer.register_step_pre_hook(functools.partial(_before_step, object()))))
     _hooks.append(("watch", optimizer.register_step_post_hook(_after_step)))
     return optimizer
 

@@ -5,9 +5,11 @@
     python tests/capture/capture_test.py
 """
 
+import base64
 import contextlib
 import errno
 import functools
+import hashlib
 import importlib
 import io
 import json
@@ -66,6 +68,18 @@ def broken(X, epsilon=1e-7):
     Y = newton_schulz(X, epsilon)
     Y[..., 2:4, 5:8] = NAN
     return Y
+
+
+def as_installed(folder):
+    """This folder's muon.py as pip installs KellerJordan's; returns where."""
+    info = folder / "muon_optimizer-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(muon.__file__, folder)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: muon-optimizer\nVersion: 0.1.0\n")
+    data = Path(muon.__file__).read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+    (info / "RECORD").write_text(f"muon.py,sha256={digest},{len(data)}\n")
+    return folder
 
 
 def draw(*shape, dtype=torch.float32, seed=0):
@@ -198,8 +212,9 @@ class Settings(Case):
         self.assertEqual(self.only()[1]["variant"], variant)
 
     def test_from_the_environment_as_a_whole(self):
-        shutil.copy(muon.__file__, self.folder)
-        self.as_a_whole("from muon", "keller-jordan")
+        place = as_installed(self.folder / "site-packages")
+        with mock.patch.dict(os.environ, {"PYTHONPATH": str(place)}):
+            self.as_a_whole("from muon", "keller-jordan")
 
     @needs_torchs_muon
     def test_from_the_environment_with_torchs_own(self):
@@ -470,7 +485,7 @@ class Identity(Case):
         self.assertEqual(found["qualname"], "broken")
 
     def variant(self, function, *arguments):
-        return capture._known_variant(capture._identity(function), capture._bound(function, arguments, {}))[0]
+        return capture._named_variant(capture._identity(function), capture._bound(function, arguments, {}))[0]
 
     def test_variant_only_of_what_is_known_as_it_is_called(self):
         self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None), "keller-jordan")
@@ -488,6 +503,7 @@ class Identity(Case):
             return x * NAN
 
         newton_schulz.__module__, newton_schulz.__qualname__ = capture.EMERGING, "newton_schulz"
+        self.enterContext(mock.patch.object(capture, "_is_published", return_value=True))
         before = torch.get_float32_matmul_precision()
         for arguments, precision, expected in (
             ({"steps": 5}, "highest", ("emerging-quintic", None)),
@@ -533,6 +549,59 @@ class Identity(Case):
                 with mock.patch.object(torch.version, "cuda", None):  # ROCm
                     self.assertNotEqual(capture._known_precision({"module": capture.EMERGING}, call), "tf32")
             self.assertEqual(found, expected, (around, device, capability, dtype))
+
+    def sidecar_of(self, module, name="zeropower_via_newtonschulz5"):
+        """Of a failure of a module that is imported anew."""
+        self.forget()
+        sys.modules.pop(module, None)
+        self.addCleanup(sys.modules.pop, module, None)
+        importlib.invalidate_caches()
+        self.on(retries=0)
+        capture.wrap(getattr(importlib.import_module(module), name))(draw(8, 12) * NAN, 5)
+        sidecar = self.only()[1]
+        for path in self.folder.iterdir():
+            if path.is_file():
+                path.unlink()
+        return sidecar
+
+    def test_a_file_of_a_known_name_is_no_known_code(self):
+        """Users have a muon.py of their own, with other numbers in it."""
+        self.addCleanup(sys.modules.__setitem__, "muon", muon)
+        here = self.folder / "here"
+        here.mkdir()
+        self.enterContext(mock.patch.object(sys, "path", [str(here), *sys.path]))
+        for module in ("muon", "normuon"):
+            shutil.copy(muon.__file__, here / f"{module}.py")
+            sidecar = self.sidecar_of(module)
+            self.assertNotIn("variant", sidecar)
+            self.assertEqual(sidecar["named_like"], "keller-jordan")
+            with mock.patch.object(capture, "PUBLISHED", {sidecar["function"]["source_sha256"]}):
+                sidecar = self.sidecar_of(module)
+            self.assertNotIn("named_like", sidecar)
+            self.assertEqual(sidecar["variant"], "keller-jordan")
+
+    def test_an_installed_file_is_known_while_nobody_edits_it(self):
+        self.addCleanup(sys.modules.__setitem__, "muon", muon)
+        place = as_installed(self.folder / "site-packages")
+        self.enterContext(mock.patch.object(sys, "path", [str(place), *sys.path]))
+        self.assertEqual(self.sidecar_of("muon")["variant"], "keller-jordan")
+        with open(place / "muon.py", "a") as file:
+            file.write("# edited\n")
+        self.assertEqual(self.sidecar_of("muon").get("named_like"), "keller-jordan")
+        (place / "muon_optimizer-0.1.0.dist-info" / "RECORD").write_text("")
+        self.assertEqual(self.sidecar_of("muon").get("named_like"), "keller-jordan")
+        (place / "muon_optimizer-0.1.0.dist-info" / "RECORD").unlink()
+        self.assertEqual(self.sidecar_of("muon")["variant"], "keller-jordan")
+        # muon is also the name of another project, and what pip calls editable is the user's folder.
+        (place / "muon_optimizer-0.1.0.dist-info").rename(place / "muon-0.1.0.dist-info")
+        (place / "muon-0.1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: muon\nVersion: 0.1.0\n")
+        self.assertEqual(self.sidecar_of("muon").get("named_like"), "keller-jordan")
+
+    def test_who_names_it_is_believed(self):
+        self.on(retries=0)
+        capture.wrap(muon.zeropower_via_newtonschulz5, variant="turbo-muon")(draw(8, 12) * NAN, 5)
+        sidecar = self.only()[1]
+        self.assertEqual((sidecar["variant"], sidecar.get("named_like")), ("turbo-muon", None))
 
     def test_user_may_name_it(self):
         self.on()
@@ -1511,6 +1580,100 @@ class Steps(Case):
         self.assertEqual(self.step(), 41)
 
 
+class Nested(torch.optim.Optimizer):
+    """Calls another optimizer's step in its own, before and after a call of the function itself."""
+
+    def __init__(self, parameters, inner, function):
+        super().__init__(parameters, {})
+        self.inner, self.function = inner, function
+
+    def step(self, closure=None):
+        self.function(draw(8, 12))
+        if self.inner is not None:
+            self.inner.step()
+        self.function(draw(8, 12))
+
+
+class Raising(torch.optim.Optimizer):
+    def step(self, closure=None):
+        raise KeyError("here")
+
+
+class Ordinal(Case):
+    """The step() calls of all optimizers of a process are counted as one."""
+
+    def setUp(self):
+        super().setUp()
+        self.on("strict", retries=0, max_dumps=1000, per_minute=1000)
+        self.function = capture.wrap(lambda X: X * NAN)
+
+    def optimizer(self, inner=None):
+        return Nested([torch.nn.Parameter(torch.ones(2, 2))], inner, self.function)
+
+    def numbers(self):
+        by_call = sorted(self.sidecars(), key=lambda sidecar: sidecar["call"]["index"])
+        return [sidecar["optimizer_step"] for sidecar in by_call]
+
+    def watched(self, how, *optimizers):
+        if "install" in how:
+            capture.install()
+        if "watch" in how:
+            for optimizer in optimizers:
+                capture.watch(optimizer)
+
+    def test_of_two_optimizers_in_turns(self):
+        for how in ("install", "watch", "install watch"):
+            self.setUp()
+            first, second = self.optimizer(), self.optimizer()
+            self.watched(how, first, second)
+            for one in (first, second, second, first):
+                one.step()
+            self.assertEqual(self.numbers(), [0, 0, 1, 1, 2, 2, 3, 3], how)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_an_optimizer_that_calls_another(self):
+        for how in ("install", "watch", "install watch"):
+            self.setUp()
+            inner = self.optimizer()
+            outer = self.optimizer(inner)
+            self.watched(how, inner, outer)
+            for one in (outer, inner, outer):
+                one.step()
+            self.assertEqual(self.numbers(), [0, 0, 0, 0, 1, 1, 2, 2, 2, 2], how)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_none_where_no_step_runs(self):
+        optimizer = self.optimizer()
+        optimizer.step()
+        self.watched("watch", optimizer)
+        self.function(draw(8, 12))
+        optimizer.step()
+        self.function(draw(8, 12))
+        self.assertEqual(self.numbers(), [None, None, None, 0, 0, None])
+
+    def test_a_step_that_raised_is_over(self):
+        raising, optimizer = Raising([torch.nn.Parameter(torch.ones(2, 2))], {}), self.optimizer()
+        self.watched("watch", raising, optimizer)
+        for one in (raising, optimizer, raising, raising, optimizer):
+            with contextlib.suppress(KeyError):
+                one.step()
+        self.assertEqual(self.numbers(), [1, 1, 4, 4])
+
+    def test_it_is_that_of_the_call_in_observe(self):
+        self.on("observe", retries=0, max_dumps=1000)
+        optimizer = self.optimizer()
+        capture.watch(optimizer)
+        for _ in range(3):
+            optimizer.step()
+        self.assertEqual([s["optimizer_step"] for s in map(json.loads, self.texts())], [0, 0, 1, 1, 2, 2])
+
+    def texts(self):
+        found = [path.read_text() for path in self.folder.glob("*.json")]
+        return sorted(found, key=lambda text: json.loads(text)["call"]["index"])
+
+
 class Net(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -1678,6 +1841,14 @@ class Written(Case):
 
 
 class Training(Case):
+    published = True  # as is the package that the file stands for
+
+    def setUp(self):
+        super().setUp()
+        if self.published:
+            digest = capture._source(muon.zeropower_via_newtonschulz5)[0]
+            self.enterContext(mock.patch.object(capture, "PUBLISHED", {digest}))
+
     kind = muon.Muon
     target = "muon:zeropower_via_newtonschulz5"
     variant, epsilon = "keller-jordan", None
@@ -1780,6 +1951,7 @@ class Training(Case):
 
 @needs_torchs_muon
 class TrainingWithTorchsOwn(Training):
+    published = False
     kind = getattr(torch.optim, "Muon", None)
     target = f"{TORCHS}:_zeropower_via_newtonschulz"
     variant, epsilon = "torch-muon", 1e-7
@@ -1850,7 +2022,7 @@ class Watching(Case):
         import takes
 
         takes.mine(draw(8, 12))
-        self.assertEqual(self.only()[1]["variant"], "keller-jordan")
+        self.assertEqual(self.only()[1]["named_like"], "keller-jordan")
 
     def test_healthy_calls_are_told_apart_though_the_function_is_wrapped_anew(self):
         self.on()
@@ -1925,6 +2097,21 @@ class Sampling(Case):
 
 
 class Limits(Case):
+    def test_what_was_bad_and_not_written_is_counted(self):
+        self.on(max_dumps=1, retries=0)
+        watched = capture.wrap(sometimes({0, 2, 3}))
+        for seed in range(4):
+            watched(draw(8, 12, seed=seed))
+        watched(draw(12, 8))
+        with mock.patch.object(capture, "_write_scene", side_effect=OSError("no")):
+            capture.wrap(broken)(draw(6, 10))
+        capture.configure(on=True)
+        capture.wrap(broken)(draw(10, 6))
+        suppressed = [sidecar["limits"]["suppressed"] for sidecar in self.sidecars()]
+        limit = "NANSCOPE_CAPTURE_MAX_DUMPS=1 per shape"
+        self.assertIn({limit: 2, "it could not be written": 1}, suppressed)
+        self.assertIn({}, suppressed)
+
     def test_dumps_per_shape(self):
         self.on(max_dumps=2)
         watched = capture.wrap(broken)
