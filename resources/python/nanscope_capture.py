@@ -1635,7 +1635,7 @@ class _Spot:
         self.name = options["name"] or getattr(function, "__qualname__", type(function).__qualname__)
         # Some wrap anew for every step, so that an object is no key.
         self.key = (getattr(function, "__module__", None), self.name)
-        self.kept = None  # what the function kept before its first call, or at the end of the last step
+        self.kept = None  # what the function kept before its first call of this step
         self.names = frozenset()  # that its code was found to read
         self.known = False  # whether that was looked at
         self.called = False  # in this step
@@ -1643,7 +1643,7 @@ class _Spot:
         self._identity = None
 
     def note_call(self):
-        """Looks, once, what the function keeps, and sees to it that this is done again when the step ends."""
+        """Looks, once in a step, what the function keeps: a trainer may set it before each."""
         if not self.known:
             self.keep()
         if not self.called and len(_process.called) < RING:
@@ -1651,7 +1651,7 @@ class _Spot:
             _process.called.append(self)
 
     def keep(self):
-        self.kept, self.known, self.called = self.keeps(), True, False
+        self.kept, self.known = self.keeps(), True
 
     def keeps(self, given=None):
         """What the function keeps now; or what it is given."""
@@ -3543,10 +3543,10 @@ def _recording():
     return any(_capturing_graph(device) for device in list(_process.totals))
 
 
-def _keep_all():
+def _forget_kept():
     called, _process.called = _process.called, []
     for spot in called:
-        spot.keep()
+        spot.known = spot.called = False
 
 
 def _finish_step(step, optimizer):
@@ -3555,7 +3555,7 @@ def _finish_step(step, optimizer):
     message = None
     if (process.pending or process.graphs) and not _guarded(_recording):
         message = _guarded(_end_step, step, optimizer)
-    _guarded(_keep_all)
+    _guarded(_forget_kept)
     if message and _settings.raises and _settings.mode == "observe":
         raise NonFiniteOutput(message)
 

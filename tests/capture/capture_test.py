@@ -1489,6 +1489,25 @@ class Kept(Case):
         text = "import ns_state\ndef orthogonalize(X):\n    return X * ns_state.S.calls\n"
         self.assertEqual(self.keeps(self.module("ns_reads", text).orthogonalize)[0], "the same")
 
+    def test_what_a_trainer_sets_for_one_step(self):
+        """It is another by the end of the step in observe; what is set for good is none of that."""
+
+        class Scale:
+            value = 1.0
+
+        for back, expected in ((1.0, "other values"), (NAN, "the same")):
+            self.forget()
+            self.on("observe", keep=True)
+            watched = capture.wrap(lambda X: newton_schulz(X) * Scale.value)
+            for step in range(3):
+                Scale.value = NAN if step == 2 else 1.0
+                watched(draw(8, 12))
+                Scale.value = back if step == 2 else 1.0
+                capture.end_step()
+            self.assertEqual(self.only()[1]["call"]["keeps"], expected)
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_functions_that_are_known_stay_decided(self):
         jordan = (3.4445, -4.7750, 2.0315)
         cases = [(muon.zeropower_via_newtonschulz5, (5,))]
