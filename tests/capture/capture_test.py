@@ -1508,6 +1508,41 @@ class Kept(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
+    def test_what_is_written_around_a_function_of_ones_own(self):
+        """None of it keeps a value of the training."""
+        import dataclasses
+        import logging
+
+        logger, lock = logging.getLogger("ns"), threading.Lock()
+
+        @dataclasses.dataclass(frozen=True)
+        class Options:
+            steps: int = 5
+
+        options = Options()
+
+        @functools.lru_cache
+        def scale(steps):
+            return steps / 5
+
+        def plain(X):
+            with lock:
+                logger.debug("called")
+            return torch.nn.functional.normalize(newton_schulz(X) * scale(options.steps) * math.sqrt(1))
+
+        for function in (
+            plain,
+            torch.no_grad()(plain),
+            torch.inference_mode(False)(plain),
+            torch.autocast("cpu", enabled=False)(plain),
+            torch.compile(plain, backend="eager"),
+            functools.partial(plain),
+            capture.wrap(plain),
+        ):
+            found = capture._kept_by(function)
+            self.assertEqual(capture._compared(found, capture._kept_by(function)), "the same", function)
+            self.assertFalse(found.random)
+
     def test_functions_that_are_known_stay_decided(self):
         jordan = (3.4445, -4.7750, 2.0315)
         cases = [(muon.zeropower_via_newtonschulz5, (5,))]
