@@ -2512,7 +2512,7 @@ class _Scene:
         self.checksum_after = None
         self.checksum_output = None
         self.again = None  # what a retry gave where the output is gone
-        self.kept = None  # a word: whether what it keeps and was given is as before the call; None: nobody looked
+        self.kept = None  # a word: whether what it keeps and was given is as before the call
         self.random = None  # whether it draws random numbers, or may: it has a generator of its own
         self.saved = None  # a copy of the output, as retries may write to where it lies
 

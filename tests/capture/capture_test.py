@@ -1543,6 +1543,17 @@ class Kept(Case):
             self.assertEqual(capture._compared(found, capture._kept_by(function)), "the same", function)
             self.assertFalse(found.random)
 
+    def test_what_each_call_made_again_puts_back(self):
+        """After eight of them it is what it was."""
+        side = [0]
+
+        def turns(X):
+            if not torch.is_grad_enabled():
+                side[0] = 1 - side[0]
+            return newton_schulz(X)
+
+        self.assertEqual(self.keeps(turns)[0], "other values")
+
     def test_functions_that_are_known_stay_decided(self):
         jordan = (3.4445, -4.7750, 2.0315)
         cases = [(muon.zeropower_via_newtonschulz5, (5,))]
