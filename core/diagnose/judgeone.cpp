@@ -35,7 +35,8 @@ bool needsReplay(const CaptureVerdict& verdict, const Capture& capture)
 {
     const bool judged = verdict.role == Role::birth || verdict.role == Role::padding || verdict.role == Role::healthy;
     const bool asked = verdict.rule == RuleId::inputMayBeResult; // of an input that no replay is given
-    return judged && !asked && capture.holdsTheCall() && capture.part.empty() && capture.output && capture.output->scanned();
+    return judged && !asked && capture.holdsTheCall() && capture.part.empty() && capture.output
+        && capture.output->scanned();
 }
 
 bool isRead(const Capture* capture)

@@ -240,7 +240,7 @@ struct Facts
     DamagePattern damage;
     bool damageOnZeros = false; ///< all that is damaged lies where the input is zero
     bool damageInFaintLines = false; ///< it lies in rows or columns that hold next to nothing
-    bool damageInOwnBlock = false; ///< it is a block of the input, whose other values in those rows and columns are zero
+    bool damageInOwnBlock = false; ///< a block of the input, with zeros in the rest of its rows and columns
     bool damageAmongLargest =
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone

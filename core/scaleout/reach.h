@@ -41,8 +41,9 @@ struct Reach
 };
 
 /// Names the ranks that keep the others waiting. The ranks tell each other through the store what they see, so that one
-/// that stops in the collective keeps nobody from the answer. Rank 0 has it; the others have an empty one, or that rank 0 is missing. Each of the
-/// two waits, for all to come and for all to come through, ends after `patience`; `collective` has to keep it itself.
+/// that stops in the collective keeps nobody from the answer. Rank 0 has it; the others have an empty one, or that rank
+/// 0 is missing. Each of the two waits, for all to come and for all to come through, ends after `patience`;
+/// `collective` has to keep it itself.
 Result<Reach> reachAll(const Launch& launch, KeyValueStore& store, const Collective& collective,
     std::chrono::milliseconds patience, const CancelToken& cancel = {});
 

@@ -3157,6 +3157,8 @@ def _write_pair(lead, shape, payload, sidecar):
             written["json"] = _write_temporary("json", lambda file: file.write(_json_bytes(sidecar)))
         if payload is not None:
             plain = {name: _on_cpu(v) if hasattr(v, "detach") else v for name, v in payload.items()}
+            # Two calls with the same tensors are two captures: by its bytes a file is told from a copy of another.
+            plain["nonce"] = os.urandom(8).hex()
             written["pt"] = _write_temporary("pt", lambda file: _torch().save(plain, file))
         size = sum(os.path.getsize(path) for path in written.values())
         path = _publish(lead, shape, written)

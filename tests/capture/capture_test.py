@@ -300,7 +300,7 @@ class Strict(Case):
         X = draw(12, 20)
         Y = capture.wrap(broken, nothing_else=True)(X, epsilon=1e-6)
         dump, sidecar = self.only()
-        self.assertEqual(set(dump), {"input", "output", "rank", "shape", "dtype", "epsilon"})
+        self.assertEqual(set(dump), {"input", "output", "rank", "shape", "dtype", "epsilon", "nonce"})
         self.assertEqual(bits(dump["input"]), bits(X))
         self.assertEqual(bits(dump["output"]), bits(Y))
         self.assertEqual((dump["rank"], dump["shape"], dump["epsilon"]), (0, (12, 20), 1e-6))

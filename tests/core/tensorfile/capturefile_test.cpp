@@ -288,8 +288,7 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b"}));
     folder.write("x.json",
         R"({"state": [{"parameter": "a", "weight_finite": true}, {"parameter": "b", "weight_finite": false}]})");
-    EXPECT_EQ(
-        open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "b", {}, 2, 1}));
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "b", {}, 2, 1}));
     folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
 }
