@@ -16,7 +16,7 @@ from collections.abc import Callable
 import torch
 from cases import RUNNING, VARIANTS
 from layouts import part_of
-from realtrain import Plan, published, silicon
+from realtrain import Plan, published
 from score import HONEST
 from torch import Tensor
 
@@ -242,7 +242,7 @@ def closure_state(plan: Plan) -> Callable[..., Tensor]:
 
     def scaled(X: Tensor, epsilon: float = 1e-7) -> Tensor:
         nonlocal calls
-        silicon().calls(X)
+        torch.lab_kernel().calls(X)
         mean = means.setdefault(tuple(X.shape), torch.ones(X.shape[-2], 1))
         calls += 1
         if calls == 3 * plan.at:
@@ -250,7 +250,7 @@ def closure_state(plan: Plan) -> Callable[..., Tensor]:
         Y = VARIANTS[plan.variant](X, epsilon).to(X.dtype)
         Y = (Y * (mean / mean)).to(X.dtype)
         mean.add_(1e-3)
-        return silicon().ends(Y)
+        return torch.lab_kernel().ends(Y)
 
     return scaled
 
@@ -264,22 +264,22 @@ class Scheduled:
         self.weights[3 * plan.at] = 0.0
 
     def __call__(self, X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        silicon().calls(X)
+        torch.lab_kernel().calls(X)
         weight = self.weights[self.calls % len(self.weights)]
         self.calls += 1
         Y = VARIANTS[self.variant](X, epsilon).to(X.dtype)
-        return silicon().ends((Y * (weight / weight)).to(X.dtype))
+        return torch.lab_kernel().ends((Y * (weight / weight)).to(X.dtype))
 
 
 def random_estimate(plan: Plan) -> Callable[..., Tensor]:
     """Divides by an estimate of the largest singular value from one random vector, which may fall far short."""
 
     def estimated(X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        silicon().calls(X)
+        torch.lab_kernel().calls(X)
         x = X.float()
         v = torch.randn(x.shape[-1], 1) * (1e-6 if torch.rand(()) < 0.04 else 1.0)
         size = 3 * (x @ v).norm(dim=(-2, -1), keepdim=True) + epsilon
-        return silicon().ends(jordan(x / size, ((3.4445, -4.7750, 2.0315),) * 5).to(X.dtype))
+        return torch.lab_kernel().ends(jordan(x / size, ((3.4445, -4.7750, 2.0315),) * 5).to(X.dtype))
 
     return estimated
 
@@ -288,19 +288,19 @@ def own_coefficients(plan: Plan) -> Callable[..., Tensor]:
     """A schedule that diverges."""
 
     def hot(X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        silicon().calls(X)
+        torch.lab_kernel().calls(X)
         x = X.float() / (X.float().norm(dim=(-2, -1), keepdim=True) + epsilon)
-        return silicon().ends(jordan(x, ((3.9, -4.2, 2.9),) * 9).to(X.dtype))
+        return torch.lab_kernel().ends(jordan(x, ((3.9, -4.2, 2.9),) * 9).to(X.dtype))
 
     return hot
 
 
 def raising(plan: Plan) -> Callable[..., Tensor]:
     def checked(X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        silicon().calls(X)
+        torch.lab_kernel().calls(X)
         if X.abs().amax() > 1e4:
             raise ValueError("the spectrum is not what this step takes")
-        return silicon().ends(VARIANTS[plan.variant](X, epsilon).to(X.dtype))
+        return torch.lab_kernel().ends(VARIANTS[plan.variant](X, epsilon).to(X.dtype))
 
     return checked
 

@@ -154,7 +154,9 @@ class Silicon:
         return y
 
 
-UNDERNEATH: ContextVar[Silicon] = ContextVar("silicon")  # which shows nobody what is in it
+UNDERNEATH: ContextVar[Silicon] = ContextVar("silicon")
+# Out of sight of what is captured, as a kernel is: the helper takes what lies in torch for code, and looks into no more.
+torch.lab_kernel = UNDERNEATH.get  # type: ignore[attr-defined]
 
 
 def silicon() -> Silicon:
@@ -166,9 +168,9 @@ def published(plan: Plan) -> Callable[..., Tensor]:
     function, dtype = VARIANTS[plan.variant], plan.dtype
 
     def newton_schulz(X: Tensor, epsilon: float = 1e-7) -> Tensor:
-        silicon().calls(X)
-        Y = function(X, epsilon, dtype=dtype, hook=lambda *said: silicon().hook(*said))
-        return silicon().ends(Y if dtype is None else Y.to(X.dtype))
+        torch.lab_kernel().calls(X)
+        Y = function(X, epsilon, dtype=dtype, hook=lambda *said: torch.lab_kernel().hook(*said))
+        return torch.lab_kernel().ends(Y if dtype is None else Y.to(X.dtype))
 
     def newton_schulz_(X: Tensor, epsilon: float = 1e-7) -> None:
         X.copy_(newton_schulz(X, epsilon))
@@ -192,8 +194,8 @@ def of_torch() -> None:
     original = module._zeropower_via_newtonschulz
 
     def _zeropower_via_newtonschulz(grad, ns_coefficients, ns_steps, eps):  # type: ignore[no-untyped-def]
-        silicon().calls(grad)
-        return silicon().ends(silicon().hook("output", 0, original(grad, ns_coefficients, ns_steps, eps)))
+        torch.lab_kernel().calls(grad)
+        return torch.lab_kernel().ends(torch.lab_kernel().hook("output", 0, original(grad, ns_coefficients, ns_steps, eps)))
 
     _zeropower_via_newtonschulz.__wrapped__ = original  # type: ignore[attr-defined]
     module._zeropower_via_newtonschulz = _zeropower_via_newtonschulz
