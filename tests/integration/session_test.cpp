@@ -469,13 +469,13 @@ TEST_F(PerRank, ASecondOneThatComesLaterTakesNothingOfTheFirst)
 {
     ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
     ASSERT_EQ(sweep("dump.pt").status, 0);
-    const auto called = run({"diagnose", m_session, "--ran", "gns-gram", "--called", "dump.pt=3/200", "--json"}).json();
+    const auto called = run({"diagnose", m_session, "--ran", "gns-gram", "--nothing-else", "--called", "dump.pt=3/200", "--json"}).json();
     ASSERT_EQ(called["captures"][0]["verdict"], "nondeterministic") << called["captures"][0]["kind"];
     addSecond();
     ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
     const std::map<std::string, std::string> first {{"rank_0/dump.pt", "finite"}};
     EXPECT_EQ(cells(), first);
-    const auto again = run({"diagnose", m_session, "--ran", "gns-gram", "--json"}).json();
+    const auto again = run({"diagnose", m_session, "--ran", "gns-gram", "--nothing-else", "--json"}).json();
     ASSERT_THAT(again["captures"], SizeIs(2));
     EXPECT_EQ(again["captures"][0]["verdict"], "nondeterministic") << "what was seen of it is still of it";
     EXPECT_EQ(again["captures"][1]["verdict"], "downstream");

@@ -85,7 +85,9 @@ std::string writeCapture(const fs::path& path, const MadeCapture& wanted)
     if (wanted.nanInput) {
         input[5] = nan;
     }
-    if (wanted.nanOutput) {
+    if (wanted.nanInput && wanted.nanOutput) {
+        output.assign(output.size(), nan); // as an iteration hands it on
+    } else if (wanted.nanOutput) {
         output[static_cast<std::size_t>(3 * wanted.cols + 4)] = nan;
     }
     const auto written = tensorfile::writePt(path,

@@ -31,7 +31,7 @@ struct MadeCapture
     std::int64_t rows = 24;
     std::int64_t cols = 40;
     bool nanInput = false;
-    bool nanOutput = true; ///< one element
+    bool nanOutput = true; ///< one element, or all where the input has one
     double epsilon = 1e-7;
 };
 
