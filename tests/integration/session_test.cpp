@@ -469,7 +469,9 @@ TEST_F(PerRank, ASecondOneThatComesLaterTakesNothingOfTheFirst)
 {
     ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
     ASSERT_EQ(sweep("dump.pt").status, 0);
-    const auto called = run({"diagnose", m_session, "--ran", "gns-gram", "--nothing-else", "--called", "dump.pt=3/200", "--json"}).json();
+    const auto called =
+        run({"diagnose", m_session, "--ran", "gns-gram", "--nothing-else", "--called", "dump.pt=3/200", "--json"})
+            .json();
     ASSERT_EQ(called["captures"][0]["verdict"], "nondeterministic") << called["captures"][0]["kind"];
     addSecond();
     ASSERT_EQ(run({"import", m_folder / "run", "--session", m_session}).status, 0);
