@@ -95,6 +95,11 @@ bool cannotHaveRun(const Fits& fit, const VariantFits& exact)
         && fit.**measure > decisiveRatio * std::max(nearestBy(*measure, exact), fitFloor);
 }
 
+bool isCoarse(DType output)
+{
+    return output == DType::bfloat16 || output == DType::float16;
+}
+
 class Comparison
 {
 public:
@@ -238,10 +243,31 @@ private:
         return nearest <= plausibleFit ? decisiveRatio * plausibleFit : std::numeric_limits<double>::infinity();
     }
 
+    /// Bits of its own roundings. Of an input of few directions any polar factor is so near to what is exact that its
+    /// format hides who made it.
+    Fits withOwn(const Fits& exact, Fits own) const
+    {
+        auto fits = better(exact, own);
+        const bool hidden =
+            isCoarse(m_element.outputType) && std::min(exact.plain, exact.typical) <= verdict::roundedFit;
+        fits.exact = hidden ? 0 : own.exact;
+        return fits;
+    }
+
+    /// What is computed exactly has the bits of no format.
+    static VariantFits withoutBits(VariantFits fits)
+    {
+        for (auto& [variant, fit] : fits) {
+            fit.exact = 0;
+        }
+        return fits;
+    }
+
     // What a variant's own roundings add is far below the distance between schedules, so where one schedule fits, the
     // others need no second look. Where none does, roundings may have made the difference: all are tried.
     Result<VariantFits> addFaithful(VariantFits fits)
     {
+        fits = withoutBits(std::move(fits));
         const double bound = faithfulBound(fits);
         m_place = {fits.size(), 2 * fits.size()};
         for (auto& [variant, fit] : fits) {
@@ -253,7 +279,7 @@ private:
             if (!own) {
                 return tl::make_unexpected(own.error());
             }
-            fit = better(fit, *own);
+            fit = withOwn(fit, *own);
         }
         return fits;
     }
@@ -278,9 +304,9 @@ private:
             }
             own[i] = *faithful;
         }
-        auto fits = withTheRestOf(sampled);
+        auto fits = withoutBits(withTheRestOf(sampled));
         for (const auto& [i, faithful] : own) {
-            fits[i].second = better(fits[i].second, faithful);
+            fits[i].second = withOwn(fits[i].second, faithful);
         }
         // Of those that fit equally well it is named first, because its output is at hand.
         std::stable_partition(
@@ -461,8 +487,7 @@ bool chooseBy(Measure measure, const VariantFits& fits, Identification& result)
 /// Polar Express in fp32 are any polar factor's.
 bool leavesMarks(const replay::Variant& variant, DType output)
 {
-    const bool coarse = output == DType::bfloat16 || output == DType::float16;
-    return !coarse || (variant.precision != Precision::fp32 && variant.precision != Precision::fp64);
+    return !isCoarse(output) || (variant.precision != Precision::fp32 && variant.precision != Precision::fp64);
 }
 
 std::vector<std::string> exactOf(const VariantFits& fits, DType output)

@@ -16,7 +16,7 @@ struct Attempt
     int number = 1;
     int of = 1;
     bool operator==(const Attempt&) const = default;
-    auto operator<=>(const Attempt&) const = default;
+    bool operator<(const Attempt& other) const { return of != other.of ? of < other.of : number < other.number; }
 };
 
 using Process = std::pair<std::optional<int>, std::optional<int>>; ///< rank and process
