@@ -132,6 +132,18 @@ std::vector<std::string> sorted(std::vector<std::string> names)
     return names;
 }
 
+TEST(Bits, OfWhatIsComputedExactlyAreNobodys)
+{
+    auto element = elementOf(Spectrum::gaussian, {1, 64, 96}, "polar-express");
+    const auto own = fitOf(element, whole).exact;
+    EXPECT_NE(std::ranges::find(own, "polar-express"), own.end());
+    auto exact = replayed("polar-express", Precision::fp64, element.shape, element.input);
+    std::ranges::for_each(exact, [](double& value) { value = replay::roundTo(Precision::bf16, value); });
+    element.output = exact;
+    scan(element);
+    EXPECT_TRUE(fitOf(element, whole).exact.empty()) << "any polar factor in fp32 is within a rounding of it";
+}
+
 /// The same names by the same measure, and nearly the same fit.
 void expectAlike(const diagnose::Element& element, const std::string& what)
 {
