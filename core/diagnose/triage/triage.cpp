@@ -684,6 +684,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.kind = doubt->kind;
     v.summary = fmt::format("{}. But {}", countedBad(*entry.capture), doubt->why);
     v.question = doubt->question;
+    v.notTestable.push_back({doubt->why, "captures"});
 }
 
 /// Only of the same process, or of other ranks: two of one rank may be two runs.

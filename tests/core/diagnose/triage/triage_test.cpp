@@ -467,6 +467,8 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     EXPECT_EQ(asked.role, Role::upstream);
     EXPECT_EQ(asked.blame, Blame::undecided);
     EXPECT_THAT(asked.question, testing::HasSubstr("was the update of step 4 left out"));
+    ASSERT_EQ(asked.notTestable.size(), 1U);
+    EXPECT_THAT(asked.notTestable[0].text, testing::HasSubstr("losses that are finite since show only weights"));
     auto& known = s.run.captures.back().scene.parameters;
     known = ParameterState {1, 1, 1, 1, "experts.3", ParameterCoverage {1, 1, false}, 1, 1};
     EXPECT_EQ(s.verdictOf("later").causedBy, "birth") << "its weight is bad already";
