@@ -111,6 +111,12 @@ std::vector<std::string_view> experimentIds()
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
 {
     std::vector<Experiment> list;
+    if (verdict.role == Role::upstream || verdict.blame == Blame::upstream) {
+        // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
+        list.push_back(advice("log the non-finite count of gradient and momentum of this parameter each step"));
+        list.push_back(advice("look at the loss scale and the data of the step before"));
+        return list;
+    }
     const bool named = verdict.variant.how == IdentifiedBy::given || verdict.variant.how == IdentifiedBy::sidecar;
     if (verdict.blame == Blame::undecided && !named) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
@@ -126,10 +132,6 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
     if (verdict.blame == Blame::numerics) {
         list.push_back(known("fp32-norm"));
         list.push_back(known("bf16"));
-    }
-    if (verdict.blame == Blame::upstream) {
-        list.push_back(advice("log the non-finite count of gradient and momentum of this parameter each step"));
-        list.push_back(advice("look at the loss scale and the data of the step before"));
     }
     return list;
 }

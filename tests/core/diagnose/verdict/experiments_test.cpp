@@ -117,6 +117,10 @@ TEST(NextExperiments, FitTheVerdict)
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton"))));
     v.blame = Blame::upstream;
     EXPECT_THAT(lines(v).front(), HasSubstr("gradient and momentum"));
+    v.blame = Blame::undecided;
+    v.role = Role::upstream;
+    EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton")))) << "it is asked what came before";
+    v.role = Role::downstream;
     v.blame = Blame::downstream;
     EXPECT_TRUE(lines(v).empty()) << "a victim needs no experiment of its own";
 }
