@@ -243,8 +243,8 @@ private:
         return nearest <= plausibleFit ? decisiveRatio * plausibleFit : std::numeric_limits<double>::infinity();
     }
 
-    /// Bits of its own roundings. Of an input of few directions any polar factor is so near to what is exact that its
-    /// format hides who made it.
+    /// Bits of its own roundings. An output whose format hides them has the bits of all that is near: in bf16 those of
+    /// Polar Express in fp32 are any polar factor's, and of an input of few directions those of others, too.
     Fits withOwn(const Fits& exact, Fits own) const
     {
         auto fits = better(exact, own);
@@ -483,18 +483,11 @@ bool chooseBy(Measure measure, const VariantFits& fits, Identification& result)
     return true;
 }
 
-/// An output that is rounded more coarsely than it was computed has the bits of all that is near: in bf16 those of
-/// Polar Express in fp32 are any polar factor's.
-bool leavesMarks(const replay::Variant& variant, DType output)
-{
-    return !isCoarse(output) || (variant.precision != Precision::fp32 && variant.precision != Precision::fp64);
-}
-
-std::vector<std::string> exactOf(const VariantFits& fits, DType output)
+std::vector<std::string> exactOf(const VariantFits& fits)
 {
     std::vector<std::string> names;
     for (const auto& [variant, fit] : fits) {
-        if (fit.exact >= exactEnough && leavesMarks(*variant, output)) {
+        if (fit.exact >= exactEnough) {
             names.emplace_back(variant->name);
         }
     }
@@ -549,7 +542,7 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
     }
     const auto& fits = *compared;
     result.compared = true;
-    result.exact = exactOf(fits, element.outputType);
+    result.exact = exactOf(fits);
     auto& identification = result.identification;
     if (chooseBy(&Fits::plain, fits, identification)) {
         return keepPossible(std::move(result));
