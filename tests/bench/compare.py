@@ -108,6 +108,13 @@ def compare(title: str, ours: list[str], theirs: list[str], before: Callable[[],
     print(f"{title:<58} {a:8.3f} s  {b:8.3f} s  {ratio:6.1f}x", flush=True)
 
 
+def on_gpu(nanscope: str, root: Path) -> None:
+    make_captures(root / "wide", 1, (1, 4096, 4096))
+    capture = str(next((root / "wide").glob("*.pt")))
+    sweep = [nanscope, "sweep", capture, "--variant", "keller-jordan,dion-ns5,polar-express", "--device", "cuda:0"]
+    compare("sweep of 4096x4096, 3 variants in 5 formats | the script", sweep, [sys.executable, "-c", SWEEP_ON_GPU, capture])
+
+
 def main() -> None:
     bin_folder = Path(sys.argv[1])
     nanscope = str(bin_folder / "nanscope")
@@ -136,10 +143,7 @@ def main() -> None:
         sweep = [nanscope, "sweep", capture, "--variant", "dion-ns5", "--precision", "fp64,fp32,bf16,fp16"]
         compare("four-precision sweep of one 1024x1024 | the script", sweep, [*python, SWEEP_IN_PYTHON, capture])
         if torch.cuda.is_available():
-            make_captures(root / "wide", 1, (1, 4096, 4096))
-            capture = str(next((root / "wide").glob("*.pt")))
-            sweep = [nanscope, "sweep", capture, "--variant", "keller-jordan,dion-ns5,polar-express", "--device", "cuda:0"]
-            compare("sweep of 4096x4096, 3 variants in 5 formats | the script", sweep, [*python, SWEEP_ON_GPU, capture])
+            on_gpu(nanscope, root)
         compare("explain one capture | python -c pass", [nanscope, "explain", capture], [*python, "pass"])
 
 
