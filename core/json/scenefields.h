@@ -76,6 +76,10 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit("optimizer_step", scene.optimizerStep);
     visit("bad_not_written", scene.badNotWritten);
     visit("not_looked_at", scene.notLookedAt);
+    visit.text("named_like", scene.namedLike);
+    visit("lone_tensor", scene.loneTensor);
+    visit("on_cpu", scene.onCpu);
+    visit("world", scene.world);
 }
 
 } // namespace nanscope

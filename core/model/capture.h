@@ -126,6 +126,10 @@ struct Scene
     std::optional<std::int64_t> optimizerStep {}; ///< from 0 on, over all optimizers of the process
     std::int64_t badNotWritten = 0; ///< damaged calls that the helper had seen by then, and no file holds
     std::int64_t notLookedAt = 0; ///< calls that it had left out by then
+    bool onCpu = false; ///< the call ran on no accelerator
+    std::int64_t world = 0; ///< processes of the training; 0 where it is not said
+    bool loneTensor = false; ///< the file is one tensor, and neither it nor its name says that it is the input
+    std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
 
     bool operator==(const Scene&) const = default;
 };
@@ -147,7 +151,7 @@ struct Capture
     std::optional<CaptureTensor> output; ///< none in a bare tensor file
     std::optional<std::string> variant; ///< from a sidecar
     bool nothingElse = false; ///< from a sidecar: no other code touched the input or the result
-    std::optional<std::int64_t> step; ///< update index, from a sidecar
+    std::optional<std::int64_t> step; ///< update index, from a sidecar, the dump or its name
     Scene scene {};
     std::string part; ///< of what it holds a part only (a DTensor, a call of several ranks), one clause; else empty
 

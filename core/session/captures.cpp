@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/json/scenefields.h"
 #include "core/model/capturenames.h"
 #include "core/session/cells.h"
 #include "core/session/codec.h"
@@ -54,104 +55,13 @@ std::optional<std::string> dtypeOf(const std::optional<CaptureTensor>& tensor)
     return tensor ? std::optional(std::string(torchName(tensor->dtype))) : std::nullopt;
 }
 
-constexpr const char* sceneColumns =
-    "capture_id, function, called_again, failed_again, input_overwritten, output_bad, source_hash, state, "
-    "not_called_again, exception, stale_matrix, stale_call, control, rotated, withheld, withheld_because, "
-    "singular_least, singular_median, singular_largest, sidecar_epsilon, sidecar_problem";
-
-/// Behind them, since parametersVersion.
-constexpr const char* parameterColumns = "gradients, bad_gradients, momenta, bad_momenta, first_bad_parameter";
-
-/// Behind those, since coverageVersion.
-constexpr const char* coverageColumns = "parameters_of_shape, parameters_listed, parameters_are_shards";
-
-/// Behind those, since unwrittenVersion.
-constexpr const char* unwrittenColumns = "weights, bad_weights, optimizer_step, bad_not_written, not_looked_at";
-
-/// The value that is called so; the first where none is, as in a session that was changed by hand.
-template <class Enum>
-Enum named(const std::string& text, Enum last)
+Scene sceneFrom(const std::string& text)
 {
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-        if (text == name(static_cast<Enum>(i))) {
-            return static_cast<Enum>(i);
-        }
-    }
-    return {};
-}
-
-/// What a session of before version 14 holds, and one that was not imported since.
-void readCalls(const Statement& row, Scene& scene)
-{
-    scene.function = row.text(1);
-    scene.calledAgain = row.integer(2);
-    scene.failedAgain = row.integer(3);
-    scene.inputOverwritten = row.integer(4) != 0;
-    scene.outputBad = row.integer(5) != 0;
-}
-
-/// `row` has the columns of sceneColumns, parameterColumns, coverageColumns and unwrittenColumns.
-std::optional<ParameterState> readParameters(const Statement& row)
-{
-    if (row.isNull(21) || row.isNull(22) || row.isNull(23) || row.isNull(24)) {
-        return std::nullopt;
-    }
-    ParameterState state {row.integer(21), row.integer(22), row.integer(23), row.integer(24), row.text(25), {},
-        row.integer(29), row.integer(30)};
-    if (!row.isNull(26) && !row.isNull(27) && !row.isNull(28)) {
-        state.coverage = ParameterCoverage {row.integer(26), row.integer(27), row.integer(28) != 0};
-    }
-    return state;
-}
-
-/// `row` has the columns of readParameters().
-Scene readScene(const Statement& row)
-{
+    constexpr int deepest = 4;
+    constexpr std::size_t most = 200;
     Scene scene;
-    readCalls(row, scene);
-    scene.sourceHash = row.text(6);
-    scene.state = named(row.text(7), lastOwnState);
-    scene.notCalledAgain = row.text(8);
-    scene.exception = row.text(9);
-    if (!row.isNull(10) && !row.isNull(11)) {
-        scene.stale = StaleOutput {row.integer(10), row.integer(11)};
-    }
-    scene.control = row.text(12);
-    scene.rotated = row.integer(13) != 0;
-    scene.withheld = named(row.text(14), lastWithheld);
-    scene.withheldBecause = row.text(15);
-    if (!row.isNull(16) && !row.isNull(17) && !row.isNull(18)) {
-        scene.singular = SingularValues {row.real(16), row.real(17), row.real(18)};
-    }
-    scene.otherEpsilon = row.optional<double>(19);
-    scene.problem = named(row.text(20), lastSidecarProblem);
-    scene.parameters = readParameters(row);
-    scene.optimizerStep = row.optional<std::int64_t>(31);
-    scene.badNotWritten = row.integer(32);
-    scene.notLookedAt = row.integer(33);
+    jsonfields::Reader::read(parseBounded(text, deepest, most), scene);
     return scene;
-}
-
-template <class Part, class Value>
-std::optional<Value> of(const std::optional<Part>& whole, Value Part::*member)
-{
-    return whole ? std::optional((*whole).*member) : std::nullopt;
-}
-
-void bindScene(Statement& insert, std::int64_t id, const Scene& scene)
-{
-    const auto coverage = scene.parameters ? scene.parameters->coverage : std::nullopt;
-    insert.bind(id, scene.function, scene.calledAgain, scene.failedAgain, scene.inputOverwritten, scene.outputBad,
-        scene.sourceHash, name(scene.state), scene.notCalledAgain, scene.exception,
-        of(scene.stale, &StaleOutput::matrix), of(scene.stale, &StaleOutput::call), scene.control, scene.rotated,
-        name(scene.withheld), scene.withheldBecause, of(scene.singular, &SingularValues::least),
-        of(scene.singular, &SingularValues::median), of(scene.singular, &SingularValues::largest), scene.otherEpsilon,
-        name(scene.problem), of(scene.parameters, &ParameterState::gradients),
-        of(scene.parameters, &ParameterState::badGradients), of(scene.parameters, &ParameterState::momenta),
-        of(scene.parameters, &ParameterState::badMomenta), of(scene.parameters, &ParameterState::firstBad),
-        of(coverage, &ParameterCoverage::all), of(coverage, &ParameterCoverage::listed),
-        of(coverage, &ParameterCoverage::shards), of(scene.parameters, &ParameterState::weights),
-        of(scene.parameters, &ParameterState::badWeights), scene.optimizerStep, scene.badNotWritten, scene.notLookedAt);
 }
 
 /// What only a sidecar says, in tables of its own: most captures have none.
@@ -162,11 +72,7 @@ public:
         : m_dropWord(db, "DELETE FROM captures_of_nothing_else WHERE capture_id = ?")
         , m_insertWord(db, "INSERT INTO captures_of_nothing_else VALUES (?)")
         , m_dropScene(db, "DELETE FROM capture_scenes WHERE capture_id = ?")
-        , m_insertScene(db,
-              fmt::format(
-                  "INSERT INTO capture_scenes ({}, {}, {}, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-                  "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  sceneColumns, parameterColumns, coverageColumns, unwrittenColumns))
+        , m_insertScene(db, "INSERT INTO capture_scenes VALUES (?, ?)")
     { }
 
     void put(std::int64_t id, const Capture& c)
@@ -177,8 +83,7 @@ public:
         }
         m_dropScene.bind(id).run();
         if (c.scene != Scene {}) {
-            bindScene(m_insertScene, id, c.scene);
-            m_insertScene.run();
+            m_insertScene.bind(id, jsonText(jsonfields::Writer::written(c.scene))).run();
         }
     }
 
@@ -297,14 +202,10 @@ void attachScans(sqlite3* db, std::vector<Capture>& captures)
     }
 }
 
-/// Calls `take` with the captures that `sql` gives a row, whose first column is the capture's id, in their order. A
-/// session that is only read keeps the version it was written with.
+/// Calls `take` with the captures that `sql` gives a row, whose first column is the capture's id, in their order.
 template <class Take>
-void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersion, std::string_view sql, Take take)
+void attach(sqlite3* db, std::vector<Capture>& captures, std::string_view sql, Take take)
 {
-    if (pragmaValue(db, "user_version") < sinceVersion) {
-        return;
-    }
     Statement rows(db, sql);
     auto at = captures.begin();
     while (rows.step()) {
@@ -318,10 +219,8 @@ void attach(sqlite3* db, std::vector<Capture>& captures, std::int64_t sinceVersi
 
 Scene storedScene(sqlite3* db, std::int64_t id)
 {
-    Statement find(db,
-        fmt::format("SELECT {}, {}, {}, {} FROM capture_scenes WHERE capture_id = ?", sceneColumns, parameterColumns,
-            coverageColumns, unwrittenColumns));
-    return find.bind(id).step() ? readScene(find) : Scene {};
+    Statement find(db, "SELECT scene FROM capture_scenes WHERE capture_id = ?");
+    return find.bind(id).step() ? sceneFrom(find.text(0)) : Scene {};
 }
 
 } // namespace
@@ -498,28 +397,14 @@ std::vector<Capture> readCaptures(sqlite3* db)
         captures.push_back(readCapture(rows));
     }
     attachScans(db, captures);
-    constexpr std::int64_t partsVersion = 4;
-    constexpr std::int64_t nothingElseVersion = 7;
-    constexpr std::int64_t scenesVersion = 12;
-    attach(db, captures, partsVersion, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id",
+    attach(db, captures, "SELECT capture_id, part FROM capture_parts ORDER BY capture_id",
         [](Capture& c, const Statement& row) { c.part = row.text(1); });
-    attach(db, captures, ownNamesVersion, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
+    attach(db, captures, "SELECT capture_id, name FROM capture_names ORDER BY capture_id",
         [](Capture& c, const Statement& row) { c.file = row.text(1); });
-    attach(db, captures, nothingElseVersion, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
+    attach(db, captures, "SELECT capture_id FROM captures_of_nothing_else ORDER BY capture_id",
         [](Capture& c, const Statement& /*row*/) { c.nothingElse = true; });
-    if (const auto version = pragmaValue(db, "user_version"); version >= wholeScenesVersion) {
-        attach(db, captures, wholeScenesVersion,
-            fmt::format("SELECT {}, {}, {}, {} FROM capture_scenes ORDER BY capture_id", sceneColumns,
-                version >= parametersVersion ? parameterColumns : "NULL, NULL, NULL, NULL, NULL",
-                version >= coverageVersion ? coverageColumns : "NULL, NULL, NULL",
-                version >= unwrittenVersion ? unwrittenColumns : "NULL, NULL, NULL, NULL, NULL"),
-            [](Capture& c, const Statement& row) { c.scene = readScene(row); });
-    } else {
-        attach(db, captures, scenesVersion,
-            "SELECT capture_id, function, called_again, failed_again, input_overwritten, output_bad "
-            "FROM capture_scenes ORDER BY capture_id",
-            [](Capture& c, const Statement& row) { readCalls(row, c.scene); });
-    }
+    attach(db, captures, "SELECT capture_id, scene FROM capture_scenes ORDER BY capture_id",
+        [](Capture& c, const Statement& row) { c.scene = sceneFrom(row.text(1)); });
     return captures;
 }
 

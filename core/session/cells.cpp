@@ -208,12 +208,6 @@ void attachBatches(sqlite3* db, std::int64_t opId, OpTrace& op)
     }
 }
 
-// A session that is only read keeps the version it was written with.
-bool hasDeep(sqlite3* db)
-{
-    return pragmaValue(db, "user_version") >= deepGaugesVersion;
-}
-
 DeepGauge readStep(const Statement& row, std::size_t directions)
 {
     DeepGauge step;
@@ -253,9 +247,6 @@ void insertDeep(sqlite3* db, std::int64_t cellId, const DeepGauges& deep)
 
 void attachDeep(sqlite3* db, Cell& cell)
 {
-    if (!hasDeep(db)) {
-        return;
-    }
     Statement row(
         db, "SELECT batch, range_low, range_high, seconds, directions, shares FROM cells_deep WHERE cell_id = ?");
     if (!row.bind(cell.id).step()) {
@@ -299,19 +290,11 @@ void keepDeep(sqlite3* db, std::int64_t old, Cell& cell)
     }
 }
 
-/// A session that is only read may be of a version that did not keep them.
-const char* stepsOfCell(sqlite3* db)
-{
-    return pragmaValue(db, "user_version") >= cellStepsVersion
-        ? "steps"
-        : "(SELECT count(*) FROM gauges WHERE cell_id = cells.id)";
-}
-
-std::string selectCells(sqlite3* db, const char* which)
+std::string selectCells(const char* which)
 {
     return fmt::format("SELECT id, capture, variant, precision, device, lowering, epsilon, engine, environment_device, "
-                       "hardware, cuda, threads, flags, native, outcome, seconds, error, {} FROM cells {}",
-        stepsOfCell(db), which);
+                       "hardware, cuda, threads, flags, native, outcome, seconds, error, steps FROM cells {}",
+        which);
 }
 
 Cell readWholeCell(sqlite3* db, const Statement& row)
@@ -363,11 +346,9 @@ std::optional<std::int64_t> findCell(sqlite3* db, const Cell& c)
 {
     const auto& e = c.environment;
     Statement find(db,
-        fmt::format(
-            "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? "
-            "AND epsilon = ? AND {} = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND "
-            "threads = ? AND flags = ?",
-            stepsOfCell(db)));
+        "SELECT id FROM cells WHERE capture = ? AND variant = ? AND precision = ? AND device = ? AND lowering = ? "
+        "AND epsilon = ? AND steps = ? AND engine = ? AND environment_device = ? AND hardware = ? AND cuda = ? AND "
+        "threads = ? AND flags = ?");
     find.bind(c.capture, c.variant, text(c.precision), c.device, text(c.lowering), c.epsilon, c.steps, e.engine,
         e.device, e.hardware, e.cuda, e.threads, e.flags);
     return find.step() ? std::optional(find.integer(0)) : std::nullopt;
@@ -415,7 +396,7 @@ void storeCell(sqlite3* db, Cell& cell)
 std::vector<Cell> readCells(sqlite3* db)
 {
     std::vector<Cell> all;
-    Statement rows(db, selectCells(db, "ORDER BY id"));
+    Statement rows(db, selectCells("ORDER BY id"));
     while (rows.step()) {
         all.push_back(readWholeCell(db, rows));
     }
@@ -432,7 +413,7 @@ std::optional<Cell> storeDeepGauges(sqlite3* db, const Cell& cell)
     deleteDeep(db, *id);
     insertDeep(db, *id, *cell.deep);
     transaction.commit();
-    Statement row(db, selectCells(db, "WHERE id = ?"));
+    Statement row(db, selectCells("WHERE id = ?"));
     row.bind(*id).step();
     return readWholeCell(db, row);
 }

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/logtext/eventfacts.h"
 #include "core/session/codec.h"
 #include "core/session/schema.h"
@@ -18,20 +20,9 @@ namespace nanscope::session {
 
 namespace {
 
-constexpr std::int64_t storyVersion = 3;
-
-// A session that is only read keeps the version it was written with.
-bool hasStory(sqlite3* db)
-{
-    return pragmaValue(db, "user_version") >= storyVersion;
-}
-
 std::map<std::string, CheckpointContents> readCheckpointContents(sqlite3* db)
 {
     std::map<std::string, CheckpointContents> all;
-    if (pragmaValue(db, "user_version") < checkpointContentsVersion) {
-        return all;
-    }
     Statement rows(db,
         "SELECT path, stamp, tensors, weights, bad_weights, bad_state, open, unread, damaged, first FROM "
         "checkpoint_contents");
@@ -318,14 +309,11 @@ std::vector<Series> readSeries(sqlite3* db)
 std::vector<Event> readEvents(sqlite3* db)
 {
     std::vector<Event> all;
-    const bool hasFacts = pragmaValue(db, "user_version") >= eventFactsVersion;
-    const std::string notes = hasStory(db) ? "n.copies, n.detail" : "NULL, NULL";
-    std::string joined = hasStory(db) ? "LEFT JOIN event_notes n ON n.event_id = e.id " : "";
-    joined += hasFacts ? "LEFT JOIN event_facts f ON f.event_id = e.id " : "";
     Statement rows(db,
-        "SELECT e.id, e.kind, e.rank, e.step, e.capture, e.text, o.path, e.line, " + notes
-            + (hasFacts ? std::string(", ") + factColumns : "") + " FROM events e JOIN sources o ON o.id = e.source_id "
-            + joined + "ORDER BY o.path, e.line, e.id");
+        fmt::format("SELECT e.id, e.kind, e.rank, e.step, e.capture, e.text, o.path, e.line, n.copies, n.detail, {} "
+                    "FROM events e JOIN sources o ON o.id = e.source_id LEFT JOIN event_notes n ON n.event_id = e.id "
+                    "LEFT JOIN event_facts f ON f.event_id = e.id ORDER BY o.path, e.line, e.id",
+            factColumns));
     while (rows.step()) {
         auto& event = all.emplace_back();
         event.id = rows.integer(0);
@@ -338,7 +326,7 @@ std::vector<Event> readEvents(sqlite3* db)
         event.line = rows.integer(7);
         event.copies = rows.optional<std::int64_t>(8).value_or(1);
         event.detail = rows.text(9);
-        event.facts = hasFacts ? readFacts(rows, 10) : logtext::factsIn(event.text, event.detail);
+        event.facts = readFacts(rows, 10);
     }
     return all;
 }
@@ -355,9 +343,6 @@ void addEventFacts(sqlite3* db)
 std::vector<Checkpoint> readCheckpoints(sqlite3* db)
 {
     std::vector<Checkpoint> all;
-    if (!hasStory(db)) {
-        return all;
-    }
     Statement rows(db,
         "SELECT c.step, c.fact, c.path, c.problem, o.path, c.line FROM checkpoints c "
         "LEFT JOIN sources o ON o.id = c.source_id ORDER BY c.id");
@@ -384,9 +369,6 @@ void storeCheckpointContents(sqlite3* db, const std::string& path, const Checkpo
 std::vector<Setting> readSettings(sqlite3* db)
 {
     std::vector<Setting> all;
-    if (!hasStory(db)) {
-        return all;
-    }
     Statement rows(db,
         "SELECT s.name, s.value, s.rank, o.path, s.line FROM settings s JOIN sources o ON o.id = s.source_id "
         "ORDER BY o.path, s.line, s.id");
@@ -398,12 +380,9 @@ std::vector<Setting> readSettings(sqlite3* db)
 
 std::vector<StoredLog> readLogs(sqlite3* db)
 {
-    const bool replaced = pragmaValue(db, "user_version") >= replacedLogsVersion;
     Statement rows(db,
-        std::string("SELECT o.path, o.identity, o.taken_bytes, o.taken_lines, o.last_line_hash, ")
-            + (replaced ? "r.path, r.said, r.compared FROM sources o LEFT JOIN replaced_logs r ON r.source_id = o.id "
-                          "ORDER BY o.id"
-                        : "NULL, NULL, NULL FROM sources o ORDER BY o.id"));
+        "SELECT o.path, o.identity, o.taken_bytes, o.taken_lines, o.last_line_hash, r.path, r.said, r.compared FROM "
+        "sources o LEFT JOIN replaced_logs r ON r.source_id = o.id ORDER BY o.id");
     std::vector<StoredLog> logs;
     while (rows.step()) {
         logs.push_back({rows.text(0), {rows.text(1), rows.integer(2), rows.integer(3), rows.text(4)}, rows.text(5),

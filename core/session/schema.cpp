@@ -204,9 +204,31 @@ ALTER TABLE capture_scenes ADD COLUMN bad_not_written INTEGER;
 ALTER TABLE capture_scenes ADD COLUMN not_looked_at INTEGER;
 )sql";
 
+// A Scene as JSON, in the words of core/json/scenefields.h.
+constexpr const char* scenesAsJson = R"sql(
+ALTER TABLE capture_scenes RENAME TO scenes_before;
+CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, scene TEXT NOT NULL);
+INSERT INTO capture_scenes SELECT capture_id, json_object('function', function, 'called_again', called_again,
+  'failed_again', failed_again, 'input_overwritten', json(iif(input_overwritten, 'true', 'false')),
+  'output_bad', json(iif(output_bad, 'true', 'false')), 'source_hash', source_hash, 'state', state,
+  'not_called_again', not_called_again, 'exception', exception,
+  'stale', json(iif(stale_call IS NULL, 'null', json_object('matrix', stale_matrix, 'call', stale_call))),
+  'parameters', json(iif(gradients IS NULL, 'null', json_object('gradients', gradients, 'bad_gradients', bad_gradients,
+    'momenta', momenta, 'bad_momenta', bad_momenta, 'weights', weights, 'bad_weights', bad_weights,
+    'first_bad', first_bad_parameter, 'of', json(iif(parameters_listed IS NULL, 'null', json_object(
+      'parameters', parameters_of_shape, 'listed', parameters_listed,
+      'shards', json(iif(parameters_are_shards, 'true', 'false')))))))),
+  'control', control, 'rotated', json(iif(rotated, 'true', 'false')), 'withheld', withheld,
+  'withheld_because', withheld_because, 'singular_values', json(iif(singular_median IS NULL, 'null',
+    json_object('least', singular_least, 'median', singular_median, 'largest', singular_largest))),
+  'sidecar_epsilon', sidecar_epsilon, 'sidecar_problem', sidecar_problem, 'optimizer_step', optimizer_step,
+  'bad_not_written', bad_not_written, 'not_looked_at', not_looked_at) FROM scenes_before;
+DROP TABLE scenes_before;
+)sql";
+
 constexpr std::array migrations {firstVersion, deepGauges, runStory, captureParts, ownNames, replacedLogs, nothingElse,
     eventFacts, moreEventFacts, checkpointContents, cellSteps, captureScenes, endedCollectives, wholeScenes,
-    parametersOfScenes, coverageOfScenes, unwrittenOfScenes};
+    parametersOfScenes, coverageOfScenes, unwrittenOfScenes, scenesAsJson};
 static_assert(migrations.size() == sessionSchemaVersion);
 
 using Objects = std::map<std::pair<std::string, std::string>, std::string>;

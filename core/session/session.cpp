@@ -135,14 +135,44 @@ fs::path realPath(const fs::path& path)
     return error ? path : real;
 }
 
+void bringUpToDate(sqlite3* db, const fs::path& path)
+{
+    migrate(db, [&](std::int64_t version) {
+        if (version < ownNamesVersion) {
+            CaptureNaming(db, realPath(path).parent_path()).settleOld();
+        }
+        if (version < eventFactsVersion) {
+            addEventFacts(db);
+        }
+    });
+}
+
+/// A session of an older version that is only to be read stays as it is; what is read is a copy in memory.
+Database migratedCopy(sqlite3* older, const fs::path& path)
+{
+    auto copy = connect(":memory:", SQLITE_OPEN_READWRITE);
+    auto* backup = sqlite3_backup_init(copy.get(), "main", older, "main");
+    sqlite3_backup_step(backup, -1);
+    check(copy.get(), sqlite3_backup_finish(backup));
+    distrust(copy.get());
+    bringUpToDate(copy.get(), path);
+    execute(copy.get(), "PRAGMA query_only = ON");
+    return copy;
+}
+
+Database openToRead(const fs::path& path)
+{
+    auto db = connectReadOnly(path);
+    distrust(db.get());
+    requireSession(db.get());
+    requireOwnSchema(db.get());
+    return pragmaValue(db.get(), "user_version") < sessionSchemaVersion ? migratedCopy(db.get(), path) : std::move(db);
+}
+
 Database openDatabase(const fs::path& path, OpenMode mode)
 {
     if (mode == OpenMode::readOnly) {
-        auto db = connectReadOnly(path);
-        distrust(db.get());
-        requireSession(db.get());
-        requireOwnSchema(db.get());
-        return db;
+        return openToRead(path);
     }
     auto db = connect(path.string(), SQLITE_OPEN_READWRITE | (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0));
     distrust(db.get());
@@ -155,14 +185,7 @@ Database openDatabase(const fs::path& path, OpenMode mode)
         refuse(ErrorKind::io, "the session may not be written; open it read-only or copy it elsewhere");
     }
     chooseJournal(db.get(), path);
-    migrate(db.get(), [&](std::int64_t version) {
-        if (version < ownNamesVersion) {
-            CaptureNaming(db.get(), realPath(path).parent_path()).settleOld();
-        }
-        if (version < eventFactsVersion) {
-            addEventFacts(db.get());
-        }
-    });
+    bringUpToDate(db.get(), path);
     return db;
 }
 
@@ -273,16 +296,12 @@ private:
     fs::path m_root; ///< empty: unknown, or everything
 };
 
-RunData withPaths(
-    sqlite3* db, RunData run, const fs::path& session, const std::function<std::string(const std::string&)>& found)
+RunData withPaths(RunData run, const fs::path& session, const std::function<std::string(const std::string&)>& found)
 {
     run.root = found(run.root);
     const OwnPlaces places(session, run.root);
     for (auto& capture : run.captures) {
         capture.path = found(capture.path);
-    }
-    if (pragmaValue(db, "user_version") < ownNamesVersion) {
-        nameCaptures(run.captures);
     }
     nameEvents(run);
     for (auto& checkpoint : run.checkpoints) {
@@ -683,9 +702,6 @@ Result<std::vector<StoredVariant>> Session::variants() const
 {
     return m_impl->attempt([&] {
         std::vector<StoredVariant> all;
-        if (pragmaValue(m_impl->raw(), "user_version") < ownNamesVersion) {
-            return all;
-        }
         Statement rows(m_impl->raw(),
             "SELECT name, CASE WHEN length(CAST(definition AS BLOB)) <= ? THEN definition ELSE '' END FROM variants "
             "ORDER BY rowid LIMIT ?");
@@ -717,8 +733,8 @@ Result<RunData> Session::summary() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        return withPaths(m_impl->raw(), readRunData(m_impl->raw()), m_impl->path,
-            [this](const auto& kept) { return m_impl->found(kept); });
+        return withPaths(
+            readRunData(m_impl->raw()), m_impl->path, [this](const auto& kept) { return m_impl->found(kept); });
     });
 }
 
@@ -726,8 +742,8 @@ Result<RunData> Session::load() const
 {
     return m_impl->attempt([&] {
         const Snapshot snapshot(m_impl->raw());
-        auto run = withPaths(m_impl->raw(), readRunData(m_impl->raw()), m_impl->path,
-            [this](const auto& kept) { return m_impl->found(kept); });
+        auto run = withPaths(
+            readRunData(m_impl->raw()), m_impl->path, [this](const auto& kept) { return m_impl->found(kept); });
         const auto fill = [this](LogRecords& records) {
             for (auto& series : records.series) {
                 series.points = readPoints(m_impl->raw(), series.id);

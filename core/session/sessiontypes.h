@@ -12,7 +12,7 @@
 namespace nanscope::session {
 
 /// Version this program writes, SQLite's user_version.
-constexpr int sessionSchemaVersion = 17;
+constexpr int sessionSchemaVersion = 18;
 
 /// A line of progress through a growing log, so that an import resumes where the last one ended.
 struct LogMark

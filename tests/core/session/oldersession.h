@@ -11,6 +11,37 @@
 
 namespace nanscope {
 
+/// Scenes as versions before 18 had them: a column for each value.
+inline std::string scenesInColumns()
+{
+    constexpr std::array<std::array<const char*, 2>, 28> columns {{{"source_hash TEXT", "source_hash"},
+        {"state TEXT", "state"}, {"not_called_again TEXT", "not_called_again"}, {"exception TEXT", "exception"},
+        {"stale_matrix INTEGER", "stale.matrix"}, {"stale_call INTEGER", "stale.call"}, {"control TEXT", "control"},
+        {"rotated INTEGER", "rotated"}, {"withheld TEXT", "withheld"}, {"withheld_because TEXT", "withheld_because"},
+        {"singular_least REAL", "singular_values.least"}, {"singular_median REAL", "singular_values.median"},
+        {"singular_largest REAL", "singular_values.largest"}, {"sidecar_epsilon REAL", "sidecar_epsilon"},
+        {"sidecar_problem TEXT", "sidecar_problem"}, {"gradients INTEGER", "parameters.gradients"},
+        {"bad_gradients INTEGER", "parameters.bad_gradients"}, {"momenta INTEGER", "parameters.momenta"},
+        {"bad_momenta INTEGER", "parameters.bad_momenta"}, {"first_bad_parameter TEXT", "parameters.first_bad"},
+        {"parameters_of_shape INTEGER", "parameters.of.parameters"},
+        {"parameters_listed INTEGER", "parameters.of.listed"},
+        {"parameters_are_shards INTEGER", "parameters.of.shards"}, {"weights INTEGER", "parameters.weights"},
+        {"bad_weights INTEGER", "parameters.bad_weights"}, {"optimizer_step INTEGER", "optimizer_step"},
+        {"bad_not_written INTEGER", "bad_not_written"}, {"not_looked_at INTEGER", "not_looked_at"}}};
+    std::string sql = R"sql(ALTER TABLE capture_scenes RENAME TO newer;
+CREATE TABLE capture_scenes (capture_id INTEGER PRIMARY KEY, function TEXT NOT NULL, called_again INTEGER NOT NULL,
+  failed_again INTEGER NOT NULL, input_overwritten INTEGER NOT NULL, output_bad INTEGER NOT NULL);)sql";
+    std::string values = "capture_id";
+    for (const auto* key : {"function", "called_again", "failed_again", "input_overwritten", "output_bad"}) {
+        values += ", json_extract(scene, '$." + std::string(key) + "')";
+    }
+    for (const auto& [column, key] : columns) {
+        sql += "ALTER TABLE capture_scenes ADD COLUMN " + std::string(column) + ";";
+        values += ", json_extract(scene, '$." + std::string(key) + "')";
+    }
+    return sql + "INSERT INTO capture_scenes SELECT " + values + " FROM newer; DROP TABLE newer;";
+}
+
 /// The session as a program wrote it that knew no later version.
 inline void makeOlder(const std::filesystem::path& path, int version)
 {
@@ -52,8 +83,9 @@ DROP TABLE newer;)sql",
         "ALTER TABLE capture_scenes DROP COLUMN bad_not_written; "
         "ALTER TABLE capture_scenes DROP COLUMN optimizer_step; "
         "ALTER TABLE capture_scenes DROP COLUMN bad_weights; "
-        "ALTER TABLE capture_scenes DROP COLUMN weights;"};
-    auto sql = "PRAGMA user_version = " + std::to_string(version) + ";";
+        "ALTER TABLE capture_scenes DROP COLUMN weights;",
+        ""};
+    auto sql = "PRAGMA user_version = " + std::to_string(version) + ";" + scenesInColumns();
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);
     }

@@ -285,6 +285,9 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.optimizerStep = 28;
     scene.badNotWritten = 2;
     scene.notLookedAt = 49;
+    scene.namedLike = "keller-jordan";
+    scene.loneTensor = scene.onCpu = true;
+    scene.world = 8;
     scene.control = "nanscope_control_rank0.pt";
     scene.rotated = true;
     scene.withheld = Withheld::inputLost;
@@ -311,6 +314,9 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     const auto forgetUnwritten = [](Scene& one) {
         one.optimizerStep.reset();
         one.badNotWritten = one.notLookedAt = 0;
+        one.namedLike.clear();
+        one.loneTensor = one.onCpu = false;
+        one.world = 0;
     };
     forgetUnwritten(uncovered);
     EXPECT_EQ(session::Session::open(of15, session::OpenMode::readOnly)->load()->captures.at(1).scene, uncovered);
