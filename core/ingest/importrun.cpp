@@ -263,12 +263,17 @@ private:
             }
             return {};
         }
-        if (const auto first = m_destination.elsewhere(read.capture->capture)) {
+        const auto& capture = read.capture->capture;
+        if (capture.path != file.path.string() && m_files.size() > 1) {
+            m_said.notes.push_back({file.relative, "read as the output of " + capture.file});
+            return {};
+        }
+        if (const auto first = m_destination.elsewhere(capture)) {
             m_said.notes.push_back({file.relative, "the same capture as " + *first});
             return {};
         }
         if (read.known) {
-            return m_destination.seenAgain(read.capture->capture);
+            return m_destination.seenAgain(capture);
         }
         m_waiting.push_back(std::move(read.capture->capture));
         return m_waiting.size() < capturesPerPiece ? Result<void>() : flush();

@@ -133,31 +133,6 @@ Result<void> readElement(
     return {};
 }
 
-/// Gone with its object, whatever happens.
-struct TemporaryFile
-{
-    fs::path path = fs::temp_directory_path() / fmt::format("nanscope-{:08x}{:08x}.pt", draw(), draw());
-    static unsigned draw() { return std::random_device()(); }
-    TemporaryFile() = default;
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    ~TemporaryFile()
-    {
-        std::error_code ignored;
-        fs::remove(path, ignored);
-    }
-};
-
-Result<std::vector<std::byte>> contentsOf(const fs::path& path)
-{
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    std::vector<std::byte> bytes(file->size());
-    return file->readAt(0, bytes).map([&bytes] { return std::move(bytes); });
-}
-
 } // namespace
 
 Result<ReducedCapture> reduceCapture(const tensorfile::CaptureFile& file, const Capture& scanned, std::size_t limit)
@@ -230,8 +205,7 @@ Result<std::vector<std::byte>> captureBytes(const ReducedCapture& capture)
     if (capture.epsilon) {
         entries.emplace_back("epsilon", *capture.epsilon);
     }
-    const TemporaryFile file;
-    return tensorfile::writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
+    return tensorfile::ptBytes(entries);
 }
 
 std::string sha256(std::span<const std::byte> bytes)

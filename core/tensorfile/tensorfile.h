@@ -159,4 +159,7 @@ using ValueToWrite =
 Result<void> writePt(
     const std::filesystem::path& path, const std::vector<std::pair<std::string, ValueToWrite>>& entries);
 
+/// What writePt() writes.
+Result<std::vector<std::byte>> ptBytes(const std::vector<std::pair<std::string, ValueToWrite>>& entries);
+
 } // namespace nanscope::tensorfile

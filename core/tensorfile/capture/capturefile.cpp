@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <future>
@@ -18,9 +19,11 @@
 
 #include "core/model/scenewords.h"
 #include "core/tensorfile/capture/sidecar.h"
+#include "core/tensorfile/capture/splitcall.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/sharding.h"
 #include "core/tensorfile/tensorsource.h"
+#include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {
 
@@ -52,8 +55,41 @@ std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view m
     return head;
 }
 
+/// The number behind `word` at the start of `text`, as in "step_120" and "iter=7".
+std::optional<std::int64_t> numberBehind(std::string_view word, std::string_view text)
+{
+    if (!text.starts_with(word)) {
+        return std::nullopt;
+    }
+    text.remove_prefix(word.size());
+    if (!text.empty() && std::string_view("-_=").find(text.front()) != std::string_view::npos) {
+        text.remove_prefix(1);
+    }
+    return parseNumber<std::int64_t>(text.substr(0, text.find_first_not_of("0123456789")));
+}
+
+/// The update that dumps by hand are called after, "layer3_step120_in"; none where a name gives two.
+std::optional<std::int64_t> stepOfName(std::string_view stem)
+{
+    std::string text(stem);
+    std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    std::optional<std::int64_t> step;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const bool begins = at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0;
+        for (const auto* word : {"step", "iteration", "iter"}) {
+            const auto found = begins ? numberBehind(word, std::string_view(text).substr(at)) : std::nullopt;
+            if (found && step && *step != *found) {
+                return std::nullopt;
+            }
+            step = found ? found : step;
+        }
+    }
+    return step;
+}
+
 void readName(std::string_view stem, Capture& capture)
 {
+    capture.step = capture.step ? capture.step : stepOfName(stem);
     const auto said = parseDumpName(stem);
     if (!said) {
         return;
@@ -73,6 +109,10 @@ void readDict(const PickleValue& root, Capture& capture)
             number != nullptr && *number >= 0 && *number <= std::numeric_limits<int>::max()) {
             capture.rank = static_cast<int>(*number);
         }
+    }
+    if (const auto* step = root.find("step")) {
+        const auto* number = std::get_if<std::int64_t>(&step->value);
+        capture.step = number != nullptr && *number >= 0 ? *number : capture.step;
     }
     if (const auto* epsilon = root.find("epsilon")) {
         if (const auto* number = std::get_if<double>(&epsilon->value)) {
@@ -160,6 +200,12 @@ CaptureTensor factsOf(const Tensor& tensor)
     return {tensor.shape(), tensor.dtype(), {}};
 }
 
+/// Of a call that was saved as two files.
+bool isSplit(const CaptureFile& file)
+{
+    return file.output && file.output->source() != file.input.source();
+}
+
 Result<CaptureFile> noInput(const TensorFile& file)
 {
     const auto hint =
@@ -191,15 +237,22 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     CaptureFile result;
     result.input = *input;
     result.capture.input = factsOf(*input);
-    if (const auto* output = outputOf(file.root, *input)) {
-        result.output = *output;
-        result.capture.output = factsOf(*output);
-    }
     auto& capture = result.capture;
+    capture.identity = file.identity;
+    const auto beside = outputBeside(path, file);
+    if (const auto* output = beside ? beside->root.tensor() : outputOf(file.root, *input)) {
+        result.output = *output;
+        capture.output = factsOf(*output);
+    }
+    if (beside) {
+        ContentHash both;
+        both.add(file.identity + beside->identity);
+        capture.identity = both.hex();
+    }
+    capture.scene.loneTensor = input == file.root.tensor() && !beside && !namesAnInput(path.stem().string());
     capture.part = partOf(result);
     capture.file = path.filename().string();
     capture.path = path.string();
-    capture.identity = file.identity;
     constexpr std::int64_t nsPerMs = 1'000'000;
     capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
     readName(path.stem().string(), capture);
@@ -307,12 +360,28 @@ Result<std::vector<Scan>> finished(PendingScan pending, ScanMeter& meter)
     return pending.get();
 }
 
+using Reader = std::shared_ptr<const platform::FileReader>;
+
+/// Its own where the call was saved as two files.
+Result<Reader> readerOfOutput(const CaptureFile& file, const Reader& ofInput)
+{
+    if (!isSplit(file)) {
+        return ofInput;
+    }
+    return file.output->source()->reopen().map(
+        [](platform::FileReader&& reader) { return std::make_shared<const platform::FileReader>(std::move(reader)); });
+}
+
 Result<void> scanOpened(
     CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened, const JobContext& job = {})
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
+    const auto ofOutput = readerOfOutput(file, opened);
+    if (!ofOutput) {
+        return tl::make_unexpected(ofOutput.error());
+    }
     ScanMeter meter(file, job);
-    auto outputScan = startOutputScan(file, opened, meter.watch());
+    auto outputScan = startOutputScan(file, *ofOutput, meter.watch());
     auto input = scanChecked(file.input, opened, meter.watch()).map_error(named);
     auto output = file.output ? finished(std::move(outputScan), meter).map_error(named) : Result<std::vector<Scan>> {};
     if (!input || !output) {
@@ -323,6 +392,30 @@ Result<void> scanOpened(
         file.capture.output->batches = std::move(*output);
     }
     return {};
+}
+
+Result<TensorToWrite> contentsOf(const Tensor& tensor, const char* name)
+{
+    TensorToWrite whole {name, tensor.dtype(), tensor.shape(), {}};
+    for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
+        auto bits = tensor.readBits(batch);
+        if (!bits) {
+            return tl::make_unexpected(bits.error());
+        }
+        whole.bytes.insert(whole.bytes.end(), bits->begin(), bits->end());
+    }
+    return whole;
+}
+
+/// One file with what two hold.
+Result<std::vector<std::byte>> joinedBytes(const CaptureFile& file)
+{
+    auto input = contentsOf(file.input, "input");
+    auto output = contentsOf(*file.output, "output");
+    if (!input || !output) {
+        return tl::make_unexpected(input ? output.error() : input.error());
+    }
+    return ptBytes({{"input", std::move(*input)}, {"output", std::move(*output)}});
 }
 
 Result<Capture> sidecarCapture(const std::filesystem::path& path)
@@ -351,10 +444,10 @@ Result<CaptureFile> openWanted(const CaptureRef& wanted, std::shared_ptr<const p
             "The session names a file outside its own folder and the folder it was imported from, which is not "
             "opened; import the folder that holds the capture");
     }
-    const std::filesystem::path path(wanted.path);
-    if (looksLikeSidecar(path)) {
-        return refuseSidecar(path);
+    if (looksLikeSidecar(wanted.path)) {
+        return refuseSidecar(wanted.path);
     }
+    const auto path = inputBeside(wanted.path).value_or(wanted.path);
     auto file = openTensorFile(path, opened)
                     .and_then([&](const TensorFile& tensors) { return collect(path, tensors); })
                     .map_error([&](Error error) { return withPath(std::move(error), path); });
@@ -409,11 +502,20 @@ Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wan
     if (!file) {
         return tl::make_unexpected(file.error());
     }
-    if (opened->size() > limit) {
+    const bool split = isSplit(*file);
+    const auto size =
+        split ? static_cast<std::uint64_t>(bytesOf(file->input) + bytesOf(*file->output)) : opened->size();
+    if (size > limit) {
         return std::nullopt;
     }
-    std::vector<std::byte> bytes(opened->size());
-    return scanOpened(*file, opened).and_then([&] { return opened->readAt(0, bytes); }).map([&] {
+    auto scanned = scanOpened(*file, opened);
+    if (split) {
+        return scanned.and_then([&] { return joinedBytes(*file); }).map([](auto bytes) {
+            return std::optional(std::move(bytes));
+        });
+    }
+    std::vector<std::byte> bytes(size);
+    return scanned.and_then([&] { return opened->readAt(0, bytes); }).map([&] {
         return std::optional(std::move(bytes));
     });
 }

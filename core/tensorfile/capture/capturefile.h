@@ -18,8 +18,8 @@
 namespace nanscope::tensorfile {
 
 /// A capture with its tensors within reach. Formats: the dion wrapper's dict (input, output, rank, shape, dtype,
-/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output` (also Y, y), or a bare
-/// tensor.
+/// epsilon), any dict with a tensor `input` (also X, x, update, grad) and perhaps `output` (also Y, y), a bare
+/// tensor, or two files with a bare tensor each (splitcall.h), of which either opens the call.
 struct CaptureFile
 {
     Capture capture;
@@ -47,10 +47,11 @@ std::optional<DumpName> parseDumpName(std::string_view stem);
 bool looksLikeSidecar(const std::filesystem::path& path);
 
 /// Headers only: nothing of the tensors is read. rank, pid and time come from the file name where it is the
-/// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank also from the dict; a JSON file of
-/// the same name beside it (x.pt -> x.json) may give "variant", "step" and, where the dump has none,
-/// "epsilon". Refused where the file is not the capture that `wanted` names, where its tensors hold no elements and are
-/// no part of a DTensor, and where it is the sidecar of a capture without tensors: nothing can be replayed then.
+/// wrapper's (dion_nan_capture_rank{r}_shape{d0xd1x..}_pid{p}_{ms}.pt), rank and step also from the dict; a JSON file
+/// of the same name beside it (x.pt -> x.json) may give "variant", "step" and, where the dump has none, "epsilon".
+/// Where neither gives the step, a name such as layer3_step120.pt does. Refused where the file is not the capture that
+/// `wanted` names, where its tensors hold no elements and are no part of a DTensor, and where it is the sidecar of a
+/// capture without tensors: nothing can be replayed then.
 Result<CaptureFile> openCapture(const CaptureRef& wanted);
 
 /// Fills the scans of `file.capture` from the contents and verifies checksums in the same pass; nothing is filled
@@ -58,8 +59,8 @@ Result<CaptureFile> openCapture(const CaptureRef& wanted);
 /// cancelled.
 Result<void> scanCapture(CaptureFile& file, const JobContext& job = {});
 
-/// Every byte of the file of a capture, with the checksums of its tensors verified on the same descriptor; none where
-/// there are more than `limit`.
+/// Every byte of the file of a capture, with the checksums of its tensors verified on the same descriptor, or of one
+/// .pt with the tensors of two files; none where there are more than `limit`.
 Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit);
 
 /// Whether the capture still lies there, with or without tensors.

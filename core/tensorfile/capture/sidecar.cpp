@@ -190,6 +190,9 @@ void takeScene(const simdjson::dom::object& object, Scene& scene)
     scene.optimizerStep = countIn(object["optimizer_step"]);
     takeLimits(object, scene);
     takeFunction(object, scene);
+    scene.namedLike = textIn(object["named_like"], mostName);
+    scene.onCpu = wordIn(object["environment"]["device"]) == "cpu";
+    scene.world = countIn(object["environment"]["world"]).value_or(0);
     scene.state = stateOf(object);
     takeRetries(object, scene);
     const auto before = wordIn(object["input"]["checksum_before"]);

@@ -4,12 +4,18 @@
 #include <bit>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <limits>
+#include <random>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "core/base/bytes.h"
+#include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/zipwriter.h"
@@ -237,6 +243,32 @@ Result<void> writeParts(const std::filesystem::path& path, const std::vector<Par
     return writer.finish();
 }
 
+/// Gone with its object, whatever happens.
+struct TemporaryFile
+{
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / fmt::format("nanscope-{:08x}{:08x}.pt", draw(), draw());
+    static unsigned draw() { return std::random_device()(); }
+    TemporaryFile() = default;
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile()
+    {
+        std::error_code ignored;
+        std::filesystem::remove(path, ignored);
+    }
+};
+
+Result<std::vector<std::byte>> contentsOf(const std::filesystem::path& path)
+{
+    auto file = platform::FileReader::open(path);
+    if (!file) {
+        return tl::make_unexpected(file.error());
+    }
+    std::vector<std::byte> bytes(file->size());
+    return file->readAt(0, bytes).map([&bytes] { return std::move(bytes); });
+}
+
 } // namespace
 
 Result<void> writePt(
@@ -254,6 +286,12 @@ Result<void> writePt(
     return checkSizes(parts).and_then([&] { return writeParts(path, parts); }).map_error([&](Error error) {
         return withPath(std::move(error), path);
     });
+}
+
+Result<std::vector<std::byte>> ptBytes(const std::vector<std::pair<std::string, ValueToWrite>>& entries)
+{
+    const TemporaryFile file;
+    return writePt(file.path, entries).and_then([&file] { return contentsOf(file.path); });
 }
 
 } // namespace nanscope::tensorfile

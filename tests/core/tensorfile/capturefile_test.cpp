@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,6 +48,29 @@ TEST_F(CaptureFileTest, ReadsTheFactsOfADumpWithoutItsContents)
     EXPECT_FALSE(capture.input.scanned());
     EXPECT_FALSE(capture.variant || capture.step);
     EXPECT_FALSE(capture.identity.empty());
+}
+
+TEST_F(CaptureFileTest, TakesTheStepFromTheDictOrElseFromTheName)
+{
+    const auto stepOf = [&](const std::string& name) { return open(name, withKey("input"))->capture.step; };
+    EXPECT_EQ(stepOf("step_1200_layer3_in.pt"), 1200);
+    EXPECT_EQ(stepOf("capture_step000003.pt"), 3);
+    EXPECT_EQ(stepOf("Layer3-Iter=7.pt"), 7);
+    EXPECT_EQ(stepOf("global_step44_step-44.pt"), 44);
+    EXPECT_EQ(stepOf("step5_of_step9.pt"), std::nullopt) << "it gives two";
+    EXPECT_EQ(stepOf("footstep5_step.pt"), std::nullopt);
+    EXPECT_EQ(stepOf("5_steps.pt"), std::nullopt);
+    EXPECT_EQ(stepOf("step99999999999999999999.pt"), std::nullopt);
+    const auto dump = [&](int step) {
+        return open("step8.pt",
+            torchFile(
+                pickle(dict({{"input", tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}, {"step", integer(step)}})),
+                {bytesOf(smallInput())}));
+    };
+    EXPECT_EQ(dump(4)->capture.step, 4);
+    EXPECT_EQ(dump(-1)->capture.step, 8) << "no number of a step";
+    folder.write("step8.json", R"({"step": 41})");
+    EXPECT_EQ(dump(4)->capture.step, 41);
 }
 
 TEST_F(CaptureFileTest, ScansBothSides)
@@ -124,6 +149,38 @@ TEST_F(CaptureFileTest, OtherKeysAndBareTensorsAreCaptures)
     const auto none = open("x.pt", withKey("weights"));
     ASSERT_FALSE(none);
     EXPECT_THAT(sentence(none.error()), testing::HasSubstr("no capture"));
+}
+
+TEST_F(CaptureFileTest, TwoBareTensorsAreOneCall)
+{
+    const auto bare = [](const Shape& shape, const Shape& strides, float first) {
+        auto values = smallInput();
+        values[0] = first;
+        return torchFile(pickle(tensor("FloatStorage", "0", 24, shape, strides)), {bytesOf(values)});
+    };
+    const auto input = folder.write("step_120_layer3_in.pt", bare({6, 4}, {4, 1}, 1));
+    const auto alone = tensorfile::openCapture(input);
+    ASSERT_TRUE(alone);
+    EXPECT_FALSE(alone->output || alone->capture.scene.loneTensor) << "its name says that it is an input";
+    const auto output = folder.write("step_120_layer3_out.pt", bare({6, 4}, {4, 1}, NAN));
+    for (const auto& path : {input, output}) {
+        const auto file = tensorfile::readCapture(path);
+        ASSERT_TRUE(file) << sentence(file.error());
+        EXPECT_EQ(file->capture.path, input.string());
+        EXPECT_EQ(file->capture.step, 120);
+        EXPECT_NE(file->capture.identity, alone->capture.identity);
+        EXPECT_TRUE(file->capture.input.total().finite());
+        ASSERT_TRUE(file->capture.output);
+        EXPECT_EQ(file->capture.output->total().nan, 1);
+    }
+    const auto whole = tensorfile::captureBytes(input, 1 << 20);
+    ASSERT_TRUE(whole && *whole);
+    const auto joined = open("joined.pt", {reinterpret_cast<const char*>((*whole)->data()), (*whole)->size()});
+    ASSERT_TRUE(joined && joined->output) << "a report carries both in one file";
+    folder.write("step_120_layer3_out.pt", bare({4, 6}, {6, 1}, NAN));
+    EXPECT_FALSE(tensorfile::openCapture(input)->output) << "of another shape it is another call's";
+    const auto lone = tensorfile::openCapture(folder.write("result.pt", bare({6, 4}, {4, 1}, NAN)));
+    EXPECT_TRUE(lone->capture.scene.loneTensor);
 }
 
 TEST_F(CaptureFileTest, AnUpdateBesideItsMomentumIsTheResult)
@@ -205,7 +262,7 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
         R"({"reason": "a non-finite output",
         "function": {"module": "dion.megabatch", "qualname": "newton_schulz_func",
             "source_sha256": "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"},
-        "retries_skipped": "NANSCOPE_CAPTURE_RETRY_SECONDS=5 were over", "controls": ["nanscope_control_rank0.pt"],
+        "retries_skipped": "NANSCOPE_CAPTURE_RETRY_SECONDS=5 were over", "named_like": "keller-jordan", "controls": ["nanscope_control_rank0.pt"],
         "input": {"checksum_before": "a1", "checksum_after": "a2"},
         "call": {"other_tensors": 0},
         "retries": [{"how": "same", "finite": false}, {"how": "same", "finite": true}, {"how": "stream", "finite": true},
@@ -219,6 +276,7 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
     EXPECT_EQ(scene.sourceHash.substr(0, 8), "00112233");
     EXPECT_EQ(scene.notCalledAgain, "NANSCOPE_CAPTURE_RETRY_SECONDS=5 were over");
     EXPECT_EQ(scene.control, "nanscope_control_rank0.pt");
+    EXPECT_EQ(scene.namedLike, "keller-jordan");
     EXPECT_EQ(scene.state, OwnState::none);
     for (const auto* others : {"1", "true", "[\"w\"]", "null"}) {
         folder.write("x.json",
