@@ -304,23 +304,29 @@ def find_function(text):
     return function
 
 
-def takes_epsilon(function) -> str:
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return "second"
-    if "epsilon" in parameters:
-        return "named"
-    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return "second" if sum(p.kind in places for p in parameters.values()) > 1 else "none"
+STEPS = ("steps", "ns_steps", "num_steps", "n_steps")
+USUAL_STEPS = 5  # Muon's and its relatives'
 
 
 def caller_of(function, epsilon):
-    """The function as f(x): epsilon goes in by name, as the second argument, or not at all."""
-    how = takes_epsilon(function)
-    if epsilon is None or how == "none":
-        return function
-    return (lambda x: function(x, epsilon=epsilon)) if how == "named" else (lambda x: function(x, epsilon))
+    """The function as f(x): epsilon goes in by name, as the second argument, or not at all.
+
+    A number of steps that has no default is the usual one.
+    """
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return function if epsilon is None else lambda x: function(x, epsilon)
+    names = [p.name for p in parameters]
+    steps = {p.name: USUAL_STEPS for p in parameters[1:] if p.name in STEPS and p.default is p.empty}
+    named = next((n for n in ("epsilon", "eps") if n in names[1:]), None)
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    second = next((p.name for p in parameters[1:] if p.kind in places), None)
+    if epsilon is not None and named is not None:
+        return lambda x: function(x, **{named: epsilon}, **steps)
+    if epsilon is not None and second is not None and second not in STEPS:
+        return lambda x: function(x, epsilon, **steps)
+    return lambda x: function(x, **steps)
 
 
 def bytes_of(y) -> bytes:

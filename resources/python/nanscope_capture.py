@@ -1311,15 +1311,20 @@ def _equal(value, expected):
 
 def _named_variant(identity, arguments):
     """(variant, where that was read) of a function that has a name in the table and was called as an entry of it takes for
-    granted. What the code of that name is, is another question."""
+    granted. What the code of that name is, is another question. In a module that is not in the table the name alone is
+    read nowhere: a copy, as many trainers have one."""
     found = None, None
+    alike = None
     for module, name, variant, expected, source in KNOWN:
-        if (identity["module"], identity["qualname"]) != (module, name):
+        if identity["qualname"] != name:
             continue
-        if all(_equal(arguments.get(key), value) for key, value in expected.items()):
+        as_called = all(_equal(arguments.get(key), value) for key, value in expected.items())
+        alike = alike or (variant if as_called else None)
+        if identity["module"] == module and as_called:
             return variant, source
-        found = None, source
-    return found
+        if identity["module"] == module:
+            found = None, source
+    return found if found[1] is not None else (alike, None)
 
 
 def _is_published(function, identity):

@@ -101,8 +101,15 @@ def load(target):
     return found
 
 
+STEPS = ("steps", "ns_steps", "num_steps", "n_steps")
+USUAL_STEPS = 5  # Muon's and its relatives'
+
+
 def caller_of(function):
-    """How epsilon is handed over, and the function with two arguments that does it."""
+    """How epsilon is handed over, and the function with two arguments that does it.
+
+    A number of steps that has no default is the usual one.
+    """
     try:
         parameters = inspect.signature(function).parameters.values()
     except Exception:  # compiled functions tell none, and objects may say anything
@@ -111,23 +118,27 @@ def caller_of(function):
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     first_by_keyword = any(p.kind == p.VAR_KEYWORD for p in parameters)
     takes_epsilon = next((n for n in ("epsilon", "eps") if n in names[1:]), None)
-    if takes_epsilon is None and len(positional) > 1 and positional[1].default is inspect.Parameter.empty:
-        takes_epsilon = positional[1].name
+    second = positional[1] if len(positional) > 1 else None
+    if takes_epsilon is None and second is not None and second.default is second.empty and second.name not in STEPS:
+        takes_epsilon = second.name
     required = [p.name for p in parameters if p.default is inspect.Parameter.empty
                 and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    missing = [n for n in required[1:] if n != takes_epsilon]
+    steps = {n: USUAL_STEPS for n in required[1:] if n in STEPS}
+    missing = [n for n in required[1:] if n != takes_epsilon and n not in steps]
     if missing:
         raise Complaint(f"the function also needs {', '.join(missing)}: wrap it in one of f(X, epsilon)")
+    also = "".join(f", {n}={count}" for n, count in steps.items())
     if takes_epsilon is None and not first_by_keyword:
-        return "f(X), without epsilon", lambda x, epsilon: function(x)
+        return f"f(X{also}), without epsilon", lambda x, epsilon: function(x, **steps)
     key = takes_epsilon or "epsilon"
 
     def call(x, epsilon):
-        return function(x) if epsilon is None else function(x, **{key: epsilon})
+        return function(x, **steps) if epsilon is None else function(x, **{key: epsilon}, **steps)
 
     if any(p.name == key and p.kind == p.POSITIONAL_ONLY for p in parameters):
-        return "f(X, epsilon)", lambda x, epsilon: function(x) if epsilon is None else function(x, epsilon)
-    return f"f(X, {key}=epsilon)", call
+        return f"f(X, epsilon{also})", lambda x, epsilon: (
+            function(x, **steps) if epsilon is None else function(x, epsilon, **steps))
+    return f"f(X, {key}=epsilon{also})", call
 
 
 class Lists:

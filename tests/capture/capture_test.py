@@ -580,6 +580,16 @@ class Identity(Case):
             self.assertNotIn("named_like", sidecar)
             self.assertEqual(sidecar["variant"], "keller-jordan")
 
+    def test_a_copy_under_another_name_of_its_file_is_like_it(self):
+        here = self.folder / "here"
+        here.mkdir()
+        self.enterContext(mock.patch.object(sys, "path", [str(here), *sys.path]))
+        shutil.copy(muon.__file__, here / "my_muon.py")
+        sidecar = self.sidecar_of("my_muon")
+        self.assertEqual((sidecar["named_like"], sidecar.get("variant")), ("keller-jordan", None))
+        with mock.patch.object(capture, "PUBLISHED", {sidecar["function"]["source_sha256"]}):
+            self.assertNotIn("variant", self.sidecar_of("my_muon"), "which of them its hash is, the set does not say")
+
     def test_an_installed_file_is_known_while_nobody_edits_it(self):
         self.addCleanup(sys.modules.__setitem__, "muon", muon)
         place = as_installed(self.folder / "site-packages")

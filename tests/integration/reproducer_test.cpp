@@ -196,8 +196,8 @@ TEST_F(Reproducer, AFunctionIsCalledWithTheWholeWhereMoreThanTheNumbersMayBeAtFa
     std::ofstream(folder + "/mine.py")
         << "import runpy, torch\n"
            "own = runpy.run_path('repro.py')\n"
-           "def f(X):\n"
-           "    assert X.shape == (1, 96, 160)\n"
+           "def f(X, steps):\n"
+           "    assert X.shape == (1, 96, 160) and steps == 5\n"
            "    return own['run_program']('bf16', own['WHOLE_PROGRAMS']['nanochat', 'bf16'], X)[0]\n";
     const auto numbers = runPython(folder, "repro.py");
     EXPECT_EQ(numbers.status, 0) << numbers.text;

@@ -296,6 +296,9 @@ TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
     const auto target = open(file + ":one");
     ASSERT_NE(target, nullptr);
     EXPECT_EQ(target->facts().how, "f(X), without epsilon");
+    const auto ofMuon = open(write("def f(G, steps): return G\ndef g(G, steps, eps): return G\n") + ":f");
+    ASSERT_NE(ofMuon, nullptr);
+    EXPECT_EQ(ofMuon->facts().how, "f(X, steps=5), without epsilon") << "an epsilon is no number of steps";
 }
 
 TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)
