@@ -257,6 +257,35 @@ std::string notReplaced(const std::string& name)
     return name.starts_with("(replaced") ? "./" + name : name;
 }
 
+bool holdsAnotherCapture(const fs::path& folder)
+{
+    std::error_code error;
+    for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
+         entries.increment(error)) {
+        const auto& path = entries->path();
+        if (tensorfile::looksLikeTensorFile(path) && path.filename() != "capture_min.pt") {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// In a folder that `nanscope report --bundle` made: what the report says of the run is no log of it, and a part of the
+/// capture no second one beside the whole.
+bool isOfBundle(const fs::path& path)
+{
+    const auto name = path.filename();
+    const bool text = name == "report.json" || name == "expected.json" || name == "README.txt";
+    if (!text && name != "capture_min.pt") {
+        return false;
+    }
+    std::error_code ignored;
+    const auto folder = path.parent_path();
+    const bool bundle = fs::exists(folder / "report.json", ignored) && fs::exists(folder / "report.html", ignored)
+        && fs::exists(folder / "README.txt", ignored);
+    return bundle && (text || holdsAnotherCapture(folder));
+}
+
 struct Folder
 {
     fs::path path;
@@ -332,8 +361,10 @@ private:
             noteCheckpoint(next, true);
             takeFolder(std::move(next));
         } else if (entry.is_regular_file(error)) {
-            noteCheckpoint(next, false);
-            add(next.path, next.relative);
+            if (!isOfBundle(next.path)) {
+                noteCheckpoint(next, false);
+                add(next.path, next.relative);
+            }
         } else {
             rejectSpecial(next);
         }

@@ -7,6 +7,7 @@
 #include <span>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
 #include "core/base/utf8.h"
@@ -90,6 +91,12 @@ namespace {
 
 constexpr std::size_t entryOverhead = 256; // headers of a file in the zip, twice, with its name
 
+struct DumpedFile
+{
+    std::string name;
+    std::vector<std::byte> bytes;
+};
+
 /// Text goes in deflated; a capture, which would not get shorter, as it is.
 struct BundleParts
 {
@@ -97,8 +104,7 @@ struct BundleParts
     std::size_t reportTexts = 0;
     Reproducer reproducer; ///< what of it is there
     bool reproducerFits = true;
-    std::string captureName;
-    std::vector<std::byte> capture;
+    std::vector<DumpedFile> dumped; ///< the capture, then its sidecar
     BundledCapture state = BundledCapture::notAsked;
 };
 
@@ -126,6 +132,24 @@ std::string bundledName(const Capture& capture, const ReportInput& input, const 
     return plain ? capture.file : "capture" + (printable(ending) == ending ? ending : ".pt");
 }
 
+/// In ASCII, so that nothing in it reaches a terminal; empty where there is none, or one that is no sidecar.
+std::string sidecarOf(const Capture& capture)
+{
+    constexpr std::uint64_t largest = std::uint64_t {1} << 20;
+    constexpr int deepest = 16;
+    constexpr std::size_t most = 20'000;
+    const auto file = platform::FileReader::open(fs::path(capture.path).replace_extension(".json"));
+    if (!file || file->size() > largest) {
+        return {};
+    }
+    std::string text(file->size(), '\0');
+    if (!file->readAt(0, std::as_writable_bytes(std::span(text)))) {
+        return {};
+    }
+    const auto json = parseBounded(text, deepest, most);
+    return json.is_object() ? json.dump(1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) : std::string();
+}
+
 void addCapture(BundleParts& parts, const ReportInput& input, const BundleOptions& options, std::size_t room)
 {
     const auto* capture = mainCapture(input);
@@ -135,8 +159,12 @@ void addCapture(BundleParts& parts, const ReportInput& input, const BundleOption
     auto bytes = tensorfile::captureBytes(*capture, room);
     parts.state = !bytes ? BundledCapture::notReadable : !*bytes ? BundledCapture::tooLarge : BundledCapture::included;
     if (parts.state == BundledCapture::included) {
-        parts.captureName = bundledName(*capture, input, options.report);
-        parts.capture = std::move(**bytes);
+        const auto name = bundledName(*capture, input, options.report);
+        parts.dumped.push_back({name, std::move(**bytes)});
+        if (const auto sidecar = sidecarOf(*capture); !sidecar.empty()) {
+            const auto bytes = std::as_bytes(std::span(sidecar));
+            parts.dumped.push_back({fs::path(name).replace_extension(".json").string(), {bytes.begin(), bytes.end()}});
+        }
     }
 }
 
@@ -144,9 +172,10 @@ std::string captureLine(const BundleParts& parts)
 {
     switch (parts.state) {
     case BundledCapture::included:
-        return fmt::format("{}\n  The capture the report is about, byte for byte as it was dumped. Nothing in it is "
+        return fmt::format("{}\n  The capture the report is about, every value as it was dumped{}. Nothing in it is "
                            "redacted.\n",
-            parts.captureName);
+            parts.dumped.front().name,
+            parts.dumped.size() > 1 ? ", and " + parts.dumped.back().name + " beside it" : "");
     case BundledCapture::tooLarge:
         return "The capture is not here: with it the bundle would be larger than an issue takes.\n";
     case BundledCapture::notReadable:
@@ -237,8 +266,8 @@ Result<void> writeZip(
     for (std::size_t i = 0; done && i < files.size(); ++i) {
         done = zip.add(parts.texts[i].name, files[i]);
     }
-    if (done && !parts.captureName.empty()) {
-        done = zip.add(parts.captureName, parts.capture);
+    for (std::size_t i = 0; done && i < parts.dumped.size(); ++i) {
+        done = zip.add(parts.dumped[i].name, parts.dumped[i].bytes);
     }
     return done.and_then([&zip] { return zip.finish(); });
 }
@@ -263,8 +292,8 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
     for (std::size_t i = 0; done && i < parts.texts.size(); ++i) {
         done = write(parts.texts[i].name, std::as_bytes(std::span(parts.texts[i].bytes)));
     }
-    if (done && !parts.captureName.empty()) {
-        done = write(parts.captureName, parts.capture);
+    for (std::size_t i = 0; done && i < parts.dumped.size(); ++i) {
+        done = write(parts.dumped[i].name, parts.dumped[i].bytes);
     }
     if (!done) {
         std::ranges::for_each(fresh, [&](const fs::path& file) { fs::remove(file, ignored); });

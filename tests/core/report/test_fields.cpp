@@ -167,13 +167,13 @@ TEST(Fields, OfAVerdict)
     verdict.marginal = true;
     verdict.question = "which function ran?";
     verdict.causedBy = "first.pt";
-    verdict.stepSource = StepSource::sidecar;
+    verdict.stepSource = StepSource::capture;
     const auto back = returned(verdict);
     EXPECT_EQ(back.captureId, 3);
     EXPECT_EQ(back.capture, verdict.capture);
     EXPECT_EQ(back.rank, 0);
     EXPECT_EQ(back.step, verdict.step);
-    EXPECT_EQ(back.stepSource, StepSource::sidecar);
+    EXPECT_EQ(back.stepSource, StepSource::capture);
     EXPECT_EQ(back.kind, verdict.kind);
     EXPECT_EQ(back.summary, verdict.summary);
     EXPECT_TRUE(back.marginal);

@@ -72,8 +72,8 @@ TEST(Phrases, OneStepIsOneStep)
 {
     CaptureVerdict verdict;
     verdict.step = std::pair(std::int64_t {41}, std::int64_t {41});
-    verdict.stepSource = StepSource::sidecar;
-    EXPECT_EQ(stepText(verdict), "step 41 (sidecar)");
+    verdict.stepSource = StepSource::capture;
+    EXPECT_EQ(stepText(verdict), "step 41 (capture)");
 }
 
 TEST(Phrases, VariantTellsHowItIsKnown)
