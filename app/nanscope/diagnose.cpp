@@ -49,11 +49,31 @@ std::string bullets(std::string_view label, const std::vector<EvidenceLine>& lin
     return text;
 }
 
-std::string experiments(const std::vector<Experiment>& next)
+/// "; say what came of it: --tried bf16=gone:HOURS or stays"
+std::string outcomesText(const Experiment& experiment)
 {
+    std::vector<std::string> outcomes;
+    for (const auto seen : experiment.outcomes) {
+        outcomes.push_back(std::string(name(seen))
+            + (seen == Seen::gone         ? ":HOURS"
+                    : seen == Seen::moves ? ":TIMES"
+                                          : ""));
+    }
+    return outcomes.empty() ? std::string()
+                            : fmt::format(" [then --tried {}={}]", experiment.id, fmt::join(outcomes, " or "));
+}
+
+std::string experiments(const CaptureVerdict& verdict)
+{
+    const auto& tried = verdict.facts.tried;
     std::string text;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-        text += fact(i == 0 ? "next" : "", fmt::format("{}. {}", i + 1, lineOf(next[i])));
+    int count = 0;
+    for (const auto& next : verdict.next) {
+        const bool done = !next.id.empty() && std::ranges::find(tried, next.id, &TriedExperiment::id) != tried.end();
+        if (!done) {
+            ++count;
+            text += fact(count == 1 ? "next" : "", fmt::format("{}. {}{}", count, lineOf(next), outcomesText(next)));
+        }
     }
     return text;
 }
@@ -127,7 +147,7 @@ std::string verdictText(const CaptureVerdict& verdict)
     if (!verdict.question.empty()) {
         text += fact("question", verdict.question);
     }
-    return text + experiments(verdict.next) + replays(verdict.members);
+    return text + experiments(verdict) + replays(verdict.members);
 }
 
 bool explained(const CaptureVerdict& verdict)
@@ -245,16 +265,16 @@ std::string checkpointText(const CheckpointAdvice& advice)
     return text;
 }
 
-std::string rollbackText(const std::optional<Rollback>& rollback, const std::string& goOn)
+std::string rollbackText(const std::optional<Rollback>& rollback)
 {
     constexpr std::size_t most = 8;
     if (!rollback) {
-        return goOn.empty() ? std::string() : "\nrollback\n" + fact("tonight", goOn);
+        return {};
     }
-    auto text = std::string("\nrollback\n") + fact("tonight", rollback->tonight);
-    text += fact("go back to",
-        rollback->recommended ? fmt::format("step {}: {}", *rollback->recommended, rollback->reason)
-                              : rollback->reason);
+    auto text = "\nrollback\n"
+        + fact("go back to",
+            rollback->recommended ? fmt::format("step {}: {}", *rollback->recommended, rollback->reason)
+                                  : rollback->reason);
     text += rollback->resume.empty() ? "" : fact("resume", rollback->resume);
     for (std::size_t i = 0; i < std::min(most, rollback->checkpoints.size()); ++i) {
         text += fact(i == 0 ? "checkpoints" : "", checkpointText(rollback->checkpoints[i]));
@@ -297,7 +317,10 @@ std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
 std::string diagnosisText(const Diagnosis& diagnosis, const RunData& run)
 {
     constexpr std::size_t most = 10;
-    auto text = printable(diagnosis.headline) + "\n" + logsText(diagnosis.logs) + clustersText(diagnosis.clusters);
+    const auto tonight =
+        diagnosis.rollback ? diagnosis.rollback->tonight : diagnose::goOnTonight(run, diagnosis.captures);
+    auto text = printable(diagnosis.headline) + "\n" + (tonight.empty() ? "" : fact("tonight", tonight));
+    text += logsText(diagnosis.logs) + clustersText(diagnosis.clusters);
     std::size_t shown = 0;
     for (const auto& verdict : diagnosis.captures) {
         if (explained(verdict) && ++shown <= most) {
@@ -309,7 +332,7 @@ std::string diagnosisText(const Diagnosis& diagnosis, const RunData& run)
     }
     text += diagnosis.replayedOn.empty() ? "" : "\n" + fact("replayed on", diagnosis.replayedOn);
     return text + othersText(diagnosis) + findingsText(diagnosis.findings) + advisoriesText(diagnosis.advisories)
-        + rollbackText(diagnosis.rollback, diagnose::goOnTonight(run, diagnosis.captures));
+        + rollbackText(diagnosis.rollback);
 }
 
 class Diagnose : public Command

@@ -56,6 +56,16 @@ std::string place(const CaptureVerdict& v)
     return v.rank ? fmt::format("rank {}, {}", *v.rank, stepText(v.step)) : stepText(v.step);
 }
 
+/// A zero matrix that came out damaged and is taken for the cause of what came in damaged later.
+const CaptureVerdict* zeroThatSpread(const std::vector<CaptureVerdict>& verdicts)
+{
+    const auto found = std::ranges::find_if(verdicts, [&](const CaptureVerdict& zero) {
+        return zero.role == Role::padding
+            && std::ranges::find(verdicts, zero.capture, &CaptureVerdict::causedBy) != verdicts.end();
+    });
+    return found == verdicts.end() ? nullptr : &*found;
+}
+
 std::string headlineOf(const Diagnosis& d)
 {
     const auto& t = d.triage;
@@ -73,6 +83,9 @@ std::string headlineOf(const Diagnosis& d)
     }
     if (first != d.captures.end()) {
         text += ": " + place(*first);
+    } else if (const auto* zero = zeroThatSpread(d.captures)) {
+        text += fmt::format("; a zero matrix came out damaged ({}), and {} followed from it", place(*zero),
+            countText(t.downstream, "call"));
     }
     if (t.births > 1) {
         text += fmt::format(", and {} more", t.births - 1);

@@ -280,6 +280,11 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalo
     }
     const auto c = verdict::consider(judged.facts);
     const auto concerned = verdict::dividing(c);
+    // What was changed in a function is no choice among those that were not.
+    const bool changed = !c.saidToHaveRun() && !judged.facts.scene.namedLike.empty();
+    if (changed && !(concerned != nullptr && verdict::isCastFailing(c, concerned))) {
+        return {};
+    }
     // Where every member could have done it, naming one of them settles nothing.
     const bool divided = concerned != nullptr && c.any(concerned) && !c.all(concerned);
     return divided ? answersTo(c, ticks) : std::vector<Answer>();

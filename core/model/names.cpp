@@ -52,7 +52,7 @@ constexpr std::array<Names, 55> ruleNames {"unjudged", "no-output", "call-raised
     "fits-in-part", "fits", "too-little-to-compare", "hardware-error-logged", "rank-wrong-again",
     "came-again-without-the-cast", "moves-with-the-card"};
 constexpr std::array<Names, 4> seenNames {"gone", "stays", "moves", "oftener"};
-constexpr std::array<Names, 4> stepSourceNames {"sidecar", "console", "mtime", "unknown"};
+constexpr std::array<Names, 4> stepSourceNames {"capture", "console", "mtime", "unknown"};
 constexpr std::array<Names, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
 
 template <class Enum, std::size_t N>

@@ -22,7 +22,8 @@ enum class Blame { undecided, upstream, downstream, numerics, implementation, no
 std::string_view name(Blame blame);
 std::optional<Blame> parseBlame(std::string_view name);
 
-enum class StepSource { sidecar, console, mtime, unknown };
+/// The capture gives it in its sidecar, its dict or its name; the console by the lines around the one that names it.
+enum class StepSource { capture, console, mtime, unknown };
 std::string_view name(StepSource source);
 
 /// Where in a replay a value can have gone bad.

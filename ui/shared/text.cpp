@@ -60,7 +60,7 @@ QString stepSentence(const CaptureVerdict& verdict)
         return Words::tr("step not recorded");
     }
     const auto [after, before] = *verdict.step;
-    if (verdict.stepSource == StepSource::sidecar || after == before) {
+    if (verdict.stepSource == StepSource::capture || after == before) {
         return Words::tr("step %1").arg(after);
     }
     const QString place =

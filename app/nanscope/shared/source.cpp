@@ -73,7 +73,9 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
     }
     terminal.rejected(run);
     if (nothing) {
-        return failure(ErrorKind::format, "no capture and no log was found; name a folder with dumps or console logs",
+        return failure(ErrorKind::format,
+            path.extension() == ".zip" ? "a packed folder is not looked into; unpack it and name the folder"
+                                       : "no capture and no log was found; name a folder with dumps or console logs",
             path.string());
     }
     terminal.say(LogLevel::info,

@@ -55,7 +55,7 @@ bool everyRankComputesIt(const Capture& capture)
 
 bool knowsItsStep(const CaptureVerdict& verdict)
 {
-    return verdict.step && (verdict.stepSource == StepSource::sidecar || verdict.stepSource == StepSource::console);
+    return verdict.step && (verdict.stepSource == StepSource::capture || verdict.stepSource == StepSource::console);
 }
 
 std::vector<Replicas> replicasIn(const RunSummary& summary)

@@ -17,6 +17,7 @@
 #include "core/base/text.h"
 #include "core/diagnose/recovery/damagedupdates.h"
 #include "core/diagnose/recovery/failuretimeline.h"
+#include "core/diagnose/recovery/missingdumps.h"
 #include "core/diagnose/recovery/trace.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/model/model.h"
@@ -47,19 +48,50 @@ std::string numericsSetting(const CaptureVerdict& verdict)
                                                  : "iterate in bf16, with a variant that stays inside its limits";
 }
 
-/// What the cause asks for; where it is open, what covers most of what is open.
-std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline)
+constexpr const char* guard = "turn on a guard that skips non-finite updates on all ranks";
+
+/// A call on a CPU has no custom kernel, and what failed without them is none's.
+bool kernelsMayHelp(const CaptureVerdict& verdict)
 {
-    if (verdict == nullptr && timeline.failed->climbingFrom) {
+    const auto stays = [](const TriedExperiment& tried) {
+        return tried.id == "kernels-off" && tried.seen == Seen::stays;
+    };
+    return !verdict.facts.scene.onCpu && std::ranges::none_of(verdict.facts.tried, stays);
+}
+
+std::string openSetting(const CaptureVerdict& verdict)
+{
+    return fmt::format("{}take the norm in fp32, iterate in bf16, and {}",
+        kernelsMayHelp(verdict) ? "switch custom kernels off, " : "", guard);
+}
+
+/// Where no capture tells what began it.
+std::string settingWithoutCause(const RunData& run)
+{
+    if (!run.captures.empty()) {
+        return guard;
+    }
+    const bool named = !missingDumpsOf(run).missing.empty();
+    return fmt::format("{}, and {}", guard,
+        named ? "fetch the dumps that the log names"
+              : "turn on captures to find the cause (nanscope capture writes the helper)");
+}
+
+/// What the cause asks for; where it is open, what covers most of what is open.
+std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline, const RunData& run)
+{
+    const bool climbs = timeline.failed && timeline.failed->climbingFrom;
+    if (climbs && (verdict == nullptr || verdict->blame == Blame::upstream)) {
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
     }
     if (verdict == nullptr) {
-        return "turn on a guard that skips non-finite updates on all ranks, and turn on captures to find the cause";
+        return settingWithoutCause(run);
     }
     switch (verdict->blame) {
     case Blame::implementation:
     case Blame::nondeterministic:
-        return "set use_triton=False and use_gram_newton_schulz=False (no custom kernels)";
+        return kernelsMayHelp(*verdict) ? "set use_triton=False and use_gram_newton_schulz=False (no custom kernels)"
+                                        : guard;
     case Blame::machine:
         return machineSetting(*verdict);
     case Blame::numerics:
@@ -67,17 +99,17 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
     case Blame::upstream:
         return "skip the batches of the fault and check gradients before the optimizer";
     default:
-        return "switch custom kernels off, take the norm in fp32, iterate in bf16, and turn on a guard that skips "
-               "non-finite updates on all ranks";
+        return openSetting(*verdict);
     }
 }
 
 /// What all causes ask for: a run that mends the first of them meets the others again. What an open one asks for covers
 /// most of what the others can be.
-std::string settingsFor(const std::vector<CaptureVerdict>& verdicts, const FailureTimeline& timeline)
+std::string settingsFor(
+    const std::vector<CaptureVerdict>& verdicts, const FailureTimeline& timeline, const RunData& run)
 {
     const auto* first = deciding(verdicts);
-    std::vector<std::string> settings {settingFor(first, timeline)};
+    std::vector<std::string> settings {settingFor(first, timeline, run)};
     if (first == nullptr) {
         return settings.front();
     }
@@ -85,7 +117,7 @@ std::string settingsFor(const std::vector<CaptureVerdict>& verdicts, const Failu
     for (const auto& verdict : verdicts) {
         const bool covered = verdict.blame == Blame::undecided
             || (open && verdict.blame != Blame::machine && verdict.blame != Blame::upstream);
-        auto setting = began(verdict) && !covered ? settingFor(&verdict, timeline) : "";
+        auto setting = began(verdict) && !covered ? settingFor(&verdict, timeline, run) : "";
         if (!setting.empty() && std::ranges::find(settings, setting) == settings.end()) {
             settings.push_back(std::move(setting));
         }
@@ -193,9 +225,10 @@ std::string anyFromBefore(const FailureTimeline& timeline, const DamagedUpdate* 
 {
     const auto first = timeline.failed->first();
     const auto newest = (damage != nullptr ? damage->weights.value_or(first) : first) - 1;
-    const auto age =
-        newest < 0 ? std::string("from before the first step") : fmt::format("of step {} or earlier", newest);
-    return fmt::format("resume from a checkpoint {} (none was found in this run){}", age,
+    if (newest < 0) {
+        return "start anew, nothing came before the first step";
+    }
+    return fmt::format("resume from a checkpoint of step {} or earlier (none was found in this run){}", newest,
         damage != nullptr ? conditionOf(*damage, first - 1) : std::string());
 }
 
@@ -203,7 +236,7 @@ std::string anyFromBefore(const FailureTimeline& timeline, const DamagedUpdate* 
 std::string tonightLine(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const Rollback& rollback,
     const FailureTimeline& timeline, const DamagedUpdates& damages, const std::vector<Doubted>& doubted)
 {
-    const auto setting = settingsFor(verdicts, timeline);
+    const auto setting = settingsFor(verdicts, timeline, run);
     const auto& life = *timeline.failed;
     if (!rollback.recommended && life.first() <= life.firstWeights) {
         return fmt::format("{}; {}", setting, badFromTheFirst(timeline));
@@ -751,7 +784,7 @@ std::string goOnTonight(const RunData& run, const std::vector<CaptureVerdict>& v
     if (deciding(verdicts) == nullptr) {
         return {};
     }
-    const auto setting = settingsFor(verdicts, {});
+    const auto setting = settingsFor(verdicts, {}, run);
     const auto check = fmt::format("{} is finite (run nanscope inspect on it)", newestCheckpoint(run));
     if (!lossesEndFinite(run.series)) {
         return fmt::format("{}; first check that {}", setting, check);

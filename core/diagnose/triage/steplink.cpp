@@ -115,7 +115,7 @@ StepLink StepLinks::of(const Capture& capture) const
     if (!capture.step) {
         return logged;
     }
-    StepLink said {std::pair(*capture.step, *capture.step), StepSource::sidecar, {}, 0, true};
+    StepLink said {std::pair(*capture.step, *capture.step), StepSource::capture, {}, 0, true};
     if (logged.closed && (*capture.step < logged.between->first || *capture.step > logged.between->second)) {
         said.otherwise = logged.between;
         said.file = std::move(logged.file);

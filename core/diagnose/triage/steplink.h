@@ -24,7 +24,7 @@ struct StepLink
     std::int64_t line = 0;
     bool closed = false; ///< a later step line of the same rank exists; else the second is only the next number
     bool merged = false; ///< of a log of several ranks: their lines need not be in the order they were written in
-    /// Of a sidecar's step: between which others the log has it instead; `file` and `line` are of the log.
+    /// Of a step that the capture gives: between which others the log has it instead; `file` and `line` are of the log.
     std::optional<std::pair<std::int64_t, std::int64_t>> otherwise {};
 };
 

@@ -153,9 +153,6 @@ std::string parametersText(const ParameterState& known)
         counts.push_back(fmt::format("{} of {}", known.badMomenta,
             known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta)));
     }
-    if (known.badWeights > 0) {
-        counts.push_back(fmt::format("{} of {}", known.badWeights, counted(known.weights, "weight")));
-    }
     const auto unknown = known.coverage ? known.coverage->listed - known.gradients : 0;
     return fmt::format("{}, {} were not finite{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
         known.coverage && known.coverage->shards ? " in what this rank holds of them" : "",
@@ -184,7 +181,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     v.speaksFor.push_back(earlierOne.value_or(
         EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
     const auto& known = capture.scene.parameters;
-    if (known && known->badGradients + known->badMomenta + known->badWeights > 0) {
+    if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
     } else {
@@ -192,7 +189,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     }
     v.notTestable.push_back(
         {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
-    if (known && known->badGradients + known->badMomenta + known->badWeights == 0) {
+    if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
@@ -241,7 +238,7 @@ Entry makeEntry(const StepLinks& links, const ControlNames& names, const std::ma
         link = linkBefore(links.of(*bad));
     }
     if (link.otherwise) {
-        v.facts.besides.push_back({fmt::format("the step: the sidecar says {}, and the log names the dump {}",
+        v.facts.besides.push_back({fmt::format("the step: the capture says {}, and the log names the dump {}",
                                        link.between->first, stepText(link.otherwise)),
             fmt::format("{}:{}", link.file, link.line)});
         link = {};
@@ -250,6 +247,12 @@ Entry makeEntry(const StepLinks& links, const ControlNames& names, const std::ma
     v.stepSource = link.source;
     entry.moment = momentOf(link, capture, attempts);
     return entry;
+}
+
+/// Only of the same process, or of other ranks: two of one rank may be two runs.
+bool isOfOtherProcess(const Entry& a, const Entry& b)
+{
+    return a.moment.rank == b.moment.rank && a.moment.pid && b.moment.pid && a.moment.pid != b.moment.pid;
 }
 
 bool isCause(const Entry& entry)
@@ -286,6 +289,25 @@ public:
         const auto* part = firstOf(m_halves[1], entry, entry.capture->part.empty(), since);
         const auto& rank = entry.moment.rank;
         return whole == nullptr || (part != nullptr && earlierFor(rank, part->moment, whole->moment)) ? part : whole;
+    }
+
+    /// The first of its rank that has the same number of a step and was dumped before it. Which of them an update is,
+    /// no helper counted.
+    const Entry* firstOfItsStep(const Entry& entry) const
+    {
+        const auto& moment = entry.moment;
+        const Entry* first = nullptr;
+        for (const auto& half : m_halves) {
+            const auto found = half.ofUpdateAndRank.find({moment.update, moment.rank});
+            const auto* before = moment.update && found != half.ofUpdateAndRank.end()
+                ? found->second.firstUntil(moment.time - fastestStepMs, entry)
+                : nullptr;
+            if (before != nullptr && !isLaterStep(*before, entry) && !isOfOtherProcess(*before, entry)
+                && (first == nullptr || earlier(before->moment, first->moment))) {
+                first = before;
+            }
+        }
+        return first;
     }
 
 private:
@@ -400,6 +422,46 @@ private:
     std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
 };
 
+/// Weights that a helper found finite in a later step of an optimizer: what was damaged before did not reach them, and
+/// no update heals a NaN. A weight that is not finite tells nothing: it is looked at in the middle of a step, or after
+/// it.
+class SoundWeights
+{
+public:
+    explicit SoundWeights(const RunData& run)
+    {
+        for (const auto& capture : run.captures) {
+            const auto& scene = capture.scene;
+            const auto& known = scene.parameters;
+            const auto& coverage = known ? known->coverage : std::nullopt;
+            if (coverage && !coverage->shards && known->badWeights == 0 && known->weights == coverage->all
+                && capture.pid && scene.optimizerStep) {
+                auto& last = m_last.try_emplace(keyOf(capture), *scene.optimizerStep).first->second;
+                last = std::max(last, *scene.optimizerStep);
+            }
+        }
+    }
+
+    /// All parameters that this call can have been of were finite in a later step.
+    bool after(const Capture& capture) const
+    {
+        const auto found = m_last.find(keyOf(capture));
+        const auto& step = capture.scene.optimizerStep;
+        return found != m_last.end() && step && found->second > *step;
+    }
+
+private:
+    using Key = std::tuple<std::optional<int>, std::optional<int>, std::int64_t, std::int64_t>;
+
+    static Key keyOf(const Capture& capture)
+    {
+        const auto shape = matrixShape(capture.input.shape);
+        return {capture.rank, capture.pid, std::min(shape.rows, shape.cols), std::max(shape.rows, shape.cols)};
+    }
+
+    std::map<Key, std::int64_t> m_last; ///< the step, over all optimizers of the process
+};
+
 /// Of what another attempt of the run left, no order of steps tells what a process began with.
 class ByAttempt
 {
@@ -414,15 +476,12 @@ public:
     /// As Reaching::firstFor(), of its own attempt and of ranks that show another number of them.
     const Entry* firstFor(const Entry& entry, std::int64_t since = std::numeric_limits<std::int64_t>::min()) const
     {
-        const Entry* first = nullptr;
-        for (const auto& [attempt, reaching] : m_attempts) {
-            const bool own = attempt.of != entry.moment.attempt.of || attempt == entry.moment.attempt;
-            const auto* found = own ? reaching.firstFor(entry, since) : nullptr;
-            if (found != nullptr && (first == nullptr || earlierFor(entry.moment.rank, found->moment, first->moment))) {
-                first = found;
-            }
-        }
-        return first;
+        return firstBy(entry, [&](const Reaching& reaching) { return reaching.firstFor(entry, since); });
+    }
+
+    const Entry* firstOfItsStep(const Entry& entry) const
+    {
+        return firstBy(entry, [&](const Reaching& reaching) { return reaching.firstOfItsStep(entry); });
     }
 
     /// The first in time of earlier attempts, and of other processes of its rank. Each may count its steps anew.
@@ -449,6 +508,20 @@ public:
     }
 
 private:
+    template <class Find>
+    const Entry* firstBy(const Entry& entry, const Find& find) const
+    {
+        const Entry* first = nullptr;
+        for (const auto& [attempt, reaching] : m_attempts) {
+            const bool own = attempt.of != entry.moment.attempt.of || attempt == entry.moment.attempt;
+            const auto* found = own ? find(reaching) : nullptr;
+            if (found != nullptr && (first == nullptr || earlierFor(entry.moment.rank, found->moment, first->moment))) {
+                first = found;
+            }
+        }
+        return first;
+    }
+
     static void noteFirst(const Entry*& first, const Entry& entry)
     {
         if (first == nullptr || entry.moment.time < first->moment.time) {
@@ -560,11 +633,6 @@ struct Earlier
 /// after the next at the latest.
 std::int64_t notShownSince(const Entry& entry, const FiniteSteps& finite)
 {
-    const auto& known = entry.capture->scene.parameters;
-    if (known && known->badWeights > 0) {
-        // A weight that is bad already took part in none of them.
-        return std::numeric_limits<std::int64_t>::min();
-    }
     const auto last = entry.moment.update ? finite.lastUpTo(*entry.moment.update, entry.moment.rank) : std::nullopt;
     return last ? *last - 1 : std::numeric_limits<std::int64_t>::min();
 }
@@ -655,8 +723,29 @@ std::optional<Doubt> ofUnwritten(const Scene& scene)
               "came in here"};
 }
 
+/// Damaged weights make every gradient of the next update bad, and whole: of a part of the values a step says enough.
+std::optional<Doubt> ofItsStep(const Entry& entry, const Earlier& earlier)
+{
+    const auto* first = inputState(*entry.capture) == InputState::bad ? earlier.causes.firstOfItsStep(entry) : nullptr;
+    if (first == nullptr) {
+        return std::nullopt;
+    }
+    const auto& name = first->verdict.capture;
+    return Doubt {"several updates may share a step",
+        fmt::format("{}, which has the same step, was damaged {} ms before, and what is counted as one step may hold "
+                    "several updates",
+            name, entry.moment.time - first->moment.time),
+        fmt::format(
+            "is step {} one call of optimizer.step()? If it is, this came with the gradient or its own weights; "
+            "if the optimizer steps several times within it, it may have followed from {}",
+            *entry.moment.update, name)};
+}
+
 std::optional<Doubt> doubtOf(const Entry& entry, const Earlier& earlier, std::int64_t since)
 {
+    if (auto doubt = ofItsStep(entry, earlier)) {
+        return doubt;
+    }
     if (auto doubt = notShown(entry, earlier)) {
         return doubt;
     }
@@ -674,6 +763,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
 {
     auto& v = entry.verdict;
     v.role = Role::upstream;
+    v.facts.scene = entry.capture->scene;
     v.rule = RuleId::damagedInput;
     v.blame = doubt ? Blame::undecided : Blame::upstream;
     v.summary = upstreamSummary(*entry.capture);
@@ -685,12 +775,6 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.summary = fmt::format("{}. But {}", countedBad(*entry.capture), doubt->why);
     v.question = doubt->question;
     v.notTestable.push_back({doubt->why, "captures"});
-}
-
-/// Only of the same process, or of other ranks: two of one rank may be two runs.
-bool isOfOtherProcess(const Entry& a, const Entry& b)
-{
-    return a.moment.rank == b.moment.rank && a.moment.pid && b.moment.pid && a.moment.pid != b.moment.pid;
 }
 
 /// A function that leaves NaN in no place is fed with none: the dumped input is not what it read, or it replaces them.
@@ -722,9 +806,25 @@ void askWhichInput(CaptureVerdict& v)
         "(nan_to_num)? If it does neither, the dump does not hold what the call read";
 }
 
+void askWhichTensor(CaptureVerdict& v)
+{
+    v.role = Role::birth;
+    v.rule = RuleId::inputMayBeResult;
+    v.blame = Blame::undecided;
+    v.kind = "one tensor, and nothing says which";
+    v.summary = "the file holds one tensor with values that are not finite; whether it went into the function or came "
+                "out of it, neither the file nor its name says";
+    v.question = "is it what went in or what came out? Save both in one file, {\"input\": x, \"output\": y}, or in two "
+                 "whose names differ in one word: .._in.pt and .._out.pt";
+}
+
 void judgeDamagedInput(Entry& entry, const Earlier& earlier)
 {
     auto& v = entry.verdict;
+    if (entry.capture->scene.loneTensor) {
+        askWhichTensor(v);
+        return;
+    }
     if (outputRefutesInput(*entry.capture)) {
         askWhichInput(v);
         return;
@@ -751,6 +851,19 @@ void judgeDamagedInput(Entry& entry, const Earlier& earlier)
         ? "the input was already non-finite, right after a zero matrix came out damaged, which follows "
           "from it unless that matrix is padding that reaches no weight"
         : "the input was already non-finite, after an earlier call went bad";
+}
+
+/// Of a call whose input was bad no matrix is held against a replay.
+void noteSoundMatrices(Entry& entry)
+{
+    const auto& in = entry.capture->input.batches;
+    const auto sound = std::ranges::count_if(in, &Scan::finite);
+    if (sound > 0) {
+        entry.verdict.notTestable.push_back(
+            {fmt::format("{} of {} matrices came in finite; whether what came out of {} is right was not asked", sound,
+                 in.size(), sound == 1 ? "it" : "them"),
+                "captures"});
+    }
 }
 
 /// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
@@ -927,6 +1040,7 @@ void judgeRole(Entry& entry, const Earlier& earlier)
         judgeHealthy(entry);
     } else {
         judgeDamagedInput(entry, earlier);
+        noteSoundMatrices(entry);
     }
 }
 
@@ -962,9 +1076,10 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
+    const SoundWeights sound(run);
     ByAttempt causes;
     for (const auto& entry : entries) {
-        if (isCause(entry)) {
+        if (isCause(entry) && !sound.after(*entry.capture)) {
             causes.add(entry);
         }
     }
@@ -981,7 +1096,7 @@ std::vector<CaptureVerdict> triage(const RunData& run)
         // A birth that is no cause has an input that nobody counted: what came of it is damaged all the same.
         const bool uncounted =
             entry.verdict.role == Role::birth && entry.verdict.rule != RuleId::inputMayBeResult && !isCause(entry);
-        if (entry.verdict.role == Role::upstream || uncounted) {
+        if ((entry.verdict.role == Role::upstream || uncounted) && !sound.after(*entry.capture)) {
             earlier.upstream.add(entry);
         }
         if (entry.verdict.role == Role::padding) {
@@ -1008,7 +1123,8 @@ namespace {
 
 bool oneMemory(const tensorfile::Tensor& a, const tensorfile::Tensor& b)
 {
-    return !a.storageKey().empty() && a.storageKey() == b.storageKey() && a.storageOffset() == b.storageOffset();
+    return !a.storageKey().empty() && a.source() == b.source() && a.storageKey() == b.storageKey()
+        && a.storageOffset() == b.storageOffset();
 }
 
 bool sameBits(const tensorfile::CaptureFile& file)

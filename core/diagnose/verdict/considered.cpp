@@ -87,6 +87,11 @@ bool Considered::saidToHaveRun() const
     return identified.how == IdentifiedBy::given || identified.how == IdentifiedBy::sidecar;
 }
 
+bool Considered::hasOtherText() const
+{
+    return identified.how == IdentifiedBy::given && contains(identified.names, facts.scene.namedLike);
+}
+
 std::optional<double> Considered::nameOffFromCall() const
 {
     return facts.control && saidToHaveRun() ? fitOf(facts.control->identified, identified.names) : std::nullopt;

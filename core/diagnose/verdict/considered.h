@@ -19,6 +19,8 @@ struct Considered
 
     /// A sidecar or the user names what ran.
     bool saidToHaveRun() const;
+    /// The helper found another text than the published one under the name that is said to have run.
+    bool hasOtherText() const;
     /// Relative Frobenius distance of a healthy call from what is said to have run; none where there is no such call.
     std::optional<double> nameOffFromCall() const;
     /// What is said to have run is off from the finite rest of the output, or from a healthy call, and fits no such

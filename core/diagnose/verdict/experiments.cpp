@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/verdict.h"
+#include "core/platform/platform.h"
 
 namespace nanscope::diagnose {
 
@@ -79,13 +81,66 @@ SanitizerTool sanitizerToolFor(const CaptureVerdict& verdict)
 Experiment underSanitizer(const CaptureVerdict& verdict)
 {
     const auto tool = sanitizerToolFor(verdict);
-    return advice(fmt::format("PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool {} python repro.py --impl "
-                              "MODULE:FUNCTION --n 1",
-                      tool.name),
-        fmt::format("{}; repro.py is in the bundle of `nanscope report RUN --bundle FOLDER`", tool.meaning));
+    const auto function = functionToCall(verdict.facts.scene).substr(std::string_view("python:").size());
+    return advice(
+        fmt::format("PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool {} python repro.py --impl {} --n 1",
+            tool.name, platform::shellQuoted(function)),
+        fmt::format(
+            "{}; repro.py is in the bundle of `nanscope report RUN --bundle FOLDER --with-capture`", tool.meaning));
+}
+
+/// Not of a program that was started itself, nor of what lives inside of another function.
+bool isImportable(const Scene& scene)
+{
+    return !scene.function.empty() && !scene.function.starts_with("__main__:")
+        && scene.function.find('<') == std::string::npos;
+}
+
+Experiment calledAgain(const CaptureVerdict& verdict)
+{
+    return advice(fmt::format("nanscope measure repeat {} --impl {}", platform::shellQuoted(verdict.capture),
+                      platform::shellQuoted(functionToCall(verdict.facts.scene))),
+        "your own function on the captured input, a hundred times, from the folder that it is imported from; what "
+        "fails every time is in its code, what fails now and then is not");
+}
+
+std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
+{
+    // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
+    const auto& known = verdict.facts.scene.parameters;
+    const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
+    return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)),
+        advice("look at the data of the step before, and at the loss scale where there is one")};
+}
+
+/// Kernels, streams and cards: none of a call on a CPU.
+void addOfMachine(std::vector<Experiment>& list, const CaptureVerdict& verdict)
+{
+    const auto& scene = verdict.facts.scene;
+    const bool open = verdict.blame == Blame::implementation || verdict.blame == Blame::undecided;
+    if (open && !scene.onCpu) {
+        list.push_back(known("kernels-off"));
+    }
+    if (!scene.onCpu && (verdict.blame == Blame::implementation || verdict.blame == Blame::nondeterministic)) {
+        list.push_back(underSanitizer(verdict));
+    }
+    if (open && !scene.onCpu) {
+        list.push_back(known("launch-blocking"));
+    }
+    if (open) {
+        list.push_back(known("fill-nan"));
+    }
+    if (open && !scene.onCpu && scene.world != 1) {
+        list.push_back(known("swap-gpus"));
+    }
 }
 
 } // namespace
+
+std::string functionToCall(const Scene& scene)
+{
+    return "python:" + (isImportable(scene) ? scene.function : std::string("MODULE:FUNCTION"));
+}
 
 const Experiment* findExperiment(std::string_view id)
 {
@@ -110,29 +165,23 @@ std::vector<std::string_view> experimentIds()
 
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
 {
-    std::vector<Experiment> list;
     if (verdict.role == Role::upstream || verdict.blame == Blame::upstream) {
-        // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
-        list.push_back(advice("log the non-finite count of gradient and momentum of this parameter each step"));
-        list.push_back(advice("look at the loss scale and the data of the step before"));
-        return list;
+        return ofUpstream(verdict);
     }
-    const bool named = verdict.variant.how == IdentifiedBy::given || verdict.variant.how == IdentifiedBy::sidecar;
-    if (verdict.blame == Blame::undecided && !named) {
+    std::vector<Experiment> list;
+    const bool asksName = verdict::answersOf(verdict.rule) == verdict::Answers::ran;
+    if (verdict.blame == Blame::undecided && asksName && verdict.facts.scene.namedLike.empty()) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
-    }
-    if (verdict.blame == Blame::implementation || verdict.blame == Blame::undecided) {
-        for (const auto* id : {"kernels-off", "launch-blocking", "fill-nan", "swap-gpus"}) {
-            list.push_back(known(id));
-        }
-    }
-    if (verdict.blame == Blame::implementation || verdict.blame == Blame::nondeterministic) {
-        list.insert(list.begin() + (list.empty() ? 0 : 1), underSanitizer(verdict));
     }
     if (verdict.blame == Blame::numerics) {
         list.push_back(known("fp32-norm"));
         list.push_back(known("bf16"));
+        return list;
     }
+    if (isImportable(verdict.facts.scene)) {
+        list.push_back(calledAgain(verdict));
+    }
+    addOfMachine(list, verdict);
     return list;
 }
 

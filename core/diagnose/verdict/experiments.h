@@ -17,6 +17,9 @@ namespace nanscope::diagnose {
 /// Experiments for this verdict, the most informative first.
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict);
 
+/// "python:MODULE:FUNCTION" of the function that a sidecar names, in these very words where none can be imported.
+std::string functionToCall(const Scene& scene);
+
 /// The one with this id, whatever the verdict; nullptr for an unknown one.
 const Experiment* findExperiment(std::string_view id);
 

@@ -22,6 +22,23 @@ namespace {
 
 constexpr const char* sayWhatRan = "say so with --ran VARIANT[:PRECISION]";
 constexpr const char* sayNothingElse = "--nothing-else says so";
+constexpr const char* saySidecar =
+    "a .json beside the dump says it: {\"variant\": \"NAME\", \"epsilon\": 1e-7, \"nothing_else\": true}";
+
+/// How the user's own text of a published function is made known.
+std::string sayChanged(const Scene& scene)
+{
+    return fmt::format("describe it as a variant, --variant-file MINE.json --ran MINE (docs/variants.md), or put the "
+                       "captured input to it, nanscope measure repeat FILE --impl {}",
+        functionToCall(scene));
+}
+
+std::string whatWasChanged(const Scene& scene)
+{
+    return fmt::format("what was changed in {}, which has the name of {} and another text than the published one? A "
+                       "coefficient, an epsilon, a cast or a transposition may do this by itself",
+        scene.function.empty() ? "the function" : scene.function, scene.namedLike);
+}
 
 std::string membersThat(const Considered& c, Considered::Property property, bool have)
 {
@@ -119,7 +136,24 @@ Words dependsOnFunction(const Considered& c)
                                              : "leave the finite range on this input or come close to it";
     return {"depends on which function ran",
         fmt::format("{} {}, so neither the numbers nor the kernel can be named yet", partOfMembers(c, property), how),
-        whichRan(c, property), isCastFailing(c, property) ? std::string() : sayWhatRan};
+        whichRan(c, property),
+        isCastFailing(c, property) ? "--ran VARIANT:fp16 says yes, --ran VARIANT:bf16 no" : sayWhatRan};
+}
+
+/// What is still missing of the name, the epsilon and the word that nothing else ran.
+std::string askEpsilon(const Considered& c)
+{
+    if (!c.saidToHaveRun()) {
+        return "which function ran, and which epsilon did it add to the norm? If that was not zero in its format, the "
+               "kernel did it";
+    }
+    if (c.facts.epsilonMissing) {
+        return fmt::format(
+            "which epsilon did {} add to the norm? If that was not zero in its format, the kernel did it", namesOf(c));
+    }
+    return fmt::format("did {} divide by the norm and this epsilon alone, and did no other code touch the result? If "
+                       "so, the kernel did it",
+        namesOf(c));
 }
 
 const char* whyNumbers(const Considered& c)
@@ -195,8 +229,7 @@ Words ofDamage(const Considered& c, RuleId rule)
                 "an all-zero matrix came out as {}; a dump says at most which epsilon the caller passed, and where "
                 "the function divided by zero, or by one that rounds to it, 0/0 does that",
                 damage),
-            "which function ran, and with which epsilon (a sidecar may say both: \"epsilon\": 1e-7)? If it was not "
-            "zero in the function's format, the kernel did it"};
+            askEpsilon(c), c.saidToHaveRun() && !c.facts.epsilonMissing ? sayNothingElse : saySidecar};
     case RuleId::lostAmongLargest:
         return {"lost where the result is largest",
             fmt::format("{}: exactly the largest values of the result{}, as a cast or a factor after it that leaves "
@@ -249,9 +282,12 @@ Words ofDamage(const Considered& c, RuleId rule)
             fmt::format("{}; no replay ends like that ({}). A kernel leaves it, and so does a weight, a moment, a "
                         "factor or a mask that was bad already, or a block that came from elsewhere",
                 damage, totalsText(totalsOf(c.members))),
-            "does your code add or multiply anything to the result before it is dumped (weight decay, second moments, "
-            "a coefficient, a norm per row or block), or put it together of parts, or is the function another than the "
-            "published one? If not, it was made inside the call"};
+            fmt::format(
+                "does {} add or multiply anything to the result before it {} (weight decay, second moments, a "
+                "coefficient, a norm per row or block), or put it together of parts, or is the function another "
+                "than the published one? If not, it was made inside the call",
+                c.facts.scene.function.empty() ? "your code" : c.facts.scene.function,
+                c.facts.scene.function.empty() ? "is dumped" : "returns it")};
     case RuleId::inputMayBeLate:
         return {"the input may be older or newer than what the call read",
             fmt::format("{}, and no replay of the dumped input ends like that ({}); but a gradient of the run was not "
@@ -418,7 +454,12 @@ Words ofFinite(const Considered& c, RuleId rule)
         return {"healthy", "zero in, zero out", {}};
     case RuleId::allZero:
         return {"all zero", "the output is zero everywhere, and no plausible variant gives zero for this input",
-            "is the output masked or frozen, or was it read before the kernel wrote it?"};
+            c.facts.nothingElse
+                ? "does it come again in a dump that waits for the kernels before it copies the result "
+                  "(torch.cuda.synchronize(), or the capture helper in strict)? If it does, nothing wrote the result"
+                : "does your code mask, freeze or skip this update? If it does not, nothing wrote the result, or it "
+                  "was "
+                  "copied before it was written"};
     case RuleId::allZeroOfSome:
         return allZeroOfSome(c);
     case RuleId::allZeroOfAll:
@@ -497,8 +538,22 @@ Words dependsOnEpsilon(const Considered& c)
         "which epsilon was in effect, the one of the dump or the one in the source of the function?"};
 }
 
+Words functionChanged(const Considered& c)
+{
+    const auto& scene = c.facts.scene;
+    const auto function = scene.function.empty() ? std::string("the function that was called") : scene.function;
+    return {"a changed function",
+        fmt::format("{}, and {} has the name of {} and another text than the published one: replays of the published "
+                    "one ({}) say nothing of what was changed",
+            c.facts.damage.text, function, scene.namedLike, totalsText(totalsOf(c.members))),
+        whatWasChanged(scene), sayChanged(scene)};
+}
+
 Words functionUnknown(const Considered& c)
 {
+    if (c.hasOtherText()) {
+        return functionChanged(c);
+    }
     const auto count = std::ssize(c.members);
     const auto values = c.identified.how == IdentifiedBy::unknown
         ? std::string("nothing says which function ran")
@@ -507,8 +562,7 @@ Words functionUnknown(const Considered& c)
         fmt::format("{}, and {}: {} known {} {} finite ({}), which says nothing of another one", c.facts.damage.text,
             values, count, memberNoun(c.members, count), count == 1 ? "stays" : "stay",
             totalsText(totalsOf(c.members))),
-        "which function ran, in which format? A sidecar tells it as well, and so does the call made again",
-        "say so with --ran VARIANT[:PRECISION] or --called FILE=K/N"};
+        "which function ran, in which format?", sayWhatRan};
 }
 
 Words ofRule(const Considered& c, RuleId rule)
@@ -603,6 +657,19 @@ void refine(Words& words, const Considered& c, RuleId rule)
     }
 }
 
+/// Where the helper found the name of a published function and another text, that is what is to be asked.
+void askOfOtherText(Words& words, const Considered& c, RuleId rule)
+{
+    const auto& scene = c.facts.scene;
+    const bool ofFunction =
+        answersOf(rule) == Answers::ran || rule == RuleId::noKnownVariant || rule == RuleId::finiteOfNoKnownVariant;
+    const bool ofCast = rule == RuleId::dependsOnFunction && isCastFailing(c, dividing(c));
+    if (ofFunction && !ofCast && !c.saidToHaveRun() && !scene.namedLike.empty()) {
+        words.question = whatWasChanged(scene);
+        words.command = sayChanged(scene);
+    }
+}
+
 } // namespace
 
 // Facts may come from a session that was edited by hand: any list of them may be empty.
@@ -629,6 +696,10 @@ Words explain(const Considered& c, const Decision& decision)
             "which function ran? Nothing else did, as is said, but a function of your own may leave this by "
             "itself";
         words.command = sayWhatRan;
+    }
+    askOfOtherText(words, c, decision.rule);
+    if (words.command.empty()) {
+        words.command = answersOf(decision.rule) == Answers::nothingElse ? sayNothingElse : "";
     }
     return words;
 }

@@ -77,13 +77,14 @@ bool fitsWithin(const Considered& c, double distance)
     return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone && id.fit.value_or(1) <= distance;
 }
 
-/// Its code is known: by a name, or by bits. Values alone are shared by functions that fail otherwise: on a Gaussian
-/// matrix any polar factor is what polar-express gives. And bits of an input of another size tell nothing of a branch
-/// that this one takes.
+/// Its code is known: by a name, unless a helper found other code under it, or by bits. Values alone are shared by
+/// functions that fail otherwise: on a Gaussian matrix any polar factor is what polar-express gives. And bits of an
+/// input of another size tell nothing of a branch that this one takes.
 bool isKnownCode(const Considered& c)
 {
     const auto& control = c.facts.control;
-    return c.saidToHaveRun() || c.facts.exactBits || (control && !control->otherSize && !control->exact.empty());
+    return (c.saidToHaveRun() && !c.hasOtherText()) || c.facts.exactBits
+        || (control && !control->otherSize && !control->exact.empty());
 }
 
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
@@ -129,7 +130,7 @@ bool isTileOfZeros(const Considered& c)
 bool asksWhatRan(const Considered& c)
 {
     const bool sure = c.facts.nothingElse || (c.facts.dumpedByWrapper && !c.facts.besideBadInput && isWhole(c));
-    return sure && !isAlone(c) && !c.saidToHaveRun();
+    return sure && !isAlone(c) && (!c.saidToHaveRun() || c.hasOtherText());
 }
 
 bool isCorrupt(const Considered& c)
@@ -212,7 +213,8 @@ bool sumsMayDecide(const Considered& c)
 bool isUnknownFunction(const Considered& c)
 {
     const bool nothingTells = c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared;
-    return !c.facts.inputZero && (nothingTells || asksWhatRan(c));
+    const bool changed = c.hasOtherText() && !isKnownCode(c);
+    return (changed || !c.facts.inputZero) && (nothingTells || changed || asksWhatRan(c));
 }
 
 /// The log says that a gradient was not finite before this call, and nobody says that the input was copied before it:
@@ -325,6 +327,14 @@ constexpr Rule table[] = {
         [](const Considered& c) {
             return isDamaged(c) && c.facts.damageOnZeros && !c.all(reproduces) && !c.facts.nothingElse;
         }},
+    {RuleId::zeroInAllBadOut,
+        "the input is zero, the whole output is damaged, not every member ends so, and which epsilon was in effect is "
+        "not "
+        "known",
+        Blame::undecided, Answers::epsilon,
+        [](const Considered& c) {
+            return isDamaged(c) && c.facts.inputZero && c.epsilonUnknown() && isWhole(c) && !c.all(reproduces);
+        }},
     {RuleId::dependsOnEpsilon,
         "with the epsilon of the dump the function ends otherwise than with its own, which its source always takes",
         Blame::undecided, Answers::epsilon, [](const Considered& c) { return isDamaged(c) && dividedByEpsilon(c); }},
@@ -336,10 +346,6 @@ constexpr Rule table[] = {
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && isCastOverflow(c); }},
     {RuleId::replaysEndAlike, "every member ends exactly like the dump under at least one rounding", Blame::numerics,
         Answers::nothing, [](const Considered& c) { return isDamaged(c) && c.all(reproduces); }},
-    {RuleId::zeroInAllBadOut,
-        "the input is zero, the whole output is damaged, and which epsilon was in effect is not known",
-        Blame::undecided, Answers::epsilon,
-        [](const Considered& c) { return isDamaged(c) && c.facts.inputZero && c.epsilonUnknown() && isWhole(c); }},
     {RuleId::zeroInSomethingOut,
         "the input is zero and the output is not; nothing but a known function ran, or a wrapped one left a tile",
         Blame::implementation, Answers::nothing,

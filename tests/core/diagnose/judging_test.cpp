@@ -442,7 +442,7 @@ TEST_F(Judging, AControlHasTheNameAndTheStepOfTheCaptureBesideIt)
     EXPECT_EQ(named.variant.names, std::vector<std::string> {"gns-gram"});
     EXPECT_TRUE(named.facts.nothingElse);
     EXPECT_EQ(named.step, std::pair(std::int64_t {4}, std::int64_t {5})) << "of the same update or the one before";
-    EXPECT_EQ(named.stepSource, StepSource::sidecar);
+    EXPECT_EQ(named.stepSource, StepSource::capture);
 }
 
 TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
@@ -467,7 +467,7 @@ TEST_F(Judging, AQuestionAboutOneMatrixOutweighsThatAnotherIsFine)
     const auto v = diagnosed().captures[0];
     EXPECT_EQ(v.role, Role::birth);
     EXPECT_EQ(v.kind, "all zero") << v.summary;
-    EXPECT_THAT(v.question, HasSubstr("masked or frozen"));
+    EXPECT_THAT(v.question, HasSubstr("mask, freeze or skip"));
 }
 
 TEST_F(Judging, AFileThatWentAwayIsSaidAndTheOthersAreJudged)

@@ -61,7 +61,7 @@ TEST(Names, ThatScriptsDependOnStayAsTheyAre)
     EXPECT_EQ(namesUpTo(lastOffAs), (Words {"unknown", "input", "multiple", "other-steps", "not-of-input"}));
     EXPECT_EQ(namesUpTo(Blame::machine),
         (Words {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"}));
-    EXPECT_EQ(namesUpTo(StepSource::unknown), (Words {"sidecar", "console", "mtime", "unknown"}));
+    EXPECT_EQ(namesUpTo(StepSource::unknown), (Words {"capture", "console", "mtime", "unknown"}));
     EXPECT_EQ(namesUpTo(IdentifiedBy::unknown), (Words {"sidecar", "given", "console", "fit", "unknown"}));
     EXPECT_EQ(namesUpTo(lastPrecision), (Words {"fp64", "fp32", "tf32", "bf16", "fp16", "fp16-acc16"}));
     EXPECT_EQ(namesUpTo(EventKind::other).size(), 14U);

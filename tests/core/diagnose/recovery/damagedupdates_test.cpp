@@ -27,7 +27,7 @@ CaptureVerdict damagedAt(std::optional<std::int64_t> step, Role role = Role::bir
     verdict.blame = role == Role::birth ? blame : Blame::upstream;
     if (step) {
         verdict.step = std::pair(*step, *step);
-        verdict.stepSource = StepSource::sidecar;
+        verdict.stepSource = StepSource::capture;
     }
     return verdict;
 }
@@ -212,8 +212,7 @@ TEST(DamagedUpdate, NoCheckpointIsOlderThanTheFirstStep)
     RunData run;
     run.series = {seriesOf("loss", 0, {0.5, nan, nan, nan})};
     run.settings = {{"log.step_base", "1", {}, "train.log", 1}};
-    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight,
-        HasSubstr("resume from a checkpoint from before the first step (none was found in this run)"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, EndsWith("start anew, nothing came before the first step"));
 }
 
 TEST(DamagedUpdate, WhereNothingIsLoggedNothingIsSaidOfALog)

@@ -582,6 +582,12 @@ TEST(Rollback, SettingsFollowTheVerdict)
     run.checkpoints = {saved(800)};
     const auto tonight = [&](Blame blame) { return diagnose::adviseRollback(run, {birthAfter(1000, blame)})->tonight; };
     EXPECT_THAT(tonight(Blame::implementation), HasSubstr("use_triton=False"));
+    auto tried = birthAfter(1000, Blame::implementation);
+    tried.facts.tried = {{"kernels-off", Seen::stays}};
+    EXPECT_THAT(diagnose::adviseRollback(run, {tried})->tonight, testing::Not(HasSubstr("use_triton=False")));
+    auto onCpu = birthAfter(1000, Blame::undecided);
+    onCpu.facts.scene.onCpu = true;
+    EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, testing::StartsWith("take the norm in fp32"));
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));

@@ -145,7 +145,7 @@ TEST(StepLink, OfTwoCountsThatContradictNeitherIsTaken)
     EXPECT_FALSE(verdict.step);
     ASSERT_EQ(verdict.facts.besides.size(), 1U);
     EXPECT_EQ(verdict.facts.besides[0].text,
-        "the step: the sidecar says 41, and the log names the dump between the log lines of steps 5 and 6");
+        "the step: the capture says 41, and the log names the dump between the log lines of steps 5 and 6");
     EXPECT_EQ(verdict.facts.besides[0].source, "c.log:3");
 }
 

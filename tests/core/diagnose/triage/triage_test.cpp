@@ -444,6 +444,30 @@ TEST(Triage, CallsOfOneUpdateDoNotReachEachOther)
     EXPECT_EQ(sparse.verdictOf("b").causedBy, "a") << "of ten updates these need not be one";
 }
 
+TEST(Triage, WhetherAStepIsOneUpdateIsAskedWhereNoHelperCounted)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, fine, damaged, 10).dump("b", 0, allBad, allBad, 60).step(0, 6);
+    const auto asked = s.verdictOf("b");
+    EXPECT_EQ(asked.role, Role::upstream);
+    EXPECT_EQ(asked.blame, Blame::undecided);
+    EXPECT_THAT(asked.question, testing::HasSubstr("is step 5 one call of optimizer.step()?"));
+    EXPECT_THAT(asked.summary, testing::HasSubstr("a, which has the same step, was damaged 50 ms before"));
+    auto& a = s.run.captures[0];
+    auto& b = s.run.captures[1];
+    a.pid = 7;
+    b.pid = 7;
+    a.scene.optimizerStep = 12;
+    b.scene.optimizerStep = 12;
+    EXPECT_EQ(s.verdictOf("b").blame, Blame::upstream) << "one step() of one optimizer";
+    a.scene.optimizerStep.reset();
+    b.input.batches = {damaged};
+    EXPECT_EQ(s.verdictOf("b").blame, Blame::upstream) << "a damaged weight leaves no value of the next gradient";
+    b.input.batches = {allBad};
+    b.timestampMs = 15;
+    EXPECT_EQ(s.verdictOf("b").blame, Blame::upstream) << "no forward and backward pass lies between them";
+}
+
 TEST(Triage, AFiniteOutputRefutesADamagedInput)
 {
     for (const auto& output : {fine, damaged}) {
@@ -453,6 +477,21 @@ TEST(Triage, AFiniteOutputRefutesADamagedInput)
         EXPECT_EQ(s.verdictOf("a").blame, Blame::undecided);
         EXPECT_NE(s.verdictOf("a").question.find("nan_to_num"), std::string::npos);
     }
+}
+
+TEST(Triage, SoundMatricesBesideADamagedOneAreSaidNotToBeJudged)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, allBad, allBad, 10);
+    EXPECT_THAT(s.verdictOf("a").notTestable,
+        testing::Not(testing::Contains(testing::Field(&EvidenceLine::text, testing::HasSubstr("came in finite")))));
+    auto& capture = s.run.captures.back();
+    capture.input.batches = {allBad, fine, fine};
+    capture.output->batches = {allBad, fine, fine};
+    const auto v = s.verdictOf("a");
+    EXPECT_EQ(v.role, Role::upstream);
+    EXPECT_THAT(v.notTestable,
+        testing::Contains(testing::Field(&EvidenceLine::text, testing::StartsWith("2 of 3 matrices came in finite"))));
 }
 
 TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
@@ -471,9 +510,32 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     EXPECT_THAT(asked.notTestable[0].text, testing::HasSubstr("losses that are finite since show only weights"));
     auto& known = s.run.captures.back().scene.parameters;
     known = ParameterState {1, 1, 1, 1, "experts.3", ParameterCoverage {1, 1, false}, 1, 1};
-    EXPECT_EQ(s.verdictOf("later").causedBy, "birth") << "its weight is bad already";
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "a weight is looked at once the step has begun";
     known->badWeights = 0;
-    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided);
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "no process says that it is the same weight";
+    for (auto& capture : s.run.captures) {
+        capture.pid = 7;
+    }
+    s.run.captures[0].scene.optimizerStep = 4;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor that it was updated since";
+    s.run.captures[1].scene.optimizerStep = 9;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "what was damaged before did not reach the only weight";
+    known->coverage->all = 2;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor is anything known of the other one";
+}
+
+TEST(Triage, OneTensorAloneIsNoInputYet)
+{
+    RunSummary s;
+    s.step(0, 5).dump("a", 0, allBad, allBad, 10);
+    auto& capture = s.run.captures.front();
+    capture.output.reset();
+    EXPECT_EQ(s.verdictOf("a").blame, Blame::upstream);
+    capture.scene.loneTensor = true;
+    const auto v = s.verdictOf("a");
+    EXPECT_EQ(v.blame, Blame::undecided);
+    EXPECT_EQ(v.rule, RuleId::inputMayBeResult);
+    EXPECT_THAT(v.question, testing::HasSubstr("is it what went in or what came out?"));
 }
 
 TEST(Triage, TheLogOfAnAttemptThatWasOverShowsNothingOfALaterOne)
@@ -689,7 +751,7 @@ TEST(StepLink, SidecarWins)
     s.step(0, 5).dump("a", 0, fine, damaged, 10).step(0, 6);
     s.run.captures[0].step = 41;
     const auto link = diagnose::StepLinks(s.run).of(s.run.captures[0]);
-    EXPECT_EQ(link.source, StepSource::sidecar);
+    EXPECT_EQ(link.source, StepSource::capture);
     EXPECT_EQ(link.between->first, 41);
 }
 

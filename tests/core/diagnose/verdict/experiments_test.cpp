@@ -37,6 +37,38 @@ CaptureVerdict overflowed()
     return made.judged();
 }
 
+std::vector<std::string> whatNext(const Scene& scene)
+{
+    auto verdict = accused();
+    verdict.facts.scene = scene;
+    std::vector<std::string> list;
+    for (const auto& next : diagnose::nextExperiments(verdict)) {
+        list.push_back(next.what);
+    }
+    return list;
+}
+
+TEST(Experiments, FollowWhatTheHelperSaw)
+{
+    const auto sanitizer = Contains(HasSubstr("compute-sanitizer"));
+    EXPECT_THAT(whatNext({}),
+        testing::AllOf(Contains("use_triton=False in the optimizer"), sanitizer,
+            Contains("swap two GPUs between ranks"), Not(Contains(HasSubstr("nanscope measure")))));
+    Scene scene;
+    scene.world = 1;
+    EXPECT_THAT(whatNext(scene), Not(Contains("swap two GPUs between ranks"))) << "there is one process";
+    scene.onCpu = true;
+    EXPECT_THAT(whatNext(scene), testing::ElementsAre("torch.use_deterministic_algorithms(True)"));
+    scene.onCpu = false;
+    scene.function = "muon:zeropower";
+    EXPECT_THAT(whatNext(scene).front(), testing::EndsWith("--impl python:muon:zeropower"));
+    EXPECT_THAT(whatNext(scene), Contains(HasSubstr("repro.py --impl muon:zeropower --n 1")));
+    for (const auto* own : {"__main__:f", "train:step.<locals>.f"}) {
+        scene.function = own;
+        EXPECT_THAT(whatNext(scene), Not(Contains(HasSubstr("nanscope measure")))) << "it cannot be imported";
+    }
+}
+
 CaptureVerdict ranAway()
 {
     test::MadeFacts made;
@@ -101,14 +133,11 @@ TEST(NextExperiments, FitTheVerdict)
 {
     CaptureVerdict v;
     v.blame = Blame::undecided;
+    v.rule = RuleId::functionUnknown;
     EXPECT_THAT(lines(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
     EXPECT_THAT(lines(v), Contains(HasSubstr("use_triton=False")));
-    for (const auto how : {IdentifiedBy::sidecar, IdentifiedBy::given}) {
-        v.variant.how = how;
-        EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran")))) << "that is said already";
-    }
-    v.variant.how = IdentifiedBy::fit;
-    EXPECT_THAT(lines(v).front(), HasSubstr("--ran VARIANT[:PRECISION]"));
+    v.rule = RuleId::codeBesides;
+    EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran")))) << "it is not what is asked";
     v.blame = Blame::implementation;
     EXPECT_THAT(lines(v).front(), HasSubstr("use_triton=False"));
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran"))));
@@ -183,10 +212,10 @@ TEST(CleanHours, FollowTheRuleOfThree)
 
 TEST(CleanHours, StandOnlyWhereAnOutcomeIsAskedFor)
 {
-    const auto verdict = diagnose::withObservations(open(), {threeInFour, {}});
-    ASSERT_FALSE(verdict.next.empty());
-    EXPECT_FALSE(verdict.next.front().cleanHours) << "saying what ran takes no time";
-    EXPECT_TRUE(verdict.next.back().cleanHours);
+    const auto verdict = diagnose::withObservations(accused(), {threeInFour, {}});
+    ASSERT_GE(verdict.next.size(), 2U);
+    EXPECT_TRUE(verdict.next[0].cleanHours);
+    EXPECT_FALSE(verdict.next[1].cleanHours) << "one call under a sanitizer takes no time";
 }
 
 TEST(Tried, TooFewCleanHoursSayNothing)

@@ -37,6 +37,47 @@ TEST(Rules, AllFiniteWithMarginIsImplementation)
     EXPECT_TRUE(j.question.empty());
 }
 
+TEST(Rules, ANameUnderWhichAnotherTextWasFoundIsNoKnownCode)
+{
+    Bench b;
+    b.member("keller-jordan", 8, 0);
+    b.facts.control.reset();
+    b.facts.nothingElse = true;
+    b.facts.ran = {"keller-jordan"};
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.scene.function = "muon:zeropower";
+    b.facts.scene.namedLike = "keller-jordan";
+    const auto changed = b.judged();
+    EXPECT_EQ(changed.rule, RuleId::functionUnknown);
+    EXPECT_THAT(changed.question, testing::HasSubstr("what was changed in muon:zeropower"));
+    EXPECT_THAT(changed.question, testing::HasSubstr("--impl python:muon:zeropower"));
+    b.facts.nothingElse = false;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "that no other code ran says nothing of this one";
+    b.zeroInput();
+    b.facts.damage.shape = DamageShape::wholeElement;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "nor do zeros: the epsilon may be what was changed";
+    b.facts.inputZero = false;
+    b.facts.exactBits = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "bits tell that it computes the same";
+}
+
+TEST(Rules, OfZerosTheEpsilonIsAskedFirst)
+{
+    Bench b;
+    b.zeroInput();
+    b.facts.damage.shape = DamageShape::wholeElement;
+    b.member("keller-jordan", 8, 0).member("deepspeed-gram", 0, 8);
+    EXPECT_EQ(b.judged().rule, RuleId::zeroInAllBadOut);
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("which function ran, and which epsilon"));
+    b.facts.ran = {"keller-jordan"};
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("did keller-jordan divide by the norm and this epsilon alone"));
+    b.facts.epsilonMissing = true;
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("which epsilon did keller-jordan add"));
+    b.facts.ran = {"deepspeed-gram"};
+    EXPECT_EQ(b.judged().blame, Blame::numerics);
+}
+
 TEST(Rules, ASingleMemberThatReproducesTheDumpForbidsTheAccusation)
 {
     Bench b;
@@ -223,6 +264,10 @@ TEST(Rules, ValuesDoNotTellTheCodeThatMadeThem)
     EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "any polar factor has its values";
     b.facts.nothingElse = true;
     EXPECT_EQ(b.judged().rule, RuleId::functionUnknown) << "nothing else ran besides a function of one's own";
+    b.facts.scene.function = "muon:zeropower";
+    b.facts.scene.namedLike = "keller-jordan";
+    EXPECT_THAT(
+        b.judged().question, testing::HasSubstr("what was changed in muon:zeropower, which has the name of keller"));
     b.facts.identified.how = IdentifiedBy::given;
     EXPECT_EQ(b.judged().blame, Blame::implementation);
     Bench tile;
