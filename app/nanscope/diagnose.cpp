@@ -585,6 +585,10 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
         }
         job = std::move(*opened);
         job->putInto(options);
+        planRest(*job, m_job, source->run, !m_ran.empty(), question.facts.catalogue, terminal.cancelToken());
+        if (job->plan.isLong()) {
+            terminal.progress(diagnose::progressOf(job->plan, job->measuredOn));
+        }
     }
     auto diagnosis = judge(*source, question.facts, question.files, options, news.job(), terminal);
     if (!diagnosis) {

@@ -34,7 +34,8 @@ bool JudgingPlan::isLong() const
 
 double JudgingPlan::usualSeconds() const
 {
-    return rate > 0 ? usualOperations / rate + comparedElements * secondsPerElement : 0;
+    const double alone = rate > 0 ? usualOperations / rate + comparedElements * secondsPerElement : 0;
+    return alone * std::max(largestShare, 1 / static_cast<double>(devices));
 }
 
 double JudgingPlan::mostSeconds() const
@@ -51,14 +52,17 @@ JudgingPlan judgingPlan(const std::vector<CaptureToReplay>& captures, const repl
         const auto cost = judgingCost(shape, catalogue);
         const auto matrices = static_cast<double>(std::min(shape.batch, mostMatrices));
         const double usual = matrices * (named ? replaysOfNamed : usualReplays);
+        const double operations = usual * cost.operations / (replaysPerVariant * variants);
         ++plan.captures;
         plan.mostOperations += matrices * cost.operations;
-        plan.usualOperations += usual * cost.operations / (replaysPerVariant * variants);
+        plan.usualOperations += operations;
+        plan.largestShare = std::max(plan.largestShare, operations);
         plan.comparedElements += usual * static_cast<double>(shape.rows * shape.cols);
         if (shape.rows * shape.cols > plan.largest.rows * plan.largest.cols) {
             plan.largest = {1, shape.rows, shape.cols};
         }
     }
+    plan.largestShare /= std::max(plan.usualOperations, 1.0);
     return plan;
 }
 
@@ -71,9 +75,10 @@ std::string textOf(const JudgingPlan& plan, const std::string& device)
     if (plan.rate <= 0) {
         return fmt::format("{}: {}", what, work);
     }
-    return fmt::format("{}: {} as a rule, {} at most, at the {} measured on {} ({})", what,
+    const auto each = plan.devices > 1 ? fmt::format(" for each of {} devices", plan.devices) : std::string();
+    return fmt::format("{}: {} as a rule, {} at most, at the {} measured on {}{} ({})", what,
         replay::aboutSeconds(plan.usualSeconds()), replay::aboutSeconds(plan.mostSeconds()),
-        replay::operationsText(plan.rate, true), device, work);
+        replay::operationsText(plan.rate, true), device, each, work);
 }
 
 Progress progressOf(const JudgingPlan& plan, const std::string& device)

@@ -21,9 +21,12 @@ struct JudgingPlan
     double mostOperations = 0; ///< none of them is spared
     double comparedElements = 0; ///< of the outputs of the usual replays, which the host compares
     double rate = 0; ///< operations per second of the device, measured; 0 where the plan is too short for that
+    std::int64_t devices = 1; ///< as fast as that one, which share the captures
+    double largestShare = 0; ///< of the usual operations, of one capture: no capture is shared
 
     /// So long that it is worth a word.
     bool isLong() const;
+    /// Until the last of the devices is done.
     double usualSeconds() const;
     double mostSeconds() const;
 };
@@ -37,7 +40,8 @@ struct CaptureToReplay
 /// `rate` is left open.
 JudgingPlan judgingPlan(const std::vector<CaptureToReplay>& captures, const replay::Catalogue& catalogue);
 
-/// "Judging replays 3 captures, the largest 4096 × 11008: about 5 minutes at the 95 GFLOP/s measured on cpu (..)".
+/// "Judging replays 3 captures, the largest 4096 × 11008: about 5 minutes at the 95 GFLOP/s measured on cpu (..)"; of
+/// several devices "measured on cpu for each of 8 devices".
 std::string textOf(const JudgingPlan& plan, const std::string& device);
 
 /// Tells the plan to whoever follows the job: phase "planned", the usual seconds as its total.

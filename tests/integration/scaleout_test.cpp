@@ -378,6 +378,27 @@ TEST_F(SharedDiagnosis, SaysWhatIsMissingAndGoesOn)
     EXPECT_EQ(before + blocks, diagnose("job").json()["job"]["captures"].get<std::size_t>());
 }
 
+TEST_F(SharedDiagnosis, SaysHowMuchThereIsToDoBeforeItStarts)
+{
+    EXPECT_THAT(nanscope::testing::run({"diagnose", run(), "--job", m_folder / "job"}).out, Not(HasSubstr("FLOP")))
+        << "it is not worth a word";
+    MadeCapture large {512, 1024};
+    large.nanOutput = true;
+    writeCapture(run() + "/large.pt", large);
+    const auto made = diagnose("larger", {"--progress", "jsonl"});
+    const Json plan = made.json()["job"]["plan"];
+    EXPECT_EQ(plan["captures"], 11) << "nine births, and two of the sample";
+    EXPECT_EQ(plan["devices"], 2) << "the processes of a node share its CPU";
+    EXPECT_EQ(plan["measured_on"], "cpu");
+    EXPECT_GT(plan["rate"], 1e8);
+    EXPECT_GT(plan["most_seconds"], plan["seconds"]);
+    EXPECT_THAT(made.err, HasSubstr(R"("phase":"planned")"));
+    const auto text =
+        nanscope::testing::run({"diagnose", run(), "--nodes", "2", "--processes", "2", "--job", m_folder / "larger"});
+    EXPECT_THAT(text.out, HasSubstr("Judging replays 11 captures, the largest 512 × 1024: "));
+    EXPECT_THAT(text.out, HasSubstr("measured on cpu for each of 2 devices"));
+}
+
 TEST_F(SharedDiagnosis, TakesNoJobForAnother)
 {
     EXPECT_EQ(diagnose("job").status, 0);

@@ -18,6 +18,8 @@
 #include "core/base/text.h"
 #include "core/diagnose/capturejudge.h"
 #include "core/json/records.h"
+#include "core/replay/analysis/rate.h"
+#include "core/rpc/remotedevice.h"
 
 namespace nanscope {
 
@@ -56,6 +58,15 @@ Result<void> requireSameRun(const std::string& given, const std::string& session
         folder ? path == absolutePath(run.root) : path == session || std::ranges::any_of(run.captures, isGiven);
     return same ? Result<void>()
                 : failure(ErrorKind::usage, "the folder holds a job of another run; name another folder", given);
+}
+
+nlohmann::ordered_json planJson(const diagnose::JudgingPlan& plan, const std::string& measuredOn)
+{
+    const auto known = [&](double value) { return plan.rate > 0 ? Json(value) : Json(nullptr); };
+    return {{"captures", plan.captures}, {"operations", plan.usualOperations}, {"most_operations", plan.mostOperations},
+        {"devices", plan.devices}, {"rate", known(plan.rate)},
+        {"measured_on", plan.rate > 0 ? Json(measuredOn) : Json(nullptr)}, {"seconds", known(plan.usualSeconds())},
+        {"most_seconds", known(plan.mostSeconds())}};
 }
 
 } // namespace
@@ -123,18 +134,43 @@ Result<DiagnosisJob> openDiagnosisJob(const JobOptions& options, const std::stri
     return DiagnosisJob {std::move(*made), std::move(gathered), std::move(commands)};
 }
 
+void planRest(DiagnosisJob& job, const JobOptions& options, const RunData& run, bool named,
+    const replay::Catalogue& catalogue, const CancelToken& cancel)
+{
+    std::vector<diagnose::CaptureToReplay> rest;
+    for (const auto& [capture, replayed] : diagnose::capturesToJudge(run)) {
+        if (replayed && !job.gathered.verdicts.contains(capture->file)) {
+            rest.push_back({capture, named || capture->variant.has_value()});
+        }
+    }
+    job.plan = diagnose::judgingPlan(rest, catalogue);
+    const bool gpus = job.job.device == "cuda";
+    // Each process has a GPU of its own; those on the CPU share that of their machine.
+    job.plan.devices = gpus ? options.processesOn(job.job.device) : options.nodes.value_or(1);
+    if (!job.plan.isLong()) {
+        return;
+    }
+    if (const auto device = rpc::openDevice(gpus ? "cuda:0" : "cpu", cancel)) {
+        job.plan.rate = replay::measuredRate(**device, cancel).value_or(0);
+        job.measuredOn = (*device)->environment().device;
+    }
+}
+
 std::string jobText(const DiagnosisJob& job)
 {
     const auto all = scaleout::cellCount(job.job);
     const auto& gathered = job.gathered;
+    const auto plan = job.plan.isLong() ? diagnose::textOf(job.plan, job.measuredOn) + "\n" : std::string();
     return fmt::format("{} of {} of the job judged\n", countText(all - gathered.missing), counted(all, "capture"))
-        + partsText("captures", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
+        + plan + partsText("captures", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
 nlohmann::ordered_json jobJson(const DiagnosisJob& job)
 {
     const auto& gathered = job.gathered;
-    return jobJson(job.job, "captures", gathered.missing, gathered.parts, gathered.unread, job.commands);
+    auto json = jobJson(job.job, "captures", gathered.missing, gathered.parts, gathered.unread, job.commands);
+    json["plan"] = planJson(job.plan, job.measuredOn);
+    return json;
 }
 
 Result<int> judgeAsTold(const RunData& run, const diagnose::DiagnoseOptions& options, const CancelToken& cancel)

@@ -9,6 +9,7 @@
 #include "app/nanscope/shared/joboptions.h"
 #include "app/nanscope/shared/source.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/judgingplan.h"
 #include "core/scaleout/gather.h"
 
 namespace nanscope {
@@ -19,6 +20,8 @@ struct DiagnosisJob
     scaleout::Job job;
     scaleout::GatheredVerdicts gathered;
     JobCommands commands;
+    diagnose::JudgingPlan plan {}; ///< of what is not judged yet
+    std::string measuredOn {}; ///< the device that the plan's rate is of
 
     /// Verdicts that were made elsewhere, and where.
     void putInto(diagnose::DiagnoseOptions& options) const;
@@ -36,7 +39,12 @@ std::string newSessionOfJob(const JobOptions& options);
 Result<DiagnosisJob> openDiagnosisJob(const JobOptions& options, const std::string& device,
     const std::vector<std::string>& words, const std::string& run, const Source& source);
 
-/// How far it is, who did it, and the commands that go on with it.
+/// Plans what is not judged yet. Where that is long the speed is measured on this machine, which stands for those of
+/// the job; without a GPU here nothing is known of a job on GPUs. `named`: the user says what ran.
+void planRest(DiagnosisJob& job, const JobOptions& options, const RunData& run, bool named,
+    const replay::Catalogue& catalogue, const CancelToken& cancel);
+
+/// How far it is, who did it, what is left, and the commands that go on with it.
 std::string jobText(const DiagnosisJob& job);
 nlohmann::ordered_json jobJson(const DiagnosisJob& job);
 

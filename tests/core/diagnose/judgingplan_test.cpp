@@ -67,6 +67,20 @@ TEST_F(JudgingPlans, SaysHowMuchAndHowLong)
     EXPECT_NEAR(static_cast<double>(progress.total), told.usualSeconds(), 1);
 }
 
+TEST_F(JudgingPlans, ShareCapturesAmongDevicesAndNoneOfThem)
+{
+    add("a.pt", {1, 4096, 4096});
+    const diagnose::CaptureToReplay each {&m_run.captures.front()};
+    auto plan = diagnose::judgingPlan({each, each, each, each}, {});
+    plan.rate = 1e11;
+    const auto alone = plan.usualSeconds();
+    plan.devices = 2;
+    EXPECT_NEAR(plan.usualSeconds(), alone / 2, 1e-9 * alone);
+    EXPECT_THAT(diagnose::textOf(plan, "cpu"), HasSubstr("measured on cpu for each of 2 devices"));
+    plan.devices = 100;
+    EXPECT_NEAR(plan.usualSeconds(), alone / 4, 1e-9 * alone) << "no capture is shared";
+}
+
 TEST_F(JudgingPlans, AreToldBeforeLongWorkAlone)
 {
     add("a.pt", {1, rows, cols});
