@@ -151,5 +151,54 @@ TEST_F(TorchFunctions, WhatIsCompiledHasNoControlOfZeros)
     EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
 }
 
+/// What stands for two GPUs and their NCCL, on the CPU: each sum is a line in a file. A call takes long enough for
+/// some.
+constexpr auto linked = R"(
+import contextlib, time, torch
+zeros = torch.zeros
+class Stream:
+    def __init__(self, gpu): pass
+    def synchronize(self): time.sleep(0.001)
+def all_reduce(tensors, streams):
+    with open(__file__ + ".sums", "a") as file:
+        file.write(f"{len(tensors)} {len(streams)}\n")
+torch.zeros = lambda *shape, device=None: zeros(1)
+torch.cuda.device_count = lambda: 2
+torch.cuda.Stream = Stream
+torch.cuda.nccl.all_reduce = all_reduce
+def f(X, epsilon):
+    time.sleep(0.05)
+    return X
+)";
+
+TEST_F(TorchFunctions, NcclSumsWhileTheyAreCalledAndNoLonger)
+{
+    const auto target = open(write(linked) + ":f");
+    ASSERT_NE(target, nullptr);
+    const auto inputBatch = waveInputBatch({3, 4});
+    const auto sums = [&] {
+        std::ifstream file((m_folder->path() / "kernels.py.sums").string());
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);) {
+            lines.push_back(line);
+        }
+        return lines;
+    };
+    instruments::BurstOptions options;
+    options.calls = 4;
+    ASSERT_TRUE(target->burst({inputBatch.input, 1e-7}, options, {}));
+    EXPECT_TRUE(sums().empty());
+    options.traffic = true;
+    const auto burst = target->burst({inputBatch.input, 1e-7}, options, {});
+    ASSERT_TRUE(burst) << sentence(burst.error());
+    EXPECT_EQ(burst->calls.size(), 4U);
+    const auto during = sums();
+    EXPECT_GT(during.size(), 4U);
+    EXPECT_EQ(during.front(), "2 2") << "a tensor and a stream for each GPU";
+    options.traffic = false;
+    ASSERT_TRUE(target->burst({inputBatch.input, 1e-7}, options, {}));
+    EXPECT_EQ(sums().size(), during.size());
+}
+
 } // namespace
 } // namespace nanscope

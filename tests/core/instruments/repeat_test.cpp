@@ -156,5 +156,58 @@ TEST(Storm, ACellIsRefused)
     EXPECT_THAT(instruments::checkInput(measurement).error().what, HasSubstr("would test Nanscope, not your kernel"));
 }
 
+/// Says that it runs on GPUs, and keeps what its bursts were asked for.
+class OnGpus : public MadeTarget
+{
+public:
+    explicit OnGpus(int gpus)
+        : MadeTarget([](std::vector<double> values, const MatrixShape&) { return values; })
+        , m_gpus(gpus)
+    { }
+    instruments::TargetFacts facts() const override
+    {
+        auto facts = MadeTarget::facts();
+        facts.gpus = m_gpus;
+        facts.environment.engine = "torch 2.11.0";
+        facts.environment.device = "cuda:0";
+        return facts;
+    }
+    Result<instruments::Burst> burst(
+        const instruments::Question& question, const instruments::BurstOptions& options, const JobContext& job) override
+    {
+        asked.push_back(options);
+        return MadeTarget::burst(question, options, job);
+    }
+
+    std::vector<instruments::BurstOptions> asked;
+
+private:
+    int m_gpus;
+};
+
+TEST(Storm, NcclRunsBesideTheCallsOfOneLegWhereThereAreSeveralGpus)
+{
+    const auto inputBatch = waveInputBatch({3, 4});
+    instruments::StormRequest request;
+    request.calls = 4;
+    request.processes = 2;
+    const auto withTraffic = [](const OnGpus& target) {
+        return std::ranges::count_if(target.asked, &instruments::BurstOptions::traffic);
+    };
+    OnGpus one(1);
+    instruments::Measurement alone(one, inputBatch, {});
+    const auto answer = instruments::storm(alone, {}, request);
+    ASSERT_TRUE(answer) << sentence(answer.error());
+    EXPECT_EQ(answer->legs[7].skipped, "there is one GPU only");
+    EXPECT_EQ(withTraffic(one), 0);
+    OnGpus two(2);
+    instruments::Measurement beside(two, inputBatch, {});
+    EXPECT_FALSE(instruments::storm(beside, {}, request)) << "its last leg starts the function on each GPU";
+    EXPECT_EQ(withTraffic(two), 1);
+    ASSERT_GT(two.asked.size(), 7U);
+    EXPECT_TRUE(two.asked[7].traffic);
+    EXPECT_EQ(two.asked[7].streams, request.streams);
+}
+
 } // namespace
 } // namespace nanscope
