@@ -742,10 +742,12 @@ std::optional<replay::Eigenbasis> TorchDevice::eigenbasisOfGram(
 {
     const auto size = std::min(shape.rows, shape.cols);
     const auto basis = compute([&]() -> Result<replay::Eigenbasis> {
-        const auto x = matrix.visit([&](auto values) {
-            return viewOf(values, {shape.rows, shape.cols}).to(m_device).to(at::kDouble);
-        });
-        const auto gram = shape.rows > shape.cols ? at::mm(x.mT(), x) : at::mm(x, x.mT());
+        const auto gram = [&] { // X in doubles is gone before the decomposition asks for memory
+            const auto x = matrix.visit([&](auto values) {
+                return viewOf(values, {shape.rows, shape.cols}).to(m_device).to(at::kDouble);
+            });
+            return shape.rows > shape.cols ? at::mm(x.mT(), x) : at::mm(x, x.mT());
+        }();
         const auto [values, vectors] = at::linalg_eigh(gram);
         const auto there = viewOf(columns, {size, static_cast<std::int64_t>(columns.size()) / size}).to(m_device);
         return replay::Eigenbasis {

@@ -287,18 +287,27 @@ Result<PackedAnswer> packValues(ValueView values)
     });
 }
 
-Result<Values> unpackValues(const Json& answer)
+Result<MappedValues> MappedValues::take(const Json& answer)
 {
     std::int64_t count = 0;
-    const auto view = takeBlock(member(answer, "block"));
-    if (!view || !readInteger(member(answer, "count"), count)) {
-        return view ? damagedAnswer() : tl::make_unexpected(view.error());
+    auto block = takeBlock(member(answer, "block"));
+    if (!block || !readInteger(member(answer, "count"), count)) {
+        return block ? damagedAnswer() : tl::make_unexpected(block.error());
     }
-    const auto read = [&](auto numbers) -> Result<Values> {
-        const bool there = BlockReader(view->bytes()).read(answer, static_cast<std::size_t>(count), numbers);
-        return there ? Result<Values>(Values(std::move(numbers))) : damagedAnswer();
+    const auto mapped = [&](auto numbers) -> Result<MappedValues> {
+        return numbers ? Result<MappedValues>(MappedValues(std::move(*block), *numbers)) : damagedAnswer();
     };
-    return member(answer, "wide") == true ? read(std::vector<double>()) : read(std::vector<float>());
+    const BlockReader reader(block->bytes());
+    const auto size = static_cast<std::size_t>(count);
+    return member(answer, "wide") == true ? mapped(reader.view<double>(answer, size))
+                                          : mapped(reader.view<float>(answer, size));
+}
+
+Result<Values> unpackValues(const Json& answer)
+{
+    return MappedValues::take(answer).map([](const MappedValues& mapped) {
+        return mapped.view().visit([](auto numbers) { return Values(std::vector(numbers.begin(), numbers.end())); });
+    });
 }
 
 Result<PackedAnswer> packTiles(const TileMap& tiles)

@@ -75,6 +75,17 @@ public:
 
     bool valid() const;
 
+    /// `count` numbers where they lie; nothing where they do not lie within the block.
+    template <class T>
+    std::optional<std::span<const T>> view(const nlohmann::ordered_json& json, std::size_t count) const
+    {
+        std::int64_t at = 0;
+        const bool there = readInteger(member(json, "at"), at)
+            && isWithin(static_cast<std::size_t>(at), count, sizeof(T))
+            && static_cast<std::size_t>(at) % alignof(T) == 0;
+        return there ? std::optional(std::span(reinterpret_cast<const T*>(m_block.data() + at), count)) : std::nullopt;
+    }
+
     /// The tile map of a matrix of this size.
     bool read(const nlohmann::ordered_json& json, std::int64_t rows, std::int64_t cols, TileMap& tiles) const;
 
@@ -86,10 +97,15 @@ public:
     }
 
 private:
+    bool isWithin(std::size_t at, std::size_t count, std::size_t bytes) const
+    {
+        return at <= m_block.size() && count <= (m_block.size() - at) / bytes;
+    }
+
     template <class T>
     bool readAt(std::size_t at, std::size_t count, std::vector<T>& out) const
     {
-        if (at > m_block.size() || count > (m_block.size() - at) / sizeof(T)) {
+        if (!isWithin(at, count, sizeof(T))) {
             return false;
         }
         out.resize(count);
@@ -120,6 +136,24 @@ Result<replay::ReplayedFrame> unpackFrame(const nlohmann::ordered_json& answer);
 ///   {"block":{BLOCK},"count":..,"wide":false,"at":BYTE}, floats unless wide
 Result<PackedAnswer> packValues(ValueView values);
 Result<Values> unpackValues(const nlohmann::ordered_json& answer);
+
+/// Such numbers where they lie, in the block, which is taken and gone with this object.
+class MappedValues
+{
+public:
+    static Result<MappedValues> take(const nlohmann::ordered_json& answer);
+
+    ValueView view() const { return m_values; }
+
+private:
+    MappedValues(platform::SharedView block, ValueView values)
+        : m_block(std::move(block))
+        , m_values(values)
+    { }
+
+    platform::SharedView m_block;
+    ValueView m_values; ///< within it
+};
 
 ///   {"block":{BLOCK},"rows":..,"cols":..,"tiles":{..}}
 Result<PackedAnswer> packTiles(const TileMap& tiles);

@@ -73,6 +73,7 @@ private:
     Result<Json> tiles(const Json& request);
     Result<Json> eigenvalue(const Json& request);
     Result<Json> eigenbasis(const Json& request);
+    Result<ValueView> input(const Json& request);
 
     struct Place
     {
@@ -86,7 +87,7 @@ private:
     replay::Device& m_device;
     replay::Program m_program;
     std::int64_t m_batch = 0;
-    Values m_input; ///< uploaded last
+    std::optional<MappedValues> m_input; ///< handed over last, for an upload or to be decomposed
     std::optional<platform::SharedBlock> m_block; ///< of the last answer, until the next one
 };
 
@@ -170,19 +171,29 @@ Result<Json> DeviceService::prepare(const Json& request)
     });
 }
 
+/// Kept where it lies, since a verdict replays one input some twenty times.
+Result<ValueView> DeviceService::input(const Json& request)
+{
+    if (member(request, "again") == true) {
+        return m_input ? Result<ValueView>(m_input->view()) : wrong("nothing was handed over before");
+    }
+    m_input.reset();
+    return MappedValues::take(request).map([this](MappedValues values) {
+        m_input = std::move(values);
+        return m_input->view();
+    });
+}
+
 Result<Json> DeviceService::upload(const Json& request)
 {
-    if (member(request, "again") != true) {
-        auto values = unpackValues(request);
-        m_input = values ? std::move(*values) : Values();
-        if (!values) {
-            return tl::make_unexpected(values.error());
-        }
+    const auto values = input(request);
+    if (!values) {
+        return tl::make_unexpected(values.error());
     }
-    if (static_cast<std::int64_t>(m_input.size()) != m_batch * m_program.shape.elements()) {
+    if (static_cast<std::int64_t>(values->size()) != m_batch * m_program.shape.elements()) {
         return wrong("the input is not of the size of the program's");
     }
-    return m_device.upload(m_input).and_then(done);
+    return m_device.upload(*values).and_then(done);
 }
 
 Result<Json> DeviceService::run(const Json& request)
@@ -310,7 +321,7 @@ Result<Json> DeviceService::eigenvalue(const Json& request)
 
 Result<Json> DeviceService::eigenbasis(const Json& request)
 {
-    const auto matrix = unpackValues(member(request, "matrix"));
+    const auto matrix = input(member(request, "matrix"));
     const auto columns = unpackValues(member(request, "columns"));
     if (!matrix || !columns) {
         return tl::make_unexpected(matrix ? columns.error() : matrix.error());

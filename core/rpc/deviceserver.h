@@ -16,6 +16,9 @@ namespace nanscope::rpc {
 ///   {"do":"limit","program":{..}}              {"limit":25}
 ///   {"do":"prepare","program":{..},"batch":2}  {"done":true}
 ///   {"do":"upload","block":{..},"count":..,"wide":false}
+///                                              or "again":true in place of the block: what was handed over last
+///   {"do":"eigenbasis","rows":..,"cols":..,"matrix":{..},"columns":{..}}
+///                                              {"block":{..},"count":..}; both handed over as above
 ///   {"do":"run","code":[{..}..]}               one answer for all, once they are given to the device
 ///   {"do":"rescan","instruction":{..}}
 ///   {"do":"overwrite","buffer":1,"element":0,"region":[ROW,COL,ROWS,COLS],"values":[..]}

@@ -3,6 +3,7 @@
 #include "core/rpc/remotedevice.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/json/jsonfields.h"
+#include "core/platform/sharedmemory.h"
 #include "core/replay/program/programjson.h"
 #include "core/rpc/answers.h"
 #include "core/rpc/requests.h"
@@ -64,6 +66,14 @@ Environment environmentOf(const nlohmann::ordered_json& said)
 }
 
 } // namespace
+
+/// Numbers for the other process; `sum` becomes m_handedOver once it has taken them.
+struct RemoteDevice::HandedOver
+{
+    std::string sum;
+    Json json;
+    std::optional<platform::SharedBlock> block {};
+};
 
 RemoteDevice::RemoteDevice(platform::ChildProcess process, std::string path, std::chrono::milliseconds patience)
     : m_process(std::move(process))
@@ -195,20 +205,31 @@ Result<void> RemoteDevice::prepare(const replay::Program& program, std::int64_t 
         .map([this](const Json& answer) { jsonread::read(member(answer, "flags"), m_environment.flags); });
 }
 
-/// A verdict replays one input some twenty times, and a large one takes longer to hand over than to replay.
+/// A verdict decomposes one input and replays it some twenty times, and a large one takes longer to hand over than to
+/// replay.
+Result<RemoteDevice::HandedOver> RemoteDevice::handOver(ValueView input)
+{
+    HandedOver there;
+    there.sum = checksumOf(input);
+    there.json["again"] = true;
+    if (there.sum == std::exchange(m_handedOver, {})) {
+        return there;
+    }
+    return packValues(input).map([&](PackedAnswer packed) {
+        there.json = std::move(packed.json);
+        there.block = std::move(packed.block);
+        return std::move(there);
+    });
+}
+
 Result<void> RemoteDevice::upload(ValueView input)
 {
-    auto sum = checksumOf(input);
-    if (sum == m_uploaded) {
-        return askAfterwards({{"do", "upload"}, {"again", true}}).and_then(nothing);
+    auto there = handOver(input);
+    if (!there) {
+        return tl::make_unexpected(there.error());
     }
-    auto packed = packValues(input);
-    if (!packed) {
-        return tl::make_unexpected(packed.error());
-    }
-    m_uploaded.clear();
-    packed->json["do"] = "upload";
-    return askAfterwards(packed->json).and_then(nothing).map([&] { m_uploaded = std::move(sum); });
+    there->json["do"] = "upload";
+    return askAfterwards(there->json).and_then(nothing).map([&] { m_handedOver = std::move(there->sum); });
 }
 
 Result<void> RemoteDevice::run(const replay::Instruction& instruction)
@@ -270,13 +291,16 @@ Result<std::optional<double>> RemoteDevice::largestEigenvalue(replay::BufferId b
 std::optional<replay::Eigenbasis> RemoteDevice::eigenbasisOfGram(
     ValueView matrix, const MatrixShape& shape, std::span<const double> columns)
 {
-    const auto x = packValues(matrix);
+    auto x = handOver(matrix);
     const auto beside = packValues(columns);
     if (!x || !beside) {
         return std::nullopt;
     }
     const auto answer = askAfterwards({{"do", "eigenbasis"}, {"rows", shape.rows}, {"cols", shape.cols},
         {"matrix", x->json}, {"columns", beside->json}});
+    if (answer) {
+        m_handedOver = std::move(x->sum); // its first replay needs no other
+    }
     if (!answer || !answer->contains("count")) {
         return std::nullopt;
     }

@@ -65,6 +65,8 @@ private:
     Result<Json> answer() const;
     tl::unexpected<Error> fellSilent() const;
     Result<void> flush();
+    struct HandedOver;
+    Result<HandedOver> handOver(ValueView input);
     template <class T>
     Result<T> readable(Result<T> unpacked) const;
     tl::unexpected<Error> lose(const std::string& how) const;
@@ -76,7 +78,7 @@ private:
     Environment m_environment;
     std::set<Precision> m_native;
     std::vector<replay::Instruction> m_waiting; ///< instructions that were not sent yet
-    std::string m_uploaded; ///< checksum of the numbers that the other process holds; empty: none
+    std::string m_handedOver; ///< checksum of the numbers that the other process holds; empty: none
 };
 
 /// One device, by its name and who has it.

@@ -11,6 +11,7 @@
 
 #include "core/replay/program/programjson.h"
 #include "core/replay/variants/catalogue.h"
+#include "core/rpc/answers.h"
 
 namespace nanscope {
 
@@ -116,6 +117,25 @@ TEST(DeviceServer, TakesNoInputFromElsewhere)
     const std::string upload = R"({"do":"upload","count":24,"wide":true,"at":16,"block":)";
     EXPECT_NE(errorOf(ready + upload + R"({"version":1,"name":"/etc/passwd","bytes":208}})" + "\n"), "no error");
     EXPECT_NE(errorOf(ready + upload + "null}\n"), "no error");
+    EXPECT_THAT(errorOf(ready + R"({"do":"upload","again":true})" + "\n"), HasSubstr("handed over"));
+}
+
+TEST(DeviceServer, ReplaysWhatItWasGivenToDecompose)
+{
+    const std::vector<float> values(24, 0.5F);
+    const std::vector<double> columns(4, 1);
+    const auto matrix = rpc::packValues(values);
+    const auto beside = rpc::packValues(columns);
+    ASSERT_TRUE(matrix && beside);
+    const Json decompose {
+        {"do", "eigenbasis"}, {"rows", 4}, {"cols", 6}, {"matrix", matrix->json}, {"columns", beside->json}};
+    const auto answers = answersTo(prepare(program()) + decompose.dump() + "\n" + R"({"do":"upload","again":true})"
+        + "\n" + R"({"do":"upload","again":true})" + "\n");
+    ASSERT_THAT(answers, SizeIs(4));
+    EXPECT_EQ(answers[1], Json::object({{"done", true}})) << "core's own CPU device has no way of its own";
+    EXPECT_EQ(answers[2], answers[1]);
+    EXPECT_EQ(answers[3], answers[1]);
+    EXPECT_TRUE(matrix->block.taken());
 }
 
 } // namespace
