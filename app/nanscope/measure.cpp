@@ -250,7 +250,7 @@ Result<void> Measure::write(const instruments::MeasureAnswer& answer) const
 
 Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& terminal, const Tell& tell)
 {
-    const auto under = instruments::inputBatchFor(m_request, target);
+    const auto under = instruments::inputBatchFor(m_request, target, terminal.cancelToken());
     if (!under) {
         return tl::make_unexpected(under.error());
     }

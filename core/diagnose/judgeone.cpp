@@ -15,6 +15,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/model/model.h"
 #include "core/model/verdict.h"
+#include "core/replay/analysis/decomposing.h"
 
 namespace nanscope::diagnose {
 
@@ -92,6 +93,7 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
 
 Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
+    const replay::Following following(bench.device, replay::decomposing(bench.job, "diagnose", capture.file));
     const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
         bench.device, bench.controls, bench.job, bench.arrived, done};
     auto judged = judgeCapture(verdict, bench.captures.asSaid(capture), context);

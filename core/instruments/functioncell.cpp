@@ -195,7 +195,10 @@ Result<FunctionCell> functionCell(FunctionTarget& target, const CaptureRef& capt
     const std::optional<double>& epsilon, const FunctionNeighbours& beside, const JobContext& job)
 {
     auto made = emptyCell(target, capture.path);
-    const auto inputBatch = openInputBatch(capture, std::nullopt, epsilon);
+    const auto inputBatch = openInputBatch(capture, std::nullopt, epsilon, job.cancel);
+    if (!inputBatch && inputBatch.error().kind == ErrorKind::cancelled) {
+        return tl::make_unexpected(inputBatch.error());
+    }
     if (!inputBatch) {
         made.cell.error = sentence(inputBatch.error());
         return made;

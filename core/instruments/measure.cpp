@@ -150,14 +150,14 @@ Result<MeasuredTarget> measuredFunction(
     return target;
 }
 
-Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target)
+Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target, const CancelToken& cancel)
 {
-    auto whole = openInputBatch(request.capture, request.batch, request.epsilon);
+    auto whole = openInputBatch(request.capture, request.batch, request.epsilon, cancel);
     const bool single = request.instrument == Instrument::scale || request.instrument == Instrument::spectrum;
     if (!whole || !single || target.own || request.batch || whole->input.matrices().batch == 1) {
         return whole;
     }
-    return openInputBatch(request.capture, static_cast<std::int64_t>(whole->watched), request.epsilon);
+    return openInputBatch(request.capture, static_cast<std::int64_t>(whole->watched), request.epsilon, cancel);
 }
 
 namespace {

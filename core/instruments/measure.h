@@ -84,7 +84,8 @@ using MeasureAnswer =
 
 /// What is put under the instrument. What is of one matrix is replayed of one alone; a function is always given the
 /// whole batch it was given then.
-Result<InputBatch> inputBatchFor(const MeasureRequest& request, const MeasuredTarget& target);
+Result<InputBatch> inputBatchFor(
+    const MeasureRequest& request, const MeasuredTarget& target, const CancelToken& cancel);
 
 /// A cell whose device is lost or has not the memory is measured anew on core's CPU device, where that says the same;
 /// the log tells why.

@@ -52,21 +52,21 @@ Result<void> allowSize(const tensorfile::Tensor& input, std::int64_t count)
     return {};
 }
 
-InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon)
+InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon, const CancelToken& cancel)
 {
     InputBatch inputBatch;
     inputBatch.epsilon = epsilon;
     inputBatch.values = valuesOf(input);
     const auto shape = input.matrices();
     inputBatch.scans = scansOf(inputBatch.values, shape, input.dtype);
-    inputBatch.directions = replay::signalDirections(shape, inputBatch.values);
+    inputBatch.directions = replay::signalDirections(shape, inputBatch.values, cancel);
     inputBatch.watched = firstSound(inputBatch.scans);
     inputBatch.input = std::move(input);
     return inputBatch;
 }
 
-Result<InputBatch> openInputBatch(
-    const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon)
+Result<InputBatch> openInputBatch(const CaptureRef& capture, std::optional<std::int64_t> batch,
+    std::optional<double> epsilon, const CancelToken& cancel)
 {
     const auto file = tensorfile::openCapture(capture);
     if (!file) {
@@ -88,7 +88,10 @@ Result<InputBatch> openInputBatch(
     if (!input) {
         return tl::make_unexpected(input.error());
     }
-    auto inputBatch = inputBatchOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon);
+    auto inputBatch = inputBatchOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon, cancel);
+    if (cancel.cancelled()) {
+        return failure(ErrorKind::cancelled, "the measurement was cancelled");
+    }
     inputBatch.file = file->capture.file;
     inputBatch.path = capture.path;
     inputBatch.forceEpsilon = epsilon.has_value();

@@ -28,11 +28,11 @@ struct InputBatch
 
 /// All matrices of a capture, or one. Without a choice the first that is finite and not zero is watched. The epsilon is
 /// the captured one unless another is given.
-Result<InputBatch> openInputBatch(
-    const CaptureRef& capture, std::optional<std::int64_t> batch, std::optional<double> epsilon = std::nullopt);
+Result<InputBatch> openInputBatch(const CaptureRef& capture, std::optional<std::int64_t> batch,
+    std::optional<double> epsilon = std::nullopt, const CancelToken& cancel = {});
 
 /// The same for matrices that are not in a file.
-InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon);
+InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon, const CancelToken& cancel = {});
 
 /// What the calls of an instrument came to.
 struct MeasureLog

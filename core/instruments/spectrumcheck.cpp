@@ -8,6 +8,7 @@
 #include <Eigen/SVD>
 #include <fmt/format.h>
 
+#include "core/base/abandon.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/program.h"
 
@@ -30,21 +31,25 @@ void add(Triplets& triplets, double sigma, const Eigen::VectorXd& left, const Ei
 
 } // namespace
 
-Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::int64_t exactUpTo)
+Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::int64_t exactUpTo,
+    const CancelToken& cancel)
 {
     Triplets triplets {rows, cols, {}, {}, {}, std::min(rows, cols) <= exactUpTo};
     const ConstMatrix map(matrix.data(), rows, cols);
     // Scaled by the largest element, or the squares of a huge or tiny matrix leave the range of double.
     const double scale = map.cwiseAbs().maxCoeff();
     if (triplets.exact) {
-        const Eigen::MatrixXd scaled = map / scale;
-        const Eigen::BDCSVD<Eigen::MatrixXd> svd(scaled, Eigen::ComputeThinU | Eigen::ComputeThinV);
-        for (Eigen::Index i = 0; i < svd.singularValues().size(); ++i) {
-            add(triplets, svd.singularValues()[i] * scale, svd.matrixU().col(i), svd.matrixV().col(i));
+        const auto svd = unlessCancelled(
+            [scaled = Eigen::MatrixXd(map / scale)] {
+                return Eigen::BDCSVD<Eigen::MatrixXd>(scaled, Eigen::ComputeThinU | Eigen::ComputeThinV);
+            },
+            cancel);
+        for (Eigen::Index i = 0; svd && i < svd->singularValues().size(); ++i) {
+            add(triplets, svd->singularValues()[i] * scale, svd->matrixU().col(i), svd->matrixV().col(i));
         }
         return triplets;
     }
-    for (const auto& direction : replay::leadingDirections(matrix, rows, cols, leadingShare, mostLeading)) {
+    for (const auto& direction : replay::leadingDirections(matrix, rows, cols, leadingShare, mostLeading, cancel)) {
         const Eigen::Map<const Eigen::VectorXd> left(direction.left.data(), rows);
         const Eigen::VectorXd right = (map / scale).transpose() * left;
         add(triplets, direction.sigma, left, right.normalized());
@@ -137,7 +142,11 @@ private:
 
 Result<void> Check::prepare()
 {
-    m_triplets = singularTriplets(m_matrix, m_shape.rows, m_shape.cols, mostForExact);
+    const auto& cancel = m_measurement.job().cancel;
+    m_triplets = singularTriplets(m_matrix, m_shape.rows, m_shape.cols, mostForExact, cancel);
+    if (cancel.cancelled()) {
+        return failure(ErrorKind::cancelled, "the measurement was cancelled");
+    }
     m_answer.batch = m_measurement.inputBatch().firstBatch + static_cast<std::int64_t>(m_element);
     m_answer.exact = m_triplets.exact;
     m_answer.frobenius = std::sqrt(m_measurement.inputBatch().scans[m_element].sumSquares);

@@ -24,8 +24,9 @@ struct Triplets
 };
 
 /// All of them where the shorter side is at most `exactUpTo`, else those of at least a hundredth of the norm that
-/// Lanczos finds. The matrix is finite and not zero.
-Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::int64_t exactUpTo);
+/// Lanczos finds. The matrix is finite and not zero. Nothing of use once `cancel` is set.
+Triplets singularTriplets(std::span<const double> matrix, std::int64_t rows, std::int64_t cols, std::int64_t exactUpTo,
+    const CancelToken& cancel = {});
 
 /// u^T X v for each of them.
 std::vector<double> along(const Triplets& triplets, ValueView matrix);

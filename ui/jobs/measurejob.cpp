@@ -45,7 +45,7 @@ Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order,
     if (!target) {
         return tl::make_unexpected(target.error());
     }
-    const auto inputBatch = instruments::inputBatchFor(order.request, *target);
+    const auto inputBatch = instruments::inputBatchFor(order.request, *target, job.cancel);
     if (!inputBatch) {
         return tl::make_unexpected(inputBatch.error());
     }

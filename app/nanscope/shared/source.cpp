@@ -16,6 +16,7 @@
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/identify.h"
 #include "core/model/capturenames.h"
+#include "core/replay/analysis/decomposing.h"
 #include "core/replay/analysis/rate.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/workflow/judgement.h"
@@ -327,6 +328,7 @@ Result<PlausibleVariants> plausibleVariants(
     }
     auto device = replay::makeEigenDevice();
     sayIdentifying(capture, *device, terminal);
+    const replay::Following following(*device, replay::decomposing(terminal.job(), "sweep", capture.file));
     const auto watch = [&](const replay::Variant& variant, Precision precision, diagnose::ReplayPlace place) {
         terminal.progress(
             {"sweep", "identifying", static_cast<std::int64_t>(place.done) - 1, static_cast<std::int64_t>(place.all),

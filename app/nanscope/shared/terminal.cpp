@@ -22,6 +22,7 @@ namespace nanscope {
 namespace {
 
 constexpr auto refresh = std::chrono::milliseconds(100);
+constexpr auto tooEarly = std::chrono::seconds(1); ///< to tell by what was done how long the rest takes
 
 void writeTo(std::FILE* stream, std::string_view text)
 {
@@ -152,6 +153,9 @@ std::optional<double> Terminal::secondsLeft(const Progress& progress) const
         return std::nullopt;
     }
     const std::chrono::duration<double> spent = Clock::now() - m_phaseStart;
+    if (spent < tooEarly) {
+        return std::nullopt; // a phase may begin in the middle of its work
+    }
     const auto left = static_cast<double>(progress.total - progress.done) / static_cast<double>(progress.done);
     return std::round(spent.count() * left * 10) / 10;
 }

@@ -163,14 +163,14 @@ private:
 class Measuring
 {
 public:
-    Measuring(Side side, std::optional<Side> exact, std::span<const double> input)
+    Measuring(Side side, std::optional<Side> exact, std::span<const double> input, const CancelToken& cancel)
         : m_side(std::move(side))
         , m_exact(std::move(exact))
     {
         const auto& program = m_side.run().program();
         const auto& shape = program.shape;
         if (!turnsDirections(program)) {
-            m_directions = leadingDirections(input, shape.rows, shape.cols, signalShare, mostDirections);
+            m_directions = leadingDirections(input, shape.rows, shape.cols, signalShare, mostDirections, cancel);
         }
         const double norm = frobeniusOf(input);
         for (const auto& direction : m_directions) {
@@ -273,8 +273,8 @@ private:
     DeepGauges m_deep;
 };
 
-Result<Measuring> begin(
-    const tensorfile::CaptureFile& capture, const DeepRequest& request, const DeviceFactory& devices)
+Result<Measuring> begin(const tensorfile::CaptureFile& capture, const DeepRequest& request,
+    const DeviceFactory& devices, const CancelToken& cancel)
 {
     auto run = CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
     if (!run) {
@@ -295,7 +295,7 @@ Result<Measuring> begin(
     if (auto read = capture.input.read(request.batch, std::span(input)); !read) {
         return tl::make_unexpected(read.error());
     }
-    return Measuring(Side(std::move(*run)), std::move(exact), input);
+    return Measuring(Side(std::move(*run)), std::move(exact), input, cancel);
 }
 
 } // namespace
@@ -312,7 +312,7 @@ Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& device
     if (!allowed) {
         return tl::make_unexpected(allowed.error());
     }
-    return begin(*capture, request, devices).and_then([&](Measuring measuring) -> Result<Cell> {
+    return begin(*capture, request, devices, job.cancel).and_then([&](Measuring measuring) -> Result<Cell> {
         Cell cell = measuring.cell();
         if (auto done = measuring.run(job); !done) {
             return tl::make_unexpected(done.error());

@@ -34,8 +34,7 @@ public:
     /// gain. Nothing of use once `cancel` is set.
     std::vector<double> amplified(std::span<const double> gains, const CancelToken& cancel = {}) const;
 
-    /// The same on a thread of its own, because the library cannot be interrupted: nothing once `cancel` is set, and
-    /// the thread goes on to its end.
+    /// The same on a thread of its own (unlessCancelled()): nothing once `cancel` is set.
     static std::shared_ptr<const SingularSystem> of(
         ValueView matrix, const MatrixShape& shape, const CancelToken& cancel);
 
@@ -70,7 +69,8 @@ class SampledSystem
 public:
     /// `matrix` is row-major, shape.rows x shape.cols, finite and not all zero; shape.batch is 1. A value of less than
     /// 1e-8 times the largest is lost in the rounding of the squares. Nothing once `cancel` is set, or
-    /// where the eigenvalues do not converge. Decomposed on `device` where that has a way of its own.
+    /// where the eigenvalues do not converge. Decomposed on `device` where that has a way of its own; else whoever
+    /// follows that device is told how far it is.
     static std::optional<SampledSystem> of(ValueView matrix, const MatrixShape& shape, const SampledPlaces& places,
         const CancelToken& cancel = {}, Device* device = nullptr);
 

@@ -77,7 +77,10 @@ public:
         if (!file) {
             return failAll(wanted.path, file.error());
         }
-        auto cells = CaptureCells::of(*file, m_request.catalogue);
+        auto cells = CaptureCells::of(*file, m_request.catalogue, m_job.cancel);
+        if (!cells && cells.error().kind == ErrorKind::cancelled) {
+            return tl::make_unexpected(cells.error());
+        }
         if (!cells) {
             return failAll(wanted.path, cells.error());
         }

@@ -8,12 +8,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/base/job.h"
 #include "core/base/result.h"
 #include "core/base/values.h"
 #include "core/model/cell.h"
+#include "core/replay/device/share.h"
 #include "core/replay/program/program.h"
 
 namespace nanscope::replay {
@@ -72,6 +74,10 @@ public:
     /// Instructions from now on may end early once this is set; no results may be asked for then.
     void heed(const CancelToken& cancel) { m_cancel = cancel; }
 
+    /// `told` is told how far a decomposition is that is made on this device or beside it, by whoever makes it.
+    void follow(ShareDone told) { m_told = std::move(told); }
+    const ShareDone& follower() const { return m_told; }
+
     /// Executes one instruction; if it carries a scan slot, the scan of its result too.
     virtual Result<void> run(const Instruction& instruction) = 0;
 
@@ -124,6 +130,24 @@ protected:
 
 private:
     CancelToken m_cancel;
+    ShareDone m_told;
+};
+
+/// Has a device followed as long as it lives.
+class Following
+{
+public:
+    Following(Device& device, ShareDone told)
+        : m_device(device)
+    {
+        m_device.follow(std::move(told));
+    }
+    ~Following() { m_device.follow({}); }
+    Following(const Following&) = delete;
+    Following& operator=(const Following&) = delete;
+
+private:
+    Device& m_device;
 };
 
 /// Core's own CPU device on Eigen: fp64 natively, fp32 natively, the others emulated. `threads` 0 means all.

@@ -3,6 +3,7 @@
 #include "core/replay/device/gemm.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/replay/device/ranges.h"
 
@@ -49,6 +50,9 @@ GemmShape<T> partOf(const GemmShape<T>& whole, const Range& rows, const Range& c
     return part;
 }
 
+/// Cuts are a whole number of the registers that a kernel fills, of every instruction set: no sum depends on them.
+constexpr std::int64_t registers = 48;
+
 /// How much of a product's longer side is done at a time: a fraction of a second's work, the same for every thread, and
 /// enough to be worth packing the other operand for.
 std::int64_t stepOf(std::int64_t longer, std::int64_t shorter, std::int64_t inner, std::int64_t threads)
@@ -56,8 +60,6 @@ std::int64_t stepOf(std::int64_t longer, std::int64_t shorter, std::int64_t inne
     constexpr double operations = 3e10;
     constexpr double narrowest = 256;
     constexpr double widest = 768;
-    // A whole number of the registers that a kernel fills, of every instruction set: no sum depends on the cut.
-    constexpr std::int64_t registers = 48;
     const double each = 2.0 * static_cast<double>(shorter) * static_cast<double>(inner);
     const auto most = static_cast<std::int64_t>(std::clamp(operations / each, narrowest, widest));
     const auto pieces = threads * std::max<std::int64_t>(1, longer / (threads * most));
@@ -126,15 +128,41 @@ bool forTiles(const T* matrix, std::int64_t size, const Range& range, const Each
     return true;
 }
 
-template <class T>
-void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel)
+constexpr std::int64_t rowsOfStrip = 256;
+
+struct Part
 {
-    constexpr std::int64_t rows = 256;
+    Range rows;
+    Range cols;
+};
+
+/// What lies on the diagonal of a square product or right of it, in strips; those of long sums are cut once more, so
+/// that none takes longer than a fraction of a second.
+std::vector<Part> upperParts(std::int64_t size, std::int64_t inner)
+{
+    constexpr double operations = 1e10;
+    const auto most = static_cast<std::int64_t>(operations / (2.0 * rowsOfStrip * static_cast<double>(inner)));
+    const auto step = (std::max<std::int64_t>(most, rowsOfStrip) + registers - 1) / registers * registers;
+    std::vector<Part> parts;
+    for (std::int64_t top = 0; top < size; top += rowsOfStrip) {
+        for (auto left = top; left < size; left += step) {
+            parts.push_back({{top, std::min(top + rowsOfStrip, size)}, {left, std::min(left + step, size)}});
+        }
+    }
+    return parts;
+}
+
+template <class T>
+void runSymmetric(const GemmShape<T>& shape, int threads, const CancelToken& cancel, const ShareDone& told)
+{
     const auto size = shape.rows;
-    forRanges(size, rows, threads, cancel, [&](const Range& range) {
-        multiply(partOf(shape, range, {range.begin, shape.cols}));
-    });
-    forRanges(size, rows, threads, cancel, [&](const Range& range) {
+    const auto parts = upperParts(size, shape.inner);
+    const auto multiplyOne = [&](const Range& one) {
+        const auto& part = parts[static_cast<std::size_t>(one.begin)];
+        multiply(partOf(shape, part.rows, part.cols));
+    };
+    forRanges(static_cast<std::int64_t>(parts.size()), 1, threads, cancel, multiplyOne, told);
+    forRanges(size, rowsOfStrip, threads, cancel, [&](const Range& range) {
         forTiles(shape.out, size, range, [&](const TransposedTile<T>& tile, std::int64_t mirror) {
             for (std::int64_t c = 0; c < tile.cols; ++c) {
                 std::copy_n(tile.values[c], tile.countAbove(c), shape.out + mirror + c * size);
@@ -169,14 +197,14 @@ void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel
     run(shape, threads, cancel);
 }
 
-void gemmSymmetric(const GemmShape<float>& shape, int threads, const CancelToken& cancel)
+void gemmSymmetric(const GemmShape<float>& shape, int threads, const CancelToken& cancel, const ShareDone& told)
 {
-    runSymmetric(shape, threads, cancel);
+    runSymmetric(shape, threads, cancel, told);
 }
 
-void gemmSymmetric(const GemmShape<double>& shape, int threads, const CancelToken& cancel)
+void gemmSymmetric(const GemmShape<double>& shape, int threads, const CancelToken& cancel, const ShareDone& told)
 {
-    runSymmetric(shape, threads, cancel);
+    runSymmetric(shape, threads, cancel, told);
 }
 
 bool isSymmetric(std::span<const float> matrix, std::int64_t size)

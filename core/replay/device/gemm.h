@@ -8,6 +8,7 @@
 
 #include "core/base/job.h"
 #include "core/replay/device/kernels.h"
+#include "core/replay/device/share.h"
 
 namespace nanscope::replay {
 
@@ -21,8 +22,10 @@ void gemm(const GemmShape<double>& shape, int threads, const CancelToken& cancel
 
 /// The same where the product is known to be symmetric, for half of the operations: a matrix times its own transpose,
 /// or the square of a symmetric matrix. Rows lie close; `out` is symmetric bit for bit.
-void gemmSymmetric(const GemmShape<float>& shape, int threads, const CancelToken& cancel = {});
-void gemmSymmetric(const GemmShape<double>& shape, int threads, const CancelToken& cancel = {});
+void gemmSymmetric(
+    const GemmShape<float>& shape, int threads, const CancelToken& cancel = {}, const ShareDone& told = {});
+void gemmSymmetric(
+    const GemmShape<double>& shape, int threads, const CancelToken& cancel = {}, const ShareDone& told = {});
 
 /// True if the matrix (size x size, row-major) equals its transpose; not where it holds a NaN.
 bool isSymmetric(std::span<const float> matrix, std::int64_t size);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/base/job.h"
+#include "core/replay/device/share.h"
 
 namespace nanscope::replay {
 
@@ -20,12 +21,17 @@ struct Range
 
 /// Calls `each` with ranges of 0 to `size`, `step` at a time, from up to `threads` threads, until `cancel` is set.
 template <class Each>
-void forRanges(std::int64_t size, std::int64_t step, int threads, const CancelToken& cancel, const Each& each)
+void forRanges(std::int64_t size, std::int64_t step, int threads, const CancelToken& cancel, const Each& each,
+    const ShareDone& told = {})
 {
     std::atomic<std::int64_t> next = 0;
+    const auto caller = std::this_thread::get_id();
     const auto work = [&] {
         for (auto begin = next.fetch_add(step); begin < size && !cancel.cancelled(); begin = next.fetch_add(step)) {
             each(Range {begin, std::min(begin + step, size)});
+            if (told && std::this_thread::get_id() == caller) {
+                told(static_cast<double>(begin) / static_cast<double>(size));
+            }
         }
     };
     std::vector<std::jthread> helpers;

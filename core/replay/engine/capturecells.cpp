@@ -67,18 +67,22 @@ CellRequest requestOf(const Cell& cell, std::optional<double> captured, const Ca
     return request;
 }
 
-Result<CaptureCells> CaptureCells::of(const tensorfile::CaptureFile& file, Catalogue catalogue)
+Result<CaptureCells> CaptureCells::of(
+    const tensorfile::CaptureFile& file, Catalogue catalogue, const CancelToken& cancel)
 {
-    return file.input.values(0, file.input.matrices().batch).map([&](Values input) {
-        return CaptureCells(file, std::move(catalogue), std::move(input));
+    return file.input.values(0, file.input.matrices().batch).and_then([&](Values input) -> Result<CaptureCells> {
+        CaptureCells cells(file, std::move(catalogue), std::move(input), cancel);
+        return cancel.cancelled() ? Result<CaptureCells>(failure(ErrorKind::cancelled, "the replay was cancelled"))
+                                  : std::move(cells);
     });
 }
 
-CaptureCells::CaptureCells(const tensorfile::CaptureFile& file, Catalogue catalogue, Values input)
+CaptureCells::CaptureCells(
+    const tensorfile::CaptureFile& file, Catalogue catalogue, Values input, const CancelToken& cancel)
     : m_file(&file)
     , m_catalogue(std::move(catalogue))
     , m_input(std::move(input))
-    , m_directions(signalDirections(file.input.matrices(), m_input))
+    , m_directions(signalDirections(file.input.matrices(), m_input, cancel))
 { }
 
 Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, const CancelToken& cancel)
@@ -130,7 +134,7 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
 Result<Cell> replayCell(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue,
     Device& device, const CancelToken& cancel)
 {
-    auto cells = CaptureCells::of(capture, catalogue);
+    auto cells = CaptureCells::of(capture, catalogue, cancel);
     if (!cells) {
         return tl::make_unexpected(cells.error());
     }

@@ -45,7 +45,8 @@ class CaptureCells
 {
 public:
     /// `file` has to outlive it. Requests name variants of this catalogue.
-    static Result<CaptureCells> of(const tensorfile::CaptureFile& file, Catalogue catalogue);
+    static Result<CaptureCells> of(
+        const tensorfile::CaptureFile& file, Catalogue catalogue, const CancelToken& cancel = {});
 
     const Capture& capture() const { return m_file->capture; }
 
@@ -53,7 +54,7 @@ public:
     Result<Cell> cell(const CellRequest& request, Device& device, const CancelToken& cancel);
 
 private:
-    CaptureCells(const tensorfile::CaptureFile& file, Catalogue catalogue, Values input);
+    CaptureCells(const tensorfile::CaptureFile& file, Catalogue catalogue, Values input, const CancelToken& cancel);
 
     const tensorfile::CaptureFile* m_file;
     Catalogue m_catalogue;

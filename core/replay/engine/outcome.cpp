@@ -66,13 +66,14 @@ void readGram(Gauge& gauge, const Scan& gram, std::int64_t size, double limit)
 
 } // namespace
 
-std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input)
+std::vector<std::vector<SingularDirection>> signalDirections(
+    const MatrixShape& shape, ValueView input, const CancelToken& cancel)
 {
     std::vector<std::vector<SingularDirection>> all;
     const auto size = static_cast<std::size_t>(shape.elements());
     for (std::int64_t i = 0; i < shape.batch; ++i) {
         const auto matrix = input.subview(static_cast<std::size_t>(i) * size, size);
-        all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt));
+        all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt, cancel));
     }
     return all;
 }

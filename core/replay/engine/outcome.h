@@ -14,7 +14,8 @@ namespace nanscope::replay {
 
 /// The directions of each matrix of a batch that carry signal. They depend on the input alone: one set serves every
 /// cell of a capture.
-std::vector<std::vector<SingularDirection>> signalDirections(const MatrixShape& shape, ValueView input);
+std::vector<std::vector<SingularDirection>> signalDirections(
+    const MatrixShape& shape, ValueView input, const CancelToken& cancel = {});
 
 /// How each element of the batch ended; the replay measured its gains.
 std::vector<Outcome> judgeOutcomes(const Replay& replay);

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <thread>
 
 #include <Eigen/Eigenvalues>
 
 #include "core/replay/device/gemm.h"
+#include "core/replay/device/ranges.h"
 
 namespace nanscope::replay {
 
@@ -111,9 +113,24 @@ void dropNegligible(Tridiagonal& t, std::size_t start, std::size_t end)
     }
 }
 
+/// Of columns that are reduced one by one, each at the cost of what is left of the matrix.
+double shareOfColumns(std::int64_t done, std::int64_t n)
+{
+    const auto left = static_cast<double>(n - done) / static_cast<double>(n);
+    return 1 - left * left * left;
+}
+
+/// Of steps that find one value after the other, each on all that are left.
+double shareOfSteps(std::size_t left, std::size_t n)
+{
+    const auto part = static_cast<double>(left) / static_cast<double>(n);
+    return 1 - part * part;
+}
+
 } // namespace
 
-Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block& block, const CancelToken& cancel)
+Tridiagonal reduceToTridiagonal(
+    std::span<double> matrix, std::int64_t n, Block& block, const CancelToken& cancel, const ShareDone& told)
 {
     constexpr std::int64_t width = 32;
     Tridiagonal t {std::vector<double>(static_cast<std::size_t>(n)),
@@ -133,11 +150,14 @@ Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block&
             return t;
         }
         kernel.finishPanel(panel, first, count);
+        if (told) {
+            told(shareOfColumns(first + count, n));
+        }
     }
     return t;
 }
 
-std::vector<double> diagonalise(Tridiagonal t, Block& block, const CancelToken& cancel)
+std::vector<double> diagonalise(Tridiagonal t, Block& block, const CancelToken& cancel, const ShareDone& told)
 {
     // Eigenvalues take two steps each; one that takes thirty does not come.
     constexpr std::size_t mostSteps = 30;
@@ -153,8 +173,12 @@ std::vector<double> diagonalise(Tridiagonal t, Block& block, const CancelToken& 
     std::size_t start = 0;
     for (std::size_t steps = 0; !cancel.cancelled(); ++steps) {
         dropNegligible(t, start, end);
+        const auto before = end;
         while (end > 0 && t.beside[end - 1] == 0) {
             --end;
+        }
+        if (told && end < before) {
+            told(shareOfSteps(end, t.diagonal.size()));
         }
         if (end == 0) {
             break;
@@ -337,23 +361,96 @@ double smallestEigenvalue(std::span<const double> matrix, std::int64_t size)
     return -largestOf(krylov.inBasis, krylov.beta).value;
 }
 
+namespace {
+
+/// Some elements as doubles, times `root` twice: such a factor is within the range itself.
+template <class T>
+auto scaled(std::span<const T> values, std::int64_t at, std::int64_t count, double root)
+{
+    using Held = Eigen::Matrix<T, Eigen::Dynamic, 1>;
+    return Eigen::Map<const Held>(values.data() + at, count).template cast<double>() * root * root;
+}
+
+/// X X^T of a matrix X that is scaled to a largest element of 1, or the squares of a huge or tiny one leave the range
+/// of double. Never held as a whole in doubles; equal inputs give equal bits on any number of threads.
+class OwnProduct
+{
+public:
+    OwnProduct(ValueView matrix, std::int64_t rows, std::int64_t cols, const CancelToken& cancel)
+        : m_matrix(matrix)
+        , m_rows(rows)
+        , m_cols(cols)
+        , m_cancel(cancel)
+        , m_scale(matrix.visit([&](auto values) { return asDoubles(values, rows, cols).cwiseAbs().maxCoeff(); }))
+        , m_root(1 / std::sqrt(m_scale))
+    { }
+
+    double scale() const { return m_scale; }
+
+    double frobenius() const
+    {
+        return m_matrix.visit(
+            [this](auto values) { return (asDoubles(values, m_rows, m_cols) * m_root * m_root).norm(); });
+    }
+
+    /// Zero once it is cancelled, which ends an iteration.
+    Vector operator()(const Vector& v) const
+    {
+        Vector across = Vector::Zero(m_cols);
+        Vector out = Vector::Zero(m_rows);
+        m_matrix.visit([&](auto values) {
+            inRanges(m_cols, [&](std::int64_t begin, std::int64_t count) {
+                for (std::int64_t row = 0; row < m_rows; ++row) {
+                    across.segment(begin, count) += v[row] * scaled(values, row * m_cols + begin, count, m_root);
+                }
+            });
+            inRanges(m_rows, [&](std::int64_t begin, std::int64_t count) {
+                for (auto row = begin; row < begin + count; ++row) {
+                    out[row] = across.dot(scaled(values, row * m_cols, m_cols, m_root));
+                }
+            });
+        });
+        return m_cancel.cancelled() ? Vector(Vector::Zero(m_rows)) : out;
+    }
+
+private:
+    template <class Each>
+    void inRanges(std::int64_t size, const Each& each) const
+    {
+        constexpr std::int64_t step = 2048; ///< of doubles, which a cache holds
+        constexpr std::int64_t worthThreads = 1 << 20;
+        const auto threads = m_rows * m_cols < worthThreads ? 1 : std::max(1U, std::thread::hardware_concurrency());
+        forRanges(size, step, static_cast<int>(threads), m_cancel,
+            [&](const Range& range) { each(range.begin, range.end - range.begin); });
+    }
+
+    ValueView m_matrix;
+    std::int64_t m_rows;
+    std::int64_t m_cols;
+    const CancelToken& m_cancel;
+    double m_scale;
+    double m_root;
+};
+
+} // namespace
+
 std::vector<SingularDirection> leadingDirections(
-    ValueView matrix, std::int64_t rows, std::int64_t cols, double share, int most)
+    ValueView matrix, std::int64_t rows, std::int64_t cols, double share, int most, const CancelToken& cancel)
 {
     if (matrix.empty()) {
         return {};
     }
-    // Scaled by the largest element, or the squares of a huge or tiny matrix leave the range of double.
-    RowMajor scaled = matrix.visit([&](auto values) -> RowMajor { return asDoubles(values, rows, cols); });
-    const double scale = scaled.cwiseAbs().maxCoeff();
+    const OwnProduct product(matrix, rows, cols, cancel);
+    const double scale = product.scale();
     if (!(scale > 0) || !std::isfinite(scale)) {
         return {};
     }
-    scaled /= scale;
-    const double frobenius = scaled.norm();
-    const auto ritz = ritzOf(lanczos([&](const Vector& v) -> Vector { return scaled * (scaled.transpose() * v); }, rows,
-        2 * most + 8, [](const RitzValue&) { return false; }));
+    const double frobenius = product.frobenius();
+    const auto ritz = ritzOf(lanczos(std::cref(product), rows, 2 * most + 8, [](const RitzValue&) { return false; }));
     std::vector<SingularDirection> result;
+    if (cancel.cancelled()) {
+        return result;
+    }
     for (Eigen::Index i = ritz.values.size() - 1; i >= 0 && static_cast<int>(result.size()) < most; --i) {
         const double value = ritz.values[i];
         const double sigma = std::sqrt(std::max(0.0, value));

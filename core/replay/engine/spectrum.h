@@ -9,6 +9,7 @@
 
 #include "core/base/job.h"
 #include "core/base/values.h"
+#include "core/replay/device/share.h"
 
 namespace nanscope::replay {
 
@@ -31,13 +32,15 @@ struct Block
 /// Householder reflections, panel by panel (Golub and Van Loan, Matrix Computations, 8.3.1; the panels are those of
 /// LAPACK's sytrd): about 4/3 n^3 operations, half of them products of a matrix and a vector. `matrix` is n x n; its
 /// upper half is read, and all of it is used up. `block` becomes Q^T block. Nothing of use once `cancel` is set.
-Tridiagonal reduceToTridiagonal(std::span<double> matrix, std::int64_t n, Block& block, const CancelToken& cancel = {});
+Tridiagonal reduceToTridiagonal(
+    std::span<double> matrix, std::int64_t n, Block& block, const CancelToken& cancel = {}, const ShareDone& told = {});
 
 /// The eigenvalues by implicit QR steps with Wilkinson's shift (Golub and Van Loan, 8.3.5), in no order, each that of a
 /// row of what `block` becomes. About 6 n^2 operations per column of the block. Values off the diagonal count as zero
 /// once their squares are below the rounding of the largest value beside them. Empty where the steps do not come to an
 /// end, nothing of use once `cancel` is set.
-std::vector<double> diagonalise(Tridiagonal matrix, Block& block, const CancelToken& cancel = {});
+std::vector<double> diagonalise(
+    Tridiagonal matrix, Block& block, const CancelToken& cancel = {}, const ShareDone& told = {});
 
 /// out = A x of a symmetric matrix (n x n), by its upper half, in fp32.
 void multiplySymmetric(std::span<const float> matrix, std::span<const float> x, std::span<float> out);
@@ -68,9 +71,9 @@ struct SingularDirection
 };
 
 /// The converged leading singular directions of a finite rows x cols matrix with sigma >= `share` times its Frobenius
-/// norm, at most `most` of them, largest first.
+/// norm, at most `most` of them, largest first. None once `cancel` is set, which is looked at all along.
 std::vector<SingularDirection> leadingDirections(
-    ValueView matrix, std::int64_t rows, std::int64_t cols, double share, int most);
+    ValueView matrix, std::int64_t rows, std::int64_t cols, double share, int most, const CancelToken& cancel = {});
 
 /// ||left^T matrix||_2: how far the matrix stretches this direction.
 double gainAlong(std::span<const double> left, ValueView matrix, std::int64_t cols);

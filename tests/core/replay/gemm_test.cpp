@@ -205,6 +205,42 @@ TEST(Gemm, ASymmetricProductIsTheSameOnAnyNumberOfThreads)
     }
 }
 
+/// Of long sums the strips are cut once more.
+TEST(Gemm, ALongSymmetricProductIsCutAndTellsHowFarItIs)
+{
+    constexpr std::int64_t size = 600;
+    constexpr std::int64_t inner = 40000;
+    std::vector<float> a(static_cast<std::size_t>(size * inner));
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        a[i] = std::sin(static_cast<float>(i % 9973) * 1.7F);
+    }
+    std::vector<float> whole(static_cast<std::size_t>(size * size));
+    auto half = whole;
+    auto byThree = whole;
+    replay::GemmShape<float> shape {a.data(), a.data(), whole.data(), size, size, inner, false, true};
+    replay::gemm(shape, 1);
+    shape.out = byThree.data();
+    replay::gemmSymmetric(shape, 3);
+    shape.out = half.data();
+    std::vector<double> told;
+    replay::gemmSymmetric(shape, 1, {}, [&](double share) { told.push_back(share); });
+    EXPECT_EQ(half, byThree);
+    EXPECT_TRUE(replay::isSymmetric(std::span<const float>(half), size));
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        ASSERT_NEAR(half[i], whole[i], 1) << i << ": sums of as many have other roundings in another order";
+    }
+    EXPECT_GT(told.size(), 3U) << "more than there are strips";
+    EXPECT_TRUE(std::ranges::is_sorted(told));
+    EXPECT_LE(told.back(), 1);
+    CancelToken cancel;
+    std::size_t parts = 0;
+    replay::gemmSymmetric(shape, 1, cancel, [&](double) {
+        ++parts;
+        cancel.cancel();
+    });
+    EXPECT_EQ(parts, 1U) << "no other is begun";
+}
+
 TEST(Gemm, OneElementOrANanIsEnoughNotToBeSymmetric)
 {
     std::vector<double> matrix(static_cast<std::size_t>(130 * 130), 2);

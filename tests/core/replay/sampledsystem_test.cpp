@@ -100,6 +100,8 @@ std::vector<Case> cases()
         {"repeated values, square", square, repeated(67, 67)},
         {"zero rows", wide, scaledRows(gaussian(70, 131), 131, [](auto row) { return row % 5 == 2 ? 0.0 : 1.0; })},
         {"tiny", wide, scaledRows(gaussian(70, 131), 131, [](auto) { return 1e-180; })},
+        {"longer than a panel", {1, 30, 9000}, gaussian(30, 9000)},
+        {"longer than a panel, tall", {1, 9000, 30}, gaussian(9000, 30)},
         {"huge, tall", tall, scaledRows(gaussian(131, 70), 70, [](auto) { return 1e180; })},
     };
 }
@@ -285,6 +287,38 @@ TEST(Tridiagonal, MultipliesByTheUpperHalf)
     std::vector<float> out(3);
     replay::multiplySymmetric(matrix, std::vector<float> {1, 10, 100}, out);
     EXPECT_EQ(out, (std::vector<float> {321, 542, 653}));
+}
+
+TEST(SampledSystem, TellsHowFarItIsAndIsGivenUpWhereItIs)
+{
+    const MatrixShape shape {1, 200, 320};
+    const auto matrix = gaussian(200, 320);
+    const auto device = replay::makeEigenDevice();
+    std::vector<double> told;
+    {
+        const replay::Following following(*device, [&](double share) { told.push_back(share); });
+        ASSERT_TRUE(replay::SampledSystem::of(matrix, shape, placesIn(shape), {}, device.get()));
+    }
+    EXPECT_GT(told.size(), 20U);
+    EXPECT_TRUE(std::ranges::is_sorted(told));
+    EXPECT_GE(told.front(), 0);
+    EXPECT_EQ(told.back(), 1);
+    const auto all = told.size();
+    for (const double at : {0.1, 0.5, 0.9}) {
+        told.clear();
+        CancelToken cancel;
+        const replay::Following following(*device, [&](double share) {
+            told.push_back(share);
+            if (share >= at) {
+                cancel.cancel();
+            }
+        });
+        EXPECT_FALSE(replay::SampledSystem::of(matrix, shape, placesIn(shape), cancel, device.get())) << at;
+        EXPECT_LT(told.size(), all) << at;
+    }
+    told.clear();
+    ASSERT_TRUE(replay::SampledSystem::of(matrix, shape, placesIn(shape), {}, device.get()));
+    EXPECT_TRUE(told.empty()) << "nobody follows any more";
 }
 
 } // namespace

@@ -224,6 +224,15 @@ TEST(LeadingDirections, SurviveMagnitudesWhoseSquaresLeaveTheRange)
     }
 }
 
+TEST(LeadingDirections, AreNotLookedForOnceCancelled)
+{
+    const std::vector<double> matrix {3, 0, 0, 1};
+    EXPECT_EQ(replay::leadingDirections(matrix, 2, 2, 0, 2).size(), 2U);
+    CancelToken cancel;
+    cancel.cancel();
+    EXPECT_TRUE(replay::leadingDirections(matrix, 2, 2, 0, 2, cancel).empty());
+}
+
 TEST(LeadingDirections, OfNothingAndOfDamageAreNone)
 {
     EXPECT_TRUE(replay::leadingDirections(Matrix(12, 0), 3, 4, 0.01, 8).empty());
