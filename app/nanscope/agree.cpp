@@ -16,8 +16,6 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 class Agree : public Command
 {
 public:

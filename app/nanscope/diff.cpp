@@ -30,8 +30,6 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string valueText(const Point& point)
 {
     switch (point.state) {
@@ -237,8 +235,6 @@ private:
     std::int64_t m_shift = 0;
     ColumnWords m_columns;
 };
-
-using Json = nlohmann::ordered_json;
 
 Json ulpsJson(const std::optional<tensorfile::UlpCounts>& ulps)
 {

@@ -23,8 +23,6 @@
 namespace nanscope {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 namespace {
 
 class Doctor : public Command

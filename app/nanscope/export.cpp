@@ -77,9 +77,9 @@ std::string valueText(const Point& point)
     return fmt::format("{}", point.value);
 }
 
-nlohmann::ordered_json valueJson(const Point& point)
+Json valueJson(const Point& point)
 {
-    return point.state == PointState::reported ? nlohmann::ordered_json(nullptr) : jsonNumber(point.value);
+    return point.state == PointState::reported ? Json(nullptr) : jsonNumber(point.value);
 }
 
 std::string csvLines(const Series& series)
@@ -98,9 +98,8 @@ std::string jsonLines(const Series& series)
 {
     std::string text;
     for (const auto& point : series.points) {
-        nlohmann::ordered_json line {{"rank", series.rank ? nlohmann::ordered_json(*series.rank) : nullptr},
-            {"segment", series.segment}, {"step", point.step}, {series.name, valueJson(point)},
-            {"source", series.source}, {"line", point.line}};
+        Json line {{"rank", series.rank ? Json(*series.rank) : nullptr}, {"segment", series.segment},
+            {"step", point.step}, {series.name, valueJson(point)}, {"source", series.source}, {"line", point.line}};
         text += jsonText(line) + "\n";
     }
     return text;

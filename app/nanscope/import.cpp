@@ -180,8 +180,8 @@ bool say(Terminal& terminal, const RunData& before, const RunData& now)
         return false;
     }
     if (terminal.json()) {
-        const nlohmann::ordered_json line {{"schema", "nanscope.import/1"}, {"added", text},
-            {"captures", now.captures.size()}, {"series", now.series.size()}, {"events", now.events.size()}};
+        const Json line {{"schema", "nanscope.import/1"}, {"added", text}, {"captures", now.captures.size()},
+            {"series", now.series.size()}, {"events", now.events.size()}};
         terminal.print(jsonText(line) + '\n');
     } else {
         terminal.print("+ " + text + '\n');
@@ -212,9 +212,9 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
     return exitDone;
 }
 
-nlohmann::ordered_json columnsJson(const ingest::ColumnMap& columns)
+Json columnsJson(const ingest::ColumnMap& columns)
 {
-    auto json = nlohmann::ordered_json::object();
+    auto json = Json::object();
     for (const auto& entry : columns.entries) {
         json[entry.name] = entry.column;
     }
@@ -264,7 +264,7 @@ Result<int> Import::run(Terminal& terminal)
         return tl::make_unexpected(columns.error());
     }
     int status = exitDone;
-    auto imports = nlohmann::ordered_json::array();
+    auto imports = Json::array();
     for (const auto& path : m_paths) {
         const auto done = importOne(path, terminal, *columns);
         if (!done) {

@@ -189,8 +189,6 @@ std::string stitchedText(const StitchedSide& side)
 }
 
 using jsonfields::Writer;
-using Json = nlohmann::ordered_json;
-
 Json indexJson(const Shape& shape, std::int64_t flat)
 {
     return flat < 0 ? Json(nullptr) : Json(indexIn(shape, flat));
@@ -409,16 +407,15 @@ void sayUnmatched(
     }
 }
 
-nlohmann::ordered_json unmatchedJson(
-    const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched)
+Json unmatchedJson(const std::vector<tensorfile::CaptureFile>& captures, const shards::ShardSets& matched)
 {
-    return jsonArray(matched.unmatched, [&](const shards::ShardSet& group) -> nlohmann::ordered_json {
+    return jsonArray(matched.unmatched, [&](const shards::ShardSet& group) -> Json {
         const auto fileOf = [&](std::size_t index) { return captures[index].capture.file; };
         return {{"files", jsonArray(group.captures, fileOf)}, {"reason", group.how}};
     });
 }
 
-void print(const std::vector<StitchedSide>& sides, nlohmann::ordered_json unmatched, Terminal& terminal)
+void print(const std::vector<StitchedSide>& sides, Json unmatched, Terminal& terminal)
 {
     if (!terminal.json()) {
         for (const auto& side : sides) {
@@ -629,24 +626,22 @@ std::string checkpointTable(const CheckpointScan& scan)
     return text;
 }
 
-nlohmann::ordered_json checkpointJson(const CheckpointScan& scan)
+Json checkpointJson(const CheckpointScan& scan)
 {
     constexpr std::array states {"finite", "non_finite", "sentinel", "not_read"}; // as ParameterState
-    auto parameters = nlohmann::ordered_json::array();
+    auto parameters = Json::array();
     for (const auto& parameter : scan.parameters) {
         const auto& values = parameter.scan;
         parameters.push_back({{"name", parameter.name}, {"file", parameter.file}, {"shape", parameter.shape},
-            {"dtype", parameter.dtype ? nlohmann::ordered_json(shortName(*parameter.dtype)) : nullptr},
+            {"dtype", parameter.dtype ? Json(shortName(*parameter.dtype)) : nullptr},
             {"optimizer_state", parameter.optimizerState},
             {"state", states[static_cast<std::size_t>(parameter.state())]}, {"count", values.count},
             {"nan", values.nan}, {"pos_inf", values.posInf}, {"neg_inf", values.negInf},
             {"absmax", jsonNumber(values.absmax)},
-            {"first_nonfinite",
-                values.firstNonFinite < 0 ? nlohmann::ordered_json(nullptr)
-                                          : nlohmann::ordered_json(parameter.firstNonFinite())},
+            {"first_nonfinite", values.firstNonFinite < 0 ? Json(nullptr) : Json(parameter.firstNonFinite())},
             {"problem", parameter.problem}});
     }
-    auto rejected = nlohmann::ordered_json::array();
+    auto rejected = Json::array();
     for (const auto& rejection : scan.rejected) {
         rejected.push_back(toJson(rejection));
     }

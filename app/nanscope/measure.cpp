@@ -140,8 +140,6 @@ Result<instruments::MeasuredTarget> openTarget(
                 : tl::make_unexpected(cell.error());
 }
 
-using Json = nlohmann::ordered_json;
-
 class Measure : public Command
 {
 public:

@@ -310,9 +310,9 @@ void warnOf(const std::vector<report::Suspicion>& suspicions, Terminal& terminal
     }
 }
 
-nlohmann::ordered_json jsonOf(const std::vector<report::Suspicion>& suspicions)
+Json jsonOf(const std::vector<report::Suspicion>& suspicions)
 {
-    auto list = nlohmann::ordered_json::array();
+    auto list = Json::array();
     for (const auto& one : suspicions) {
         list.push_back({{"masked", report::masked(one)}, {"characters", one.text.size()}, {"count", one.count},
             {"where", one.where}});
@@ -339,14 +339,14 @@ void say(const std::vector<report::WrittenFile>& files, const report::ReportInpu
         return;
     }
     if (terminal.json()) {
-        auto list = nlohmann::ordered_json::array();
+        auto list = Json::array();
         for (const auto& file : files) {
             list.push_back({{"file", file.path.string()}, {"bytes", file.bytes}});
         }
         const auto* capture = report::mainCapture(input);
         terminal.printJson({{"schema", "nanscope.reportfile/1"}, {"file", files.front().path.string()},
             {"bytes", files.front().bytes}, {"redacted", redacted}, {"headline", diagnosis.headline},
-            {"about", capture != nullptr ? nlohmann::ordered_json(capture->file) : nullptr}, {"files", std::move(list)},
+            {"about", capture != nullptr ? Json(capture->file) : nullptr}, {"files", std::move(list)},
             {"suspicious", jsonOf(suspicions)}});
         return;
     }

@@ -30,8 +30,6 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int mapWidth = 64;
 constexpr int mapHeight = 6;
 

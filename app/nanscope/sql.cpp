@@ -45,13 +45,13 @@ std::string text(const session::QueryTable& result)
     return table.text();
 }
 
-nlohmann::ordered_json json(const session::QueryTable& result)
+Json json(const session::QueryTable& result)
 {
-    auto rows = nlohmann::ordered_json::array();
+    auto rows = Json::array();
     for (const auto& row : result.rows) {
-        auto cells = nlohmann::ordered_json::array();
+        auto cells = Json::array();
         for (const auto& cell : row) {
-            cells.push_back(cell ? nlohmann::ordered_json(*cell) : nullptr);
+            cells.push_back(cell ? Json(*cell) : nullptr);
         }
         rows.push_back(std::move(cells));
     }

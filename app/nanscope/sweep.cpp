@@ -605,7 +605,7 @@ std::string footer(const std::vector<Cell>& cells)
     return text;
 }
 
-nlohmann::ordered_json answerJson(const Sweeper& sweeper)
+Json answerJson(const Sweeper& sweeper)
 {
     auto json = report::sweepJson(sweeper.cells());
     for (const auto& call : sweeper.functionRows()) {

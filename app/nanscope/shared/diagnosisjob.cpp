@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string absolutePath(const std::string& path)
 {
     std::error_code ignored;
@@ -165,7 +163,7 @@ std::string jobText(const DiagnosisJob& job)
         + plan + partsText("captures", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
-nlohmann::ordered_json jobJson(const DiagnosisJob& job)
+Json jobJson(const DiagnosisJob& job)
 {
     const auto& gathered = job.gathered;
     auto json = jobJson(job.job, "captures", gathered.missing, gathered.parts, gathered.unread, job.commands);

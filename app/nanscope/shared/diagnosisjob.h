@@ -46,7 +46,7 @@ void planRest(DiagnosisJob& job, const JobOptions& options, const RunData& run, 
 
 /// How far it is, who did it, what is left, and the commands that go on with it.
 std::string jobText(const DiagnosisJob& job);
-nlohmann::ordered_json jobJson(const DiagnosisJob& job);
+Json jobJson(const DiagnosisJob& job);
 
 /// One process of such a job: says what it replays on, then answers each line of standard input, the name of a capture,
 /// with its verdict, until the input ends.

@@ -112,9 +112,9 @@ std::string roomText(const SweepJob& job)
 
 } // namespace
 
-nlohmann::ordered_json leftOutJson(const LeftOutVariants& leftOut)
+Json leftOutJson(const LeftOutVariants& leftOut)
 {
-    auto json = nlohmann::ordered_json::array();
+    auto json = Json::array();
     for (const auto& [capture, variants] : leftOut) {
         json.push_back({{"capture", capture}, {"variants", variants}});
     }
@@ -154,7 +154,7 @@ std::string jobText(const SweepJob& job)
         + partsText("cells", gathered.parts, gathered.unread, gathered.missing > 0, job.commands);
 }
 
-nlohmann::ordered_json jobJson(const SweepJob& job)
+Json jobJson(const SweepJob& job)
 {
     const auto& gathered = job.gathered;
     auto json = jobJson(job.job, "cells", gathered.missing, gathered.parts, gathered.unread, job.commands);
@@ -166,7 +166,7 @@ nlohmann::ordered_json jobJson(const SweepJob& job)
     }
     json["left_out"] = leftOutJson(leftOut);
     json["bytes"] = job.bytes;
-    json["bytes_free"] = job.free ? nlohmann::ordered_json(*job.free) : nlohmann::ordered_json(nullptr);
+    json["bytes_free"] = job.free ? Json(*job.free) : Json(nullptr);
     return json;
 }
 

@@ -31,7 +31,7 @@ struct SweepJob
 
 /// Of captures whose variants are found by comparison, by their names: those that were not compared in full.
 using LeftOutVariants = std::vector<std::pair<std::string, std::vector<std::string>>>;
-nlohmann::ordered_json leftOutJson(const LeftOutVariants& leftOut);
+Json leftOutJson(const LeftOutVariants& leftOut);
 
 /// Makes the job in its folder, or gathers what its processes have done so far; into the session of `source` where that
 /// may be written. An empty list of variants means those that may have made each capture.
@@ -40,6 +40,6 @@ Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequ
 
 /// How far it is, who did it, and the commands that go on with it.
 std::string jobText(const SweepJob& job);
-nlohmann::ordered_json jobJson(const SweepJob& job);
+Json jobJson(const SweepJob& job);
 
 } // namespace nanscope

@@ -62,7 +62,7 @@ void Terminal::print(std::string_view text)
     writeTo(stdout, printableLines(text));
 }
 
-void Terminal::printJson(const nlohmann::ordered_json& answer)
+void Terminal::printJson(const Json& answer)
 {
     print(jsonText(answer, 2) + "\n");
 }
@@ -120,7 +120,7 @@ void Terminal::cellDone(const Progress& progress, const Cell& cell)
     }
 }
 
-void Terminal::cellDone(const Progress& progress, const nlohmann::ordered_json& cell)
+void Terminal::cellDone(const Progress& progress, const Json& cell)
 {
     if (m_options.progressJsonl) {
         showJson(progress, &cell);
@@ -160,7 +160,7 @@ std::optional<double> Terminal::secondsLeft(const Progress& progress) const
     return std::round(spent.count() * left * 10) / 10;
 }
 
-void Terminal::showJson(const Progress& progress, const nlohmann::ordered_json* cell)
+void Terminal::showJson(const Progress& progress, const Json* cell)
 {
     auto line = toJson(progress);
     if (const auto left = secondsLeft(progress)) {

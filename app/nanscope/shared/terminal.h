@@ -14,6 +14,8 @@
 
 namespace nanscope {
 
+using Json = nlohmann::ordered_json;
+
 class JsonAnswer;
 
 /// Part of the contract with scripts (design section 9).
@@ -54,7 +56,7 @@ public:
     /// Lines of text. What a file, a session or a child process said is a part of one line only if it went through
     /// printable() where the line was built.
     void print(std::string_view text);
-    void printJson(const nlohmann::ordered_json& answer);
+    void printJson(const Json& answer);
     void printAnswer(const JsonAnswer& answer);
 
     /// The answer as JSON or as text, of which only the one that is asked for is made.
@@ -82,14 +84,14 @@ public:
     void progress(const Progress& progress);
     /// For programs that follow a sweep: the cell itself. A person sees the progress line move on.
     void cellDone(const Progress& progress, const Cell& cell);
-    void cellDone(const Progress& progress, const nlohmann::ordered_json& cell);
+    void cellDone(const Progress& progress, const Json& cell);
 
     /// False if stdout took less than what was printed: the disk is full, or the reader went away.
     bool flushed();
 
 private:
     void showLine(const Progress& progress);
-    void showJson(const Progress& progress, const nlohmann::ordered_json* cell);
+    void showJson(const Progress& progress, const Json* cell);
     void clearLine();
     std::optional<double> secondsLeft(const Progress& progress) const;
 

@@ -66,8 +66,8 @@ WatchEvent sumOf(const workflow::OpenedRun& opened, const std::string& folder)
     const auto bad = std::ranges::count_if(run.series, isNonFinite);
     const auto session = opened.session ? opened.session->path().string() : std::string();
     const auto rejected = std::ssize(run.rejected);
-    nlohmann::ordered_json json {{"folder", folder}, {"session", nullptr}, {"captures", run.captures.size()},
-        {"births", births}, {"series", run.series.size()}, {"nonfinite_series", bad}, {"events", run.events.size()},
+    Json json {{"folder", folder}, {"session", nullptr}, {"captures", run.captures.size()}, {"births", births},
+        {"series", run.series.size()}, {"nonfinite_series", bad}, {"events", run.events.size()},
         {"rejected", rejected}};
     if (!session.empty()) {
         json["session"] = session;
