@@ -62,19 +62,10 @@ std::string quoted(const std::string& field)
 /// Missing, NaN and the infinities are four different things.
 std::string valueText(const Point& point)
 {
-    switch (point.state) {
-    case PointState::nan:
-        return "nan";
-    case PointState::posInf:
-        return "inf";
-    case PointState::negInf:
-        return "-inf";
-    case PointState::reported:
+    if (point.state == PointState::reported) {
         return "";
-    case PointState::finite:
-        break;
     }
-    return fmt::format("{}", point.value);
+    return point.state == PointState::nan ? "nan" : fmt::format("{}", point.value); // a NaN may have a sign
 }
 
 Json valueJson(const Point& point)

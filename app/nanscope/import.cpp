@@ -130,23 +130,17 @@ Result<Import::Imported> Import::importOne(const std::string& path, Terminal& te
     return Imported {path, place, std::move(*run), std::move(*kept)};
 }
 
-template <class Range>
-std::int64_t sizeOf(const Range& range)
-{
-    return static_cast<std::int64_t>(range.size());
-}
-
 /// How much there is, with what logs gave before they were begun anew: that is not lost, nor is it counted off.
 struct Amount
 {
     explicit Amount(const RunData& run)
-        : captures(sizeOf(run.captures))
+        : captures(std::ssize(run.captures))
         , points(pointsOf(run))
-        , events(sizeOf(run.events))
+        , events(std::ssize(run.events))
     {
         for (const auto& log : run.replaced) {
             points += pointsOf(log.records);
-            events += sizeOf(log.records.events);
+            events += std::ssize(log.records.events);
         }
     }
 

@@ -27,12 +27,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <class Range>
-std::int64_t sizeOf(const Range& range)
-{
-    return static_cast<std::int64_t>(range.size());
-}
-
 void sayPointsLeftOut(const workflow::JudgedFrom& from, Terminal& terminal)
 {
     if (from.newestPoints) {
@@ -80,12 +74,12 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
             path.string());
     }
     terminal.say(LogLevel::info,
-        fmt::format("Read {}, {}, {}", counted(sizeOf(run.captures), "capture"), counted(sizeOf(run.series), "series"),
-            counted(sizeOf(run.events), "event"))
+        fmt::format("Read {}, {}, {}", counted(std::ssize(run.captures), "capture"),
+            counted(std::ssize(run.series), "series"), counted(std::ssize(run.events), "event"))
             + (run.replaced.empty()
                     ? std::string()
                     : fmt::format("; {} begun anew since {} kept beside and not judged",
-                        counted(sizeOf(run.replaced), "log"), run.replaced.size() == 1 ? "is" : "are")));
+                        counted(std::ssize(run.replaced), "log"), run.replaced.size() == 1 ? "is" : "are")));
     return source;
 }
 
