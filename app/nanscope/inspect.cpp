@@ -436,8 +436,7 @@ std::string notTheWhole(const shards::Stitched& tensor)
     }
     if (tensor.partial && tensor.partial->own.overflowed > 0) {
         return "a Partial overflows here where every part is finite; whether it did in the run depends on the order "
-               "and "
-               "the type it was added in";
+               "and the type it was added in";
     }
     return {};
 }

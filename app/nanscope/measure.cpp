@@ -224,8 +224,7 @@ Result<void> Measure::check()
         || m_request.instrument == instruments::Instrument::storm;
     if ((m_job.wanted() || m_asRank) && !finds) {
         return failure(ErrorKind::usage,
-            "a job is of repeat or of storm: the others ask about the numbers, which one "
-            "device tells");
+            "a job is of repeat or of storm: the others ask about the numbers, which one device tells");
     }
     return {};
 }

@@ -300,8 +300,7 @@ void warnOf(const std::vector<report::Suspicion>& suspicions, Terminal& terminal
         const auto& one = suspicions[i];
         terminal.say(LogLevel::warning,
             fmt::format("What looks like a key is hidden: {}, {} characters, in {}, first {}. If it is none, say "
-                        "--keep {}; to have "
-                        "another word in its place, --redact TEXT=WORD",
+                        "--keep {}; to have another word in its place, --redact TEXT=WORD",
                 report::masked(one), one.text.size(), counted(one.count, "place"), one.where, report::masked(one)));
     }
     if (suspicions.size() > most) {

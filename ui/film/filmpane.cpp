@@ -61,9 +61,8 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     header()->insertWidget(0, m_letter);
     setLetter({});
     m_mode->setAccessibleName(tr("What the frames show"));
-    m_mode->setToolTip(
-        tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite on "
-           "one side only stays so"));
+    m_mode->setToolTip(tr("A difference is replayed when you ask for it; equal values are zero, and what is not finite "
+                          "on one side only stays so"));
     header()->addWidget(m_mode);
     header()->addWidget(m_plant);
     showPlant({});
@@ -72,8 +71,8 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     header()->addWidget(m_batchLabel);
     header()->addWidget(m_batch);
     m_slider->setAccessibleName(tr("Frame"));
-    m_slider->setToolTip(tr("Frames in the order they were computed; arrow keys in the strip move by step and op, B "
-                            "goes to the birth"));
+    m_slider->setToolTip(
+        tr("Frames in the order they were computed; arrow keys in the strip move by step and op, B goes to the birth"));
     m_slider->setPageStep(1);
     auto* inner = new QVBoxLayout;
     inner->setContentsMargins(grid(3), 0, grid(3), grid(2));
@@ -331,8 +330,8 @@ QString FilmPane::memoryNote(const Film& film)
     // Extremes and classes of each tile, and its number where it is one element.
     constexpr std::int64_t mostOfOne = std::int64_t {maxTiles} * maxTiles * (4 * sizeof(float) + 1);
     return tr("The window holds %1 of this film: of a replayed matrix %2 at most, whatever its size. Exact values are "
-              "replayed part by part; the replay process keeps the last two replays, as long as they take no more "
-              "than %3 together, else the last one alone.")
+              "replayed part by part; the replay process keeps the last two replays, as long as they take no more than "
+              "%3 together, else the last one alone.")
         .arg(sizeLabel(bytesOf(film)), sizeLabel(mostOfOne), sizeLabel(replay::maxKeptReplayBytes));
 }
 

@@ -226,9 +226,8 @@ QString roundNumber(double value, int digits)
 QString negativeSlackText(double slackPercent)
 {
     const double over = 100 * (1 / (1 + slackPercent / 100) - 1);
-    return Words::tr(
-        "below zero: ‖X‖₂ exceeds by %1 % the bound up to which the schedule converges, and may grow without "
-        "end from there")
+    return Words::tr("below zero: ‖X‖₂ exceeds by %1 % the bound up to which the schedule converges, and may grow "
+                     "without end from there")
         .arg(roundNumber(over, 2));
 }
 

@@ -350,8 +350,7 @@ void PaneLinks::showLogVerdict()
     if (m_workspace.loaded().holdsNothing()) {
         m_panes.verdict->showMessage(tr("Nothing to read here"),
             tr("“%1” holds no capture (.pt, .safetensors, .npy), no log and no checkpoint. Rescan looks again; with "
-               "Follow, "
-               "what a run writes there is read at once.")
+               "Follow, what a run writes there is read at once.")
                 .arg(qstr(m_workspace.loaded().opened.filename().string())));
         return;
     }
@@ -374,9 +373,8 @@ void PaneLinks::fillVerdict()
     } else if (!capture) {
         showLogVerdict();
     } else if (!verdict || m_workspace.lacksVerdict()) {
-        const QString text =
-            tr("Each plausible variant is replayed with the roundings of several kernels: seconds for a small matrix, "
-               "minutes for a large one.");
+        const QString text = tr("Each plausible variant is replayed with the roundings of several kernels: seconds for "
+                                "a small matrix, minutes for a large one.");
         const QString stopped = verdict ? qstr(m_workspace.loaded().known()->stopped) : QString();
         const QString seen = verdict ? qstr(verdict->facts.damage.text) : QString();
         m_panes.verdict->showMessage(m_workspace.judging() ? tr("Judging…")

@@ -39,20 +39,17 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "The selected frame of the film, large: the result of one op as a matrix, with NaN, ±Inf and zero in "
             "colours of their own outside the scale. Below it stand its formula, its counts, its largest and smallest "
             "magnitude and its Frobenius norm ‖X‖_F. Turn the wheel or Shift+drag a box to zoom; near enough, the "
-            "exact "
-            "elements are shown, and the one under the cursor is read out. Where a pixel has to do for several "
-            "elements "
-            "it has the colour of the largest, so a small picture is lighter than a large one of the same matrix.")},
+            "exact elements are shown, and the one under the cursor is read out. Where a pixel has to do for several "
+            "elements it has the colour of the largest, so a small picture is lighter than a large one of the same "
+            "matrix.")},
     {"sweep",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The selected capture replayed: a row per variant, a column per number format, and in each cell how the "
             "replay ends and at which op it first goes non-finite. Finite in fp64 and not in the format that ran "
-            "speaks "
-            "for the numbers; finite everywhere speaks against them. Sweep fills the table; a click on a cell shows "
-            "its film, and one that is empty is replayed. Options… chooses variants, formats, lowering, epsilon and "
-            "steps; rows that are not as usual say so below the variant. Slack is by how much ‖X‖₂ may still grow "
-            "before "
-            "the schedule diverges, as far as the bound guarantees it.")},
+            "speaks for the numbers; finite everywhere speaks against them. Sweep fills the table; a click on a cell "
+            "shows its film, and one that is empty is replayed. Options… chooses variants, formats, lowering, epsilon "
+            "and steps; rows that are not as usual say so below the variant. Slack is by how much ‖X‖₂ may still grow "
+            "before the schedule diverges, as far as the bound guarantees it.")},
     {"gauges",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Numbers of the shown cell per step: the spectral bound ‖XXᵀ‖_F^½ ≥ ‖X‖₂ with the limit beyond which the "
@@ -63,12 +60,11 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
     {"timeline",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "What the logs tell per step and rank: loss, gradient norm and any other series. NaN and ±Inf are no "
-            "points "
-            "of a curve but marks in the lane above, beside the captures and events of the run. Look left of the first "
-            "mark for what was climbing; turn the wheel or draw a box to zoom (with Shift where zoomed in), drag to "
-            "move, and click a mark to go to its capture. Click a step and Shift+click a second one to read by how "
-            "much "
-            "every curve changed between them; the menu of the plot and the keys A and B set the same two marks.")},
+            "points of a curve but marks in the lane above, beside the captures and events of the run. Look left of "
+            "the first mark for what was climbing; turn the wheel or draw a box to zoom (with Shift where zoomed in), "
+            "drag to move, and click a mark to go to its capture. Click a step and Shift+click a second one to read by "
+            "how much every curve changed between them; the menu of the plot and the keys A and B set the same two "
+            "marks.")},
     {"verdict",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Whose fault the selected capture is, as far as the data carries: upstream, numerics, implementation, "
@@ -80,33 +76,28 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
     {"film",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The replay of one cell, op by op from left to right, each frame one matrix. The frame in which values "
-            "first "
-            "went non-finite is framed: the op before it was the last that was well. Arrow keys move by step and op, B "
-            "goes to the birth; the list at the top shows the difference to fp64, to the captured output or to another "
-            "cell instead.")},
+            "first went non-finite is framed: the op before it was the last that was well. Arrow keys move by step and "
+            "op, B goes to the birth; the list at the top shows the difference to fp64, to the captured output or to "
+            "another cell instead.")},
     {"tensors",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Input and output as the capture holds them, nothing replayed. NaN, ±Inf and zero have colours of their "
-            "own "
-            "outside the scale, and the damage the verdict speaks of is framed: rows, a rectangle or a tile tell more "
-            "about a kernel than their number. Both zoom together, by wheel or by a box (Shift+drag where zoomed in); "
-            "the "
-            "exact element under the cursor is read out below. Where a pixel has to do for several elements it has the "
-            "colour of the largest.")},
+            "own outside the scale, and the damage the verdict speaks of is framed: rows, a rectangle or a tile tell "
+            "more about a kernel than their number. Both zoom together, by wheel or by a box (Shift+drag where zoomed "
+            "in); the exact element under the cursor is read out below. Where a pixel has to do for several elements "
+            "it has the colour of the largest.")},
     {"cliff",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "How far the cell is from divergence. The curve is theory: the odd polynomials p(σ) of the schedule, "
-            "applied "
-            "to one singular value, with the limit beyond which they send it to infinity; the dot is σ_max of the "
-            "captured matrix, measured on the entry of the chosen step. Drag the scale or change the safety factor: "
-            "each setting is replayed and stays as a mark, so that you see how much it takes to fail.")},
+            "applied to one singular value, with the limit beyond which they send it to infinity; the dot is σ_max of "
+            "the captured matrix, measured on the entry of the chosen step. Drag the scale or change the safety "
+            "factor: each setting is replayed and stays as a mark, so that you see how much it takes to fail.")},
     {"instruments",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "One question about the selected capture, put to a replay or to a Python function of your own: how far its "
             "scale is from the next failure, what other epsilons do, whether the same input gives the same bits, also "
-            "in a storm of poisoned memory, whether the input was changed, whether every singular value ends where "
-            "the schedule takes it, and the smallest input that still fails. Scale and Spectrum are plots: look for "
-            "the "
+            "in a storm of poisoned memory, whether the input was changed, whether every singular value ends where the "
+            "schedule takes it, and the smallest input that still fails. Scale and Spectrum are plots: look for the "
             "nearest edge beside 0, and for crosses. Your function runs in a process of its own, after you have seen "
             "the program that calls it.")},
     {"findings",
@@ -122,8 +113,8 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "table holds every checkpoint that lies in the folder or that a log names. Safe means that its weights "
             "gave a finite loss before anything went wrong; poisoned, that NaN came of them; unverified, that no log "
             "shows it: an update before it was damaged, or nothing was logged in between. Verify checkpoints reads "
-            "their tensors, newest first, until one is finite: what "
-            "they hold goes before what the log lets one expect.")},
+            "their tensors, newest first, until one is finite: what they hold goes before what the log lets one "
+            "expect.")},
     {"whatif",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Two questions about a run that is over. What would a NaN detector have done: where it would have spoken, "
@@ -177,9 +168,8 @@ void explainCommands(const Actions& a)
     explain(a.cancel,
         Words::tr(
             "Stops what the status line names: the saving of a report, a sweep, a replay, a judgement or an import. "
-            "Where "
-            "more is running, pressing it again stops the next. Cells that are replayed and captures that are judged "
-            "stay; a capture that is judged by half starts anew, and of a report nothing is written."));
+            "Where more is running, pressing it again stops the next. Cells that are replayed and captures that are "
+            "judged stay; a capture that is judged by half starts anew, and of a report nothing is written."));
     explain(a.showKnown,
         Words::tr("What you know of this run beside the files it left: variants of your own, names of parameters, the "
                   "environment it was trained in, published problems of packages. The run is judged again with each, "
@@ -188,9 +178,8 @@ void explainCommands(const Actions& a)
         Words::tr("Shows a second cell below the first: another variant or another number format of the same capture. "
                   "Frames, cursor and zoom move together, so that you see the step at which the two part."));
     explain(a.exportReport,
-        Words::tr(
-            "Writes what is known as Markdown, web page or JSON, with names of people, hosts and folders replaced. "
-            "The report tab shows it before."));
+        Words::tr("Writes what is known as Markdown, web page or JSON, with names of people, hosts and folders "
+                  "replaced. The report tab shows it before."));
 }
 
 } // namespace nanscope

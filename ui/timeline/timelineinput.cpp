@@ -262,8 +262,7 @@ std::vector<KeyHint> TimelinePlot::keyHints() const
         {{QKeySequence::Copy}, tr("copy what is at the cursor"), {}},
         {{},
             tr("put the cursor; compare with a second step; zoom at the cursor (over an axis: that axis); move, or "
-               "zoom "
-               "to a box while all is shown; zoom to a box; show all"),
+               "zoom to a box while all is shown; zoom to a box; show all"),
             tr("click; Shift+click; wheel; drag; Shift+drag; double click")}};
 }
 

@@ -214,10 +214,9 @@ void VerdictTicks::askAlone(const CaptureVerdict& judged)
     m_alone->setEnabled(!judged.facts.nothingElse);
     m_alone->setText(taken ? tr("takes nothing else") : tr("no other code ran"));
     m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or the command line says so")
-            : taken
-            ? tr("Tick it if the function takes no weights, no moments and no coefficient that changes")
-            : tr("Tick it if what was dumped is what the function was given and what it returned: no cast, no mask and "
-                 "no weights between"));
+            : taken ? tr("Tick it if the function takes no weights, no moments and no coefficient that changes")
+                    : tr("Tick it if what was dumped is what the function was given and what it returned: no cast, no "
+                         "mask and no weights between"));
 }
 
 void VerdictTicks::setVariants(const QStringList& variants, const QStringList& ran)

@@ -74,8 +74,7 @@ QWidget* DetectorView::buildSettings()
         tr("What it does at a loss that is not finite: warn and skip leave the update out alike, raise ends the run"));
     addSetting(*row, tr("&Stop after"), *m_patience,
         tr("max_consecutive: so many steps that were not finite, without a good one between. KempnerForge's class has "
-           "5, its train.py "
-           "10"));
+           "5, its train.py 10"));
     m_gradients->setToolTip(tr("check_gradients behind the loss: leaves an update out whose gradient norm is not "
                                "finite; it counts nothing, and KempnerForge's own loop does not call it"));
     row->addWidget(m_gradients);

@@ -167,10 +167,9 @@ std::string measureJobText(const MeasureJob& job)
         const auto who = gathered.begun ? fmt::format("Missing: rank{} {}. Start the ranks again",
                              gathered.missing.size() == 1 ? "" : "s", fmt::join(gathered.missing, ", "))
                                         : std::string("Start the ranks");
-        text +=
-            fmt::format("{}{} with torchrun, on each node, or with Slurm; the nodes need the same folders, and ranks "
-                        "that have their answer do nothing. Then run this command again.\n  {}\n  {}\n",
-                text.empty() ? "" : "\n", who, printable(job.commands.torchrun), printable(job.commands.srun));
+        text += fmt::format("{}{} with torchrun, on each node, or with Slurm; the nodes need the same folders, and "
+                            "ranks that have their answer do nothing. Then run this command again.\n  {}\n  {}\n",
+            text.empty() ? "" : "\n", who, printable(job.commands.torchrun), printable(job.commands.srun));
     }
     return text;
 }

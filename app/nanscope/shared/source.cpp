@@ -192,8 +192,8 @@ std::vector<const Capture*> worthReplaying(const RunData& run, Terminal& termina
         return all;
     }
     terminal.say(LogLevel::warning,
-        fmt::format("{} of {} captures are replayed: the input of the others is damaged already (--capture all takes "
-                    "them too)",
+        fmt::format(
+            "{} of {} captures are replayed: the input of the others is damaged already (--capture all takes them too)",
             finite.size(), all.size()));
     return finite;
 }
@@ -300,9 +300,8 @@ void sayLeftOut(const std::string& capture, const std::vector<std::string>& left
 {
     if (!leftOut.empty()) {
         terminal.say(LogLevel::warning,
-            fmt::format(
-                "{}: {} may have run as far as was compared, and {} taken: their replays would be more than {}; "
-                "nanscope diagnose compares them",
+            fmt::format("{}: {} may have run as far as was compared, and {} taken: their replays would be more than "
+                        "{}; nanscope diagnose compares them",
                 capture, fmt::join(leftOut, ", "), leftOut.size() == 1 ? "is" : "are",
                 replay::operationsText(diagnose::mostIdentifyingOperations)));
     }

@@ -140,8 +140,7 @@ void addObservedOptions(Options& options, ObservedWords& words)
     options
         .add("--tried", words.tried,
             "An experiment and its outcome, such as kernels-off=gone:6 (clean hours) or swap-gpus=moves:2 (swaps); may "
-            "be "
-            "repeated")
+            "be repeated")
         .oneEach();
     options
         .add("--called", words.called,

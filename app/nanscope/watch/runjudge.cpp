@@ -198,9 +198,8 @@ workflow::OpenedRun RunJudge::opened(const Subject& subject) const
         m_listener.unkept(sentence(session.error()));
     } else if (const auto points = workflow::readJudgingPoints(read.run, *session); !points) {
         read.run = *subject.run;
-        m_listener.failure(
-            "The values of the logs could not be read from the session: verdicts are given without them, "
-            "and the diagnosis is not stored. "
+        m_listener.failure("The values of the logs could not be read from the session: verdicts are given without "
+                           "them, and the diagnosis is not stored. "
             + sentence(points.error()));
     } else {
         read.session = std::move(*session);
