@@ -116,6 +116,10 @@ FilmStrip::FilmStrip(HeatView* view, QWidget* parent)
     setAccessibleName(tr("Film strip"));
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
     updateAccessibleText();
+    onThemeChange(*this, [this] {
+        placeFrames();
+        update();
+    });
 }
 
 void FilmStrip::setFilm(std::shared_ptr<const Film> film)
@@ -263,15 +267,6 @@ int FilmStrip::frameAt(QPoint position) const
 void FilmStrip::resizeEvent(QResizeEvent* /*event*/)
 {
     placeFrames();
-}
-
-void FilmStrip::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        placeFrames();
-        update();
-    }
-    QWidget::changeEvent(event);
 }
 
 QString FilmStrip::table() const

@@ -69,6 +69,7 @@ AdvisoryLines::AdvisoryLines(QWidget* parent)
     setAccessibleName(tr("Advisories"));
     connect(this, &QLabel::linkActivated, this, [this](const QString& link) { askToFollow(QUrl(link), this); });
     hide();
+    onThemeChange(*this, [this] { showLines(); });
 }
 
 void AdvisoryLines::setAdvisories(const std::vector<AdvisoryMatch>& advisories)
@@ -99,14 +100,6 @@ void AdvisoryLines::showLines()
                   .arg(theme().muted.name(), tr("Published problems of these packages; no evidence for this run"),
                       lines.join(QLatin1String("<br>"))));
     setToolTip(QStringLiteral("<p>%1</p>").arg(tips.join(QLatin1String("</p><p>"))));
-}
-
-void AdvisoryLines::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        showLines();
-    }
-    QLabel::changeEvent(event);
 }
 
 } // namespace nanscope

@@ -22,9 +22,6 @@ public:
 
     void setAdvisories(const std::vector<AdvisoryMatch>& advisories);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     void showLines();
 

@@ -118,6 +118,7 @@ FindingsPane::FindingsPane(QWidget* parent)
         }
     });
     setFindings({});
+    onThemeChange(*this, [this] { showDetail(); });
 }
 
 void FindingsPane::buildView()
@@ -351,14 +352,6 @@ QString FindingsPane::emptyText() const
         tr("%1 are ruled out, %2 could not be checked. The buttons above list them.").arg(clear).arg(notCheckable);
     return (m_complete ? tr("No known pattern was found: %1") : tr("No known pattern was found so far: %1")).arg(counts)
         + unfinished;
-}
-
-void FindingsPane::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        showDetail();
-    }
-    PaneFrame::changeEvent(event);
 }
 
 } // namespace nanscope

@@ -60,9 +60,6 @@ Q_SIGNALS:
     /// The user chose other ones; as checked() gives them.
     void choicesChanged(const nanscope::diagnose::FindingChoices& choices);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     struct Chip
     {

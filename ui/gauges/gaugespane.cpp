@@ -67,6 +67,7 @@ GaugesPane::GaugesPane(QWidget* parent)
         [this] { m_measuring ? Q_EMIT deepCancelled() : Q_EMIT deepRequested(); });
     addPlot(*m_plot, tr("Gauges"), [this] { return m_plot->legendText(); });
     setCell(nullptr);
+    onThemeChange(*this, [this] { QMetaObject::invokeMethod(this, &GaugesPane::showLegend, Qt::QueuedConnection); });
 }
 
 /// The numbers of all gauges are one table, whichever plot is asked for them.
@@ -188,14 +189,6 @@ void GaugesPane::fitLegend()
 }
 
 // The plots take the colours of their new theme after their pane.
-void GaugesPane::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        QMetaObject::invokeMethod(this, &GaugesPane::showLegend, Qt::QueuedConnection);
-    }
-    PaneFrame::changeEvent(event);
-}
-
 void GaugesPane::resizeEvent(QResizeEvent* event)
 {
     PaneFrame::resizeEvent(event);

@@ -47,7 +47,6 @@ Q_SIGNALS:
     void deepCancelled();
 
 protected:
-    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

@@ -114,6 +114,10 @@ HeatMap::HeatMap(HeatView* view, QWidget* parent)
     connect(m_view, &HeatView::viewChanged, this, &HeatMap::visibleChanged);
     connect(this, &HeatMap::visibleChanged, this, &HeatMap::updateAccessibleText);
     connect(m_view, &HeatView::cursorChanged, this, qOverload<>(&QWidget::update));
+    onThemeChange(*this, [this] {
+        m_image = {};
+        update();
+    });
 }
 
 bool HeatMap::hasElements() const
@@ -332,20 +336,8 @@ void HeatMap::resizeEvent(QResizeEvent* event)
     Q_EMIT visibleChanged();
 }
 
-void HeatMap::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        m_image = {};
-        update();
-    }
-    QWidget::changeEvent(event);
-}
-
 bool HeatMap::event(QEvent* event)
 {
-    if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) {
-        update();
-    }
     if (event->type() == QEvent::ToolTip) {
         showTip(static_cast<QHelpEvent*>(event)->globalPos());
         return true;

@@ -153,6 +153,7 @@ ReportChoices::ReportChoices(QWidget* parent)
     connect(m_tree, &QTreeWidget::itemChanged, this, &ReportChoices::onTicked);
     connect(m_field, &QLineEdit::returnPressed, this, [this] { hideText(m_field->text()); });
     fill();
+    onThemeChange(*this, [this] { fill(); });
 }
 
 void ReportChoices::setOptions(const report::BundleOptions& options)
@@ -235,14 +236,6 @@ void ReportChoices::setHidden(const QString& text, bool hidden)
     }
     fill();
     Q_EMIT optionsChanged();
-}
-
-void ReportChoices::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        fill();
-    }
-    QWidget::changeEvent(event);
 }
 
 void ReportChoices::onTicked(QTreeWidgetItem* item)

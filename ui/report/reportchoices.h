@@ -40,9 +40,6 @@ public:
 Q_SIGNALS:
     void optionsChanged();
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     void fill();
     void fillTexts();

@@ -40,6 +40,7 @@ FactsView::FactsView(const QString& name, QWidget* parent)
             Q_EMIT factActivated(*m_links[number]);
         }
     });
+    onThemeChange(*this, [this] { fill(); });
 }
 
 void FactsView::setFacts(const QString& heading, std::vector<FactSection> sections, const std::string& onlyLog)
@@ -95,14 +96,6 @@ void FactsView::fill()
         text += QStringLiteral("<table cellspacing='0' cellpadding='2'>%1</table>").arg(rows);
     }
     setHtml(text);
-}
-
-void FactsView::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        fill();
-    }
-    QTextBrowser::changeEvent(event);
 }
 
 QString factsText(const QString& heading, const std::vector<FactSection>& sections)

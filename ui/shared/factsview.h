@@ -33,9 +33,6 @@ Q_SIGNALS:
     /// Somebody wants to see what shows it.
     void factActivated(const nanscope::diagnose::AnswerFact& fact);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     void fill();
     int widthOfLabels() const;

@@ -36,6 +36,7 @@ SmallPlot::SmallPlot(QWidget* parent)
     m_plot->setFocusPolicy(Qt::NoFocus);
     m_plot->setMouseTracking(true);
     m_plot->installEventFilter(this);
+    onThemeChange(*this, [this] { restyle(); });
 }
 
 SmallPlot::~SmallPlot() = default;
@@ -58,26 +59,6 @@ void SmallPlot::paintEvent(QPaintEvent* event)
     QWidget::paintEvent(event);
     QPainter painter(this);
     drawFocusFrame(painter, *this);
-}
-
-void SmallPlot::focusInEvent(QFocusEvent* event)
-{
-    QWidget::focusInEvent(event);
-    update();
-}
-
-void SmallPlot::focusOutEvent(QFocusEvent* event)
-{
-    QWidget::focusOutEvent(event);
-    update();
-}
-
-void SmallPlot::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        restyle();
-    }
-    QWidget::changeEvent(event);
 }
 
 bool SmallPlot::eventFilter(QObject* watched, QEvent* event)

@@ -207,6 +207,26 @@ QString mix(const QColor& a, const QColor& b, double t)
     return QColor(blend(a.red(), b.red()), blend(a.green(), b.green()), blend(a.blue(), b.blue())).name();
 }
 
+class ThemeFollower : public QObject
+{
+public:
+    ThemeFollower(QWidget& widget, std::function<void()> restyle)
+        : QObject(&widget)
+        , m_restyle(std::move(restyle))
+    { }
+
+    bool eventFilter(QObject* watched, QEvent* event) override
+    {
+        if (isThemeChange(event)) {
+            m_restyle();
+        }
+        return QObject::eventFilter(watched, event);
+    }
+
+private:
+    std::function<void()> m_restyle;
+};
+
 } // namespace
 
 QString themeName(ThemeChoice choice)
@@ -262,6 +282,11 @@ void applyTheme(ThemeChoice choice)
 bool isThemeChange(const QEvent* event)
 {
     return event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange;
+}
+
+void onThemeChange(QWidget& widget, std::function<void()> restyle)
+{
+    widget.installEventFilter(new ThemeFollower(widget, std::move(restyle)));
 }
 
 QString styleSheet(const Theme& t)

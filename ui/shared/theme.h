@@ -3,12 +3,14 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 
 #include <QColor>
 #include <QString>
 
 class QEvent;
+class QWidget;
 
 namespace nanscope {
 
@@ -55,6 +57,8 @@ void applyTheme(ThemeChoice choice);
 
 /// True for the events after which a widget that paints with theme() has to repaint.
 bool isThemeChange(const QEvent* event);
+/// Has `restyle` called at each of them, from now on.
+void onThemeChange(QWidget& widget, std::function<void()> restyle);
 
 /// One scale for all distances: multiples of 4 pixels.
 constexpr int grid(int steps)

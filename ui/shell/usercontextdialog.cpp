@@ -132,6 +132,7 @@ UserContextDialog::UserContextDialog(const QList<QAction*>& adders, QWidget* par
     connect(removeKey, &QShortcut::activated, this, &UserContextDialog::remove);
     resize(grid(180), grid(90));
     fill();
+    onThemeChange(*this, [this] { fill(); });
 }
 
 void UserContextDialog::setFiles(const std::vector<workflow::UserFile>& files, const QStringList& kept)
@@ -306,14 +307,6 @@ void UserContextDialog::remove()
     if (const TakeBack takeBack = current()) {
         takeBack();
     }
-}
-
-void UserContextDialog::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        fill();
-    }
-    QDialog::changeEvent(event);
 }
 
 } // namespace nanscope

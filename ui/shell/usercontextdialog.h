@@ -57,9 +57,6 @@ Q_SIGNALS:
     /// The observations without the one that was taken back.
     void observedChanged(const nanscope::Observations& left);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     using TakeBack = std::function<void()>; ///< empty: it stays
 

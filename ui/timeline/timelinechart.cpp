@@ -233,6 +233,7 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
         fillMenu(menu);
         menu.exec(at);
     });
+    onThemeChange(*this, [this] { updateLegend(); });
 }
 
 void TimelineChart::buildHeader()
@@ -491,14 +492,6 @@ void TimelineChart::fillMenu(QMenu& menu)
         }
     }
     Q_EMIT menuFilled(&menu);
-}
-
-void TimelineChart::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event) && m_legend) {
-        updateLegend();
-    }
-    PaneFrame::changeEvent(event);
 }
 
 // What can be done with a plot, and what leaves it.

@@ -67,7 +67,6 @@ Q_SIGNALS:
     void rowsWanted(nanscope::RowsUse use);
 
 protected:
-    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

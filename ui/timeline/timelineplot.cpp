@@ -381,18 +381,6 @@ void TimelinePlot::paintEvent(QPaintEvent* event)
     drawFocusFrame(painter, *this);
 }
 
-void TimelinePlot::focusInEvent(QFocusEvent* event)
-{
-    QWidget::focusInEvent(event);
-    update();
-}
-
-void TimelinePlot::focusOutEvent(QFocusEvent* event)
-{
-    QWidget::focusOutEvent(event);
-    update();
-}
-
 // How a plot draws its curves.
 
 void TimelinePlot::styleGraphs()

@@ -69,6 +69,7 @@ VerdictChips::VerdictChips(QWidget* parent)
     addChip(*flow, VerdictList::notTestable, tr("What this capture cannot show"));
     addChip(*flow, VerdictList::next, tr("Experiments that would tell most, and what came of those you tried"));
     style();
+    onThemeChange(*this, [this] { style(); });
 }
 
 void VerdictChips::addChip(QLayout& layout, VerdictList list, const QString& toolTip)
@@ -122,14 +123,6 @@ void VerdictChips::style()
             button->setStyleSheet(sheet);
         }
     }
-}
-
-void VerdictChips::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event)) {
-        style();
-    }
-    QWidget::changeEvent(event);
 }
 
 } // namespace nanscope

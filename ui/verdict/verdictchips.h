@@ -40,9 +40,6 @@ public:
 Q_SIGNALS:
     void opened(nanscope::VerdictList list);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     struct Chip
     {

@@ -121,6 +121,7 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addStretch(1);
     connectParts();
     showMessage(QString(), QString());
+    onThemeChange(*this, [this] { fillList(); });
 }
 
 VerdictPane::~VerdictPane() = default;
@@ -447,14 +448,6 @@ QString VerdictPane::kind() const
 QString VerdictPane::listText() const
 {
     return m_experiments->isVisibleTo(this) ? m_experiments->lines().join(QLatin1Char('\n')) : m_list->toPlainText();
-}
-
-void VerdictPane::changeEvent(QEvent* event)
-{
-    if (isThemeChange(event) && m_list) {
-        fillList();
-    }
-    QFrame::changeEvent(event);
 }
 
 void VerdictPane::resizeEvent(QResizeEvent* event)

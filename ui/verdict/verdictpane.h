@@ -107,7 +107,6 @@ Q_SIGNALS:
     void observedChanged(const nanscope::Observations& observed);
 
 protected:
-    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
