@@ -10,53 +10,6 @@ namespace nanscope {
 
 namespace {
 
-const QString themeKey = QStringLiteral("theme");
-const QString reportKey = QStringLiteral("report");
-const QString whatIfKey = QStringLiteral("whatIf");
-const QString recentKey = QStringLiteral("recent");
-const QString pinnedKey = QStringLiteral("pinned");
-const QString saveFolderKey = QStringLiteral("saveFolder");
-
-// Sizes of an older arrangement of the panes would only confuse a newer one.
-QString layoutKey(const char* name)
-{
-    return QStringLiteral("layout2/") + QLatin1String(name);
-}
-
-// The number is of this way of keeping them; what a state is worth, the window that reads it decides.
-const QString namedLayoutsKey = QStringLiteral("layouts1");
-
-// A name may hold what a key of the settings may not.
-QString namedLayoutKey(const QString& name)
-{
-    return QStringLiteral("%1/%2").arg(namedLayoutsKey, QString::fromLatin1(name.toUtf8().toHex()));
-}
-
-QString knownGroup(const QString& session)
-{
-    return QStringLiteral("known/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
-}
-
-QString findingsGroup(const QString& session)
-{
-    return QStringLiteral("findings/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
-}
-
-QString ranKey(const QString& session)
-{
-    return QStringLiteral("ran/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
-}
-
-QString frontKey(const QString& session)
-{
-    return QStringLiteral("front/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
-}
-
-QString timelinePlaceKey(const QString& session)
-{
-    return QStringLiteral("timelinePlace/%1").arg(QString::fromLatin1(session.toUtf8().toHex()));
-}
-
 std::vector<std::string> stringsOf(const QVariant& value)
 {
     std::vector<std::string> strings;
@@ -77,91 +30,66 @@ QStringList listOf(const std::vector<std::string>& strings)
 
 } // namespace
 
+QString WindowSettings::keyIn(const char* group, const QString& name)
+{
+    return QStringLiteral("%1/%2").arg(QLatin1String(group), QString::fromLatin1(name.toUtf8().toHex()));
+}
+
+QString WindowSettings::layoutKey(const char* name)
+{
+    return QStringLiteral("%1/%2").arg(QLatin1String(windowLayout), QLatin1String(name));
+}
+
+QVariant WindowSettings::value(const QString& key) const
+{
+    return m_enabled ? QSettings().value(key) : QVariant();
+}
+
+void WindowSettings::setValue(const QString& key, const QVariant& value)
+{
+    if (value.toString().isEmpty() && value.toStringList().isEmpty()) {
+        remove(key);
+    } else if (m_enabled && this->value(key) != value) {
+        QSettings().setValue(key, value);
+    }
+}
+
+void WindowSettings::remove(const QString& key)
+{
+    if (m_enabled) {
+        QSettings().remove(key);
+    }
+}
+
 ThemeChoice WindowSettings::theme() const
 {
-    const QString name = m_enabled ? QSettings().value(themeKey).toString() : QString();
-    return parseThemeChoice(name).value_or(ThemeChoice::system);
-}
-
-void WindowSettings::setTheme(ThemeChoice choice)
-{
-    if (m_enabled) {
-        QSettings().setValue(themeKey, themeName(choice));
-    }
-}
-
-QByteArray WindowSettings::report() const
-{
-    return m_enabled ? QSettings().value(reportKey).toByteArray() : QByteArray();
-}
-
-void WindowSettings::setReport(const QByteArray& state)
-{
-    if (m_enabled) {
-        QSettings().setValue(reportKey, state);
-    }
-}
-
-QByteArray WindowSettings::whatIf() const
-{
-    return m_enabled ? QSettings().value(whatIfKey).toByteArray() : QByteArray();
-}
-
-void WindowSettings::setWhatIf(const QByteArray& state)
-{
-    if (m_enabled) {
-        QSettings().setValue(whatIfKey, state);
-    }
-}
-
-QStringList WindowSettings::recent() const
-{
-    return m_enabled ? QSettings().value(recentKey).toStringList() : QStringList();
+    return parseThemeChoice(value(QStringLiteral("theme")).toString()).value_or(ThemeChoice::system);
 }
 
 void WindowSettings::addRecent(const QString& path)
 {
-    if (!m_enabled) {
-        return;
-    }
     constexpr qsizetype most = 10;
     QStringList paths = recent();
     paths.removeAll(path);
     paths.prepend(path);
-    QSettings().setValue(recentKey, QStringList(paths.first(std::min(paths.size(), most))));
+    setValue(QStringLiteral("recent"), QStringList(paths.first(std::min(paths.size(), most))));
 }
 
 void WindowSettings::removeRecent(const QString& path)
 {
-    if (m_enabled) {
-        QStringList paths = recent();
-        paths.removeAll(path);
-        QSettings().setValue(recentKey, paths);
-    }
-}
-
-QStringList WindowSettings::pinned() const
-{
-    return m_enabled ? QSettings().value(pinnedKey).toStringList() : QStringList();
+    QStringList paths = recent();
+    paths.removeAll(path);
+    setValue(QStringLiteral("recent"), paths);
 }
 
 void WindowSettings::setPinned(const QString& path, bool pinned)
 {
-    if (m_enabled) {
-        QStringList paths = this->pinned();
-        paths.removeAll(path);
-        if (pinned) {
-            paths << path;
-        }
-        QSettings().setValue(pinnedKey, paths);
+    QStringList paths = this->pinned();
+    paths.removeAll(path);
+    if (pinned) {
+        paths << path;
     }
-}
-
-void WindowSettings::clearRecent()
-{
-    if (m_enabled) {
-        QSettings().remove(recentKey);
-    }
+    setValue(QStringLiteral("pinned"), paths);
 }
 
 QStringList WindowSettings::layoutNames() const
@@ -169,25 +97,13 @@ QStringList WindowSettings::layoutNames() const
     QStringList names;
     if (m_enabled) {
         QSettings settings;
-        settings.beginGroup(namedLayoutsKey);
+        settings.beginGroup(QLatin1String(namedLayouts));
         for (const QString& key : settings.childKeys()) {
             names << QString::fromUtf8(QByteArray::fromHex(key.toLatin1()));
         }
     }
     names.sort(Qt::CaseInsensitive);
     return names;
-}
-
-QByteArray WindowSettings::layout(const QString& name) const
-{
-    return m_enabled ? QSettings().value(namedLayoutKey(name)).toByteArray() : QByteArray();
-}
-
-void WindowSettings::setLayout(const QString& name, const QByteArray& state)
-{
-    if (m_enabled) {
-        QSettings().setValue(namedLayoutKey(name), state);
-    }
 }
 
 void WindowSettings::renameLayout(const QString& from, const QString& to)
@@ -199,19 +115,12 @@ void WindowSettings::renameLayout(const QString& from, const QString& to)
     }
 }
 
-void WindowSettings::removeLayout(const QString& name)
-{
-    if (m_enabled) {
-        QSettings().remove(namedLayoutKey(name));
-    }
-}
-
 workflow::UserFiles WindowSettings::known(const QString& session) const
 {
     workflow::UserFiles files;
     if (m_enabled) {
         QSettings settings;
-        settings.beginGroup(knownGroup(session));
+        settings.beginGroup(keyIn("known", session));
         files.environment = settings.value(QStringLiteral("environment")).toString().toStdString();
         files.advisories = stringsOf(settings.value(QStringLiteral("advisories")));
         files.parameters = settings.value(QStringLiteral("parameters")).toString().toStdString();
@@ -226,9 +135,9 @@ void WindowSettings::setKnown(const QString& session, const workflow::UserFiles&
         return;
     }
     QSettings settings;
-    settings.remove(knownGroup(session));
+    settings.remove(keyIn("known", session));
     if (!files.empty()) {
-        settings.beginGroup(knownGroup(session));
+        settings.beginGroup(keyIn("known", session));
         settings.setValue(QStringLiteral("environment"), exactText(files.environment));
         settings.setValue(QStringLiteral("advisories"), listOf(files.advisories));
         settings.setValue(QStringLiteral("parameters"), exactText(files.parameters));
@@ -238,48 +147,12 @@ void WindowSettings::setKnown(const QString& session, const workflow::UserFiles&
 
 std::vector<std::string> WindowSettings::ran(const QString& session) const
 {
-    return m_enabled ? stringsOf(QSettings().value(ranKey(session))) : std::vector<std::string> {};
+    return stringsOf(value(keyIn("ran", session)));
 }
 
 void WindowSettings::setRan(const QString& session, const std::vector<std::string>& ran)
 {
-    if (!m_enabled || this->ran(session) == ran) {
-        return;
-    }
-    if (ran.empty()) {
-        QSettings().remove(ranKey(session));
-    } else {
-        QSettings().setValue(ranKey(session), listOf(ran));
-    }
-}
-
-QString WindowSettings::front(const QString& session) const
-{
-    return m_enabled ? QSettings().value(frontKey(session)).toString() : QString();
-}
-
-void WindowSettings::setFront(const QString& session, const QString& pane)
-{
-    if (m_enabled && front(session) != pane) {
-        QSettings().setValue(frontKey(session), pane);
-    }
-}
-
-QByteArray WindowSettings::timelinePlace(const QString& session) const
-{
-    return m_enabled ? QSettings().value(timelinePlaceKey(session)).toByteArray() : QByteArray();
-}
-
-void WindowSettings::setTimelinePlace(const QString& session, const QByteArray& place)
-{
-    if (!m_enabled || timelinePlace(session) == place) {
-        return;
-    }
-    if (place.isEmpty()) {
-        QSettings().remove(timelinePlaceKey(session));
-    } else {
-        QSettings().setValue(timelinePlaceKey(session), place);
-    }
+    setValue(keyIn("ran", session), listOf(ran));
 }
 
 diagnose::FindingChoices WindowSettings::findingChoices(const QString& session) const
@@ -287,7 +160,7 @@ diagnose::FindingChoices WindowSettings::findingChoices(const QString& session) 
     diagnose::FindingChoices choices;
     if (m_enabled) {
         QSettings settings;
-        settings.beginGroup(findingsGroup(session));
+        settings.beginGroup(keyIn("findings", session));
         choices.silenced = stringsOf(settings.value(QStringLiteral("silenced")));
         choices.spikeRule = settings.value(QStringLiteral("spikeRule")).toString().toStdString();
     }
@@ -300,42 +173,11 @@ void WindowSettings::setFindingChoices(const QString& session, const diagnose::F
         return;
     }
     QSettings settings;
-    settings.remove(findingsGroup(session));
+    settings.remove(keyIn("findings", session));
     if (choices != diagnose::FindingChoices()) {
-        settings.beginGroup(findingsGroup(session));
+        settings.beginGroup(keyIn("findings", session));
         settings.setValue(QStringLiteral("silenced"), listOf(choices.silenced));
         settings.setValue(QStringLiteral("spikeRule"), exactText(choices.spikeRule));
-    }
-}
-
-QString WindowSettings::saveFolder() const
-{
-    return m_enabled ? QSettings().value(saveFolderKey).toString() : QString();
-}
-
-void WindowSettings::setSaveFolder(const QString& folder)
-{
-    if (m_enabled) {
-        QSettings().setValue(saveFolderKey, folder);
-    }
-}
-
-QByteArray WindowSettings::state(const char* name) const
-{
-    return m_enabled ? QSettings().value(layoutKey(name)).toByteArray() : QByteArray();
-}
-
-void WindowSettings::setState(const char* name, const QByteArray& state)
-{
-    if (m_enabled) {
-        QSettings().setValue(layoutKey(name), state);
-    }
-}
-
-void WindowSettings::forgetLayout()
-{
-    if (m_enabled) {
-        QSettings().remove(QStringLiteral("layout2"));
     }
 }
 
