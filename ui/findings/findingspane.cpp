@@ -3,6 +3,7 @@
 #include "ui/findings/findingspane.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <QAction>
 #include <QHBoxLayout>
@@ -17,7 +18,6 @@
 #include <QVBoxLayout>
 
 #include "ui/findings/advisorylines.h"
-#include "ui/findings/findingmodel.h"
 #include "ui/findings/spikerulebox.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
@@ -82,11 +82,103 @@ QString detailHtml(const Finding& finding)
     return text;
 }
 
+int weightOf(const Finding& finding)
+{
+    const int severity = finding.severity == "error" ? 0 : finding.severity == "warning" ? 1 : 2;
+    return static_cast<int>(finding.state) * 3 + severity;
+}
+
+StatusMark markOf(const Finding& finding)
+{
+    switch (finding.state) {
+    case FindingState::fired:
+        return finding.severity == "error"  ? StatusMark::bad
+            : finding.severity == "warning" ? StatusMark::caution
+                                            : StatusMark::none;
+    case FindingState::clear:
+        return StatusMark::good;
+    case FindingState::notCheckable:
+        return StatusMark::unknown;
+    default:
+        return StatusMark::none;
+    }
+}
+
+template <class T>
+QString orDash(const std::optional<T>& value)
+{
+    return value ? QString::number(*value) : QStringLiteral("–");
+}
+
+/// Another program takes a missing number for one, not a dash.
+template <class T>
+QString orNothing(const std::optional<T>& value)
+{
+    return value ? QString::number(*value) : QString();
+}
+
+QString titleOf(const Finding& finding)
+{
+    return qstr(finding.title);
+}
+
+QString idOf(const Finding& finding)
+{
+    return qstr(finding.id);
+}
+
+QString confidenceOf(const Finding& finding)
+{
+    return finding.state == FindingState::fired ? qstr(finding.confidence) : findingStateWord(finding.state);
+}
+
+QString reasonOf(const Finding& finding)
+{
+    return qstr(finding.reason.empty() ? finding.title : finding.reason);
+}
+
+QString findingStateWord(FindingState state)
+{
+    switch (state) {
+    case FindingState::fired:
+        return FindingsPane::tr("fired");
+    case FindingState::clear:
+        return FindingsPane::tr("clear");
+    case FindingState::notCheckable:
+        return FindingsPane::tr("not checkable");
+    default:
+        return FindingsPane::tr("silenced");
+    }
+}
+
+QString spokenTitle(const Finding& finding)
+{
+    return FindingsPane::tr("%1, %2: %3")
+        .arg(findingStateWord(finding.state), qstr(finding.severity), titleOf(finding));
+}
+
+std::vector<RowColumn<Finding>> columns()
+{
+    return {
+        {.title = FindingsPane::tr("Finding"), .text = titleOf, .tip = reasonOf, .mark = markOf, .spoken = spokenTitle},
+        {.title = FindingsPane::tr("Pattern"), .text = idOf, .tip = reasonOf},
+        {.title = FindingsPane::tr("Step"),
+            .text = [](const Finding& finding) { return orDash(finding.step); },
+            .tip = reasonOf,
+            .copied = [](const Finding& finding) { return orNothing(finding.step); }},
+        {.title = FindingsPane::tr("Rank"),
+            .text = [](const Finding& finding) { return orDash(finding.rank); },
+            .tip = reasonOf,
+            .copied = [](const Finding& finding) { return orNothing(finding.rank); }},
+        {.title = FindingsPane::tr("Confidence"), .text = confidenceOf, .tip = reasonOf},
+    };
+}
+
 } // namespace
 
 FindingsPane::FindingsPane(QWidget* parent)
     : PaneFrame(tr("Findings"), parent)
-    , m_model(new FindingModel(this))
+    , m_model(new RowModel(columns(), this))
     , m_view(makeRowTable(this, m_model, tr("Findings")))
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
@@ -123,7 +215,7 @@ FindingsPane::FindingsPane(QWidget* parent)
 
 void FindingsPane::buildView()
 {
-    m_view->horizontalHeader()->setSectionResizeMode(FindingModel::title, QHeaderView::Stretch);
+    m_view->horizontalHeader()->setSectionResizeMode(title, QHeaderView::Stretch);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &FindingsPane::showDetail);
 }
 
@@ -239,12 +331,15 @@ QWidget* FindingsPane::buildChips()
         button->setToolTip(tip);
         layout->addWidget(button);
         m_chips.push_back({state, button});
-        connect(button, &QToolButton::toggled, this, &FindingsPane::showChosenStates);
+        connect(button, &QToolButton::toggled, this, [this] {
+            listChosen();
+            selectRow(0);
+        });
     }
     return chips;
 }
 
-QToolButton* FindingsPane::chip(FindingState state)
+QToolButton* FindingsPane::chip(FindingState state) const
 {
     return std::ranges::find(m_chips, state, &Chip::state)->button;
 }
@@ -256,17 +351,18 @@ void FindingsPane::setFindings(
     showNewest(*m_newest, newest);
     const Finding* shown = selected();
     const QString id = shown ? qstr(shown->id) : QString();
-    m_model->setFindings(findings);
-    hideEmptyColumns();
+    m_all = findings;
+    std::ranges::stable_sort(m_all, {}, weightOf);
+    listChosen();
     updateCounts();
-    const int row = m_model->rowOf(id);
+    const int row = rowOf(id);
     row >= 0 ? selectRow(row) : selectRow(std::min(m_leftRow, m_model->rowCount() - 1));
 }
 
 void FindingsPane::updateCounts()
 {
     for (const Chip& chip : m_chips) {
-        const int count = m_model->count(chip.state);
+        const int count = countOf(chip.state);
         chip.button->setText(QStringLiteral("%1 %2").arg(count).arg(findingStateWord(chip.state)));
         chip.button->setAccessibleName(chip.button->text());
         chip.button->setVisible(count > 0 || chip.state != FindingState::silenced);
@@ -274,23 +370,31 @@ void FindingsPane::updateCounts()
     }
 }
 
-void FindingsPane::showChosenStates()
+int FindingsPane::countOf(FindingState state) const
 {
-    std::set<FindingState> states;
-    for (const Chip& chip : m_chips) {
-        if (chip.button->isChecked()) {
-            states.insert(chip.state);
-        }
-    }
-    m_model->setShown(std::move(states));
+    return static_cast<int>(std::ranges::count(m_all, state, &Finding::state));
+}
+
+int FindingsPane::rowOf(const QString& id) const
+{
+    const auto found = std::ranges::find(m_model->rows(), id, idOf);
+    return found == m_model->rows().end() ? -1 : static_cast<int>(found - m_model->rows().begin());
+}
+
+/// Those of the states whose chips are checked.
+void FindingsPane::listChosen()
+{
+    std::vector<Finding> chosen;
+    std::ranges::copy_if(
+        m_all, std::back_inserter(chosen), [this](const Finding& finding) { return chip(finding.state)->isChecked(); });
+    m_model->setRows(std::move(chosen));
     hideEmptyColumns();
-    selectRow(0);
 }
 
 /// The names need the room of columns in which nothing stands.
 void FindingsPane::hideEmptyColumns()
 {
-    for (const int column : {int {FindingModel::step}, int {FindingModel::rank}}) {
+    for (const int column : {int {step}, int {rank}}) {
         bool filled = false;
         for (int row = 0; row < m_model->rowCount() && !filled; ++row) {
             filled = !m_model->index(row, column).data(CopyRole).toString().isEmpty();
@@ -337,9 +441,9 @@ void FindingsPane::showDetail()
 /// What stands there where no finding is selected.
 QString FindingsPane::emptyText() const
 {
-    const int clear = m_model->count(FindingState::clear);
-    const int notCheckable = m_model->count(FindingState::notCheckable);
-    const int found = m_model->count(FindingState::fired) + m_model->count(FindingState::silenced);
+    const int clear = countOf(FindingState::clear);
+    const int notCheckable = countOf(FindingState::notCheckable);
+    const int found = countOf(FindingState::fired) + countOf(FindingState::silenced);
     if (clear + notCheckable + found == 0) {
         return tr("What the logs tell besides the captures stands here once they are judged.");
     }

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "core/diagnose/findings/findings.h"
-#include "core/model/fwd.h"
-#include "core/model/model.h"
+#include "core/model/finding.h"
 #include "ui/shared/paneframe.h"
+#include "ui/shared/rowmodel.h"
 
 class QAction;
 class QLabel;
@@ -20,7 +20,6 @@ class QToolButton;
 namespace nanscope {
 
 class AdvisoryLines;
-class FindingModel;
 class SpikeRuleBox;
 
 /// What the logs tell besides the captures: every card that fired with its evidence, and on demand those that are
@@ -30,6 +29,8 @@ class FindingsPane : public PaneFrame
     Q_OBJECT
 
 public:
+    enum Column { title, id, step, rank, confidence };
+
     explicit FindingsPane(QWidget* parent = nullptr);
 
     /// `newest` as in showNewest(). Not `complete` while some are still looked for.
@@ -41,10 +42,12 @@ public:
     /// What stands beside the choices while they do not hold yet; empty where they do.
     void setWaiting(const QString& text);
 
-    FindingModel* model() { return m_model; }
+    RowModel<Finding>* model() { return m_model; }
     QTableView* view() { return m_view; }
     QTextBrowser* detail() { return m_detail; }
-    QToolButton* chip(FindingState state);
+    QToolButton* chip(FindingState state) const;
+    /// Where it is listed, or -1.
+    int rowOf(const QString& id) const;
     QLabel* newestLabel() { return m_newest; }
     AdvisoryLines* advisories() { return m_advisories; }
     QLabel* waitingLabel() { return m_waiting; }
@@ -76,14 +79,16 @@ private:
     void toggleSilence();
     const Finding* selected() const;
     void showSilence(const Finding* finding);
-    void showChosenStates();
+    void listChosen();
+    int countOf(FindingState state) const;
     void updateCounts();
     void hideEmptyColumns();
     void selectRow(int row);
     void showDetail();
     QString emptyText() const;
 
-    FindingModel* m_model;
+    std::vector<Finding> m_all; ///< what fired first, the gravest on top
+    RowModel<Finding>* m_model;
     QTableView* m_view;
     QTextBrowser* m_detail;
     QLabel* m_newest;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/rollback/rollbackpane.h"
 
+#include <algorithm>
+
 #include <QApplication>
 #include <QClipboard>
 #include <QHBoxLayout>
@@ -11,7 +13,6 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
-#include "ui/rollback/checkpointmodel.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/partsscroll.h"
 #include "ui/shared/text.h"
@@ -19,9 +20,55 @@
 
 namespace nanscope {
 
+namespace {
+
+StatusMark markOf(CheckpointStatus status)
+{
+    switch (status) {
+    case CheckpointStatus::safe:
+        return StatusMark::good;
+    case CheckpointStatus::suspect:
+        return StatusMark::caution;
+    case CheckpointStatus::poisoned:
+        return StatusMark::bad;
+    case CheckpointStatus::missing:
+        return StatusMark::none;
+    default:
+        return StatusMark::unknown;
+    }
+}
+
+QString proofText(const CheckpointAdvice& advice)
+{
+    QStringList lines;
+    for (const EvidenceLine& line : advice.proof) {
+        lines << (line.source.empty() ? qstr(line.text)
+                                      : QStringLiteral("%1 [%2]").arg(qstr(line.text), qstr(line.source)));
+    }
+    return lines.join(QStringLiteral("; "));
+}
+
+QString checkpointWord(CheckpointStatus status)
+{
+    switch (status) {
+    case CheckpointStatus::safe:
+        return RollbackPane::tr("safe");
+    case CheckpointStatus::suspect:
+        return RollbackPane::tr("suspect");
+    case CheckpointStatus::poisoned:
+        return RollbackPane::tr("poisoned");
+    case CheckpointStatus::missing:
+        return RollbackPane::tr("missing");
+    default:
+        return RollbackPane::tr("unverified");
+    }
+}
+
+} // namespace
+
 RollbackPane::RollbackPane(QWidget* parent)
     : PaneFrame(tr("Rollback"), parent)
-    , m_model(new CheckpointModel(this))
+    , m_model(new RowModel(columns(), this))
     , m_view(makeRowTable(this, m_model, tr("Checkpoints")))
     , m_tonight(makeWrappedLabel(this, "headline"))
     , m_reason(makeWrappedLabel(this, "muted"))
@@ -44,6 +91,24 @@ RollbackPane::RollbackPane(QWidget* parent)
     setRollback({}, false);
     showVerified();
     setReadable(0);
+}
+
+std::vector<RowColumn<CheckpointAdvice>> RollbackPane::columns() const
+{
+    const auto recommended = [this](
+                                 const CheckpointAdvice& advice) { return &advice == m_model->rowAt(m_recommended); };
+    return {
+        {.title = tr("Checkpoint"),
+            .text = [](const CheckpointAdvice& advice) { return QString::number(advice.step); },
+            .bold = recommended},
+        {.title = tr("Status"),
+            .text = [](const CheckpointAdvice& advice) { return checkpointWord(advice.status); },
+            .mark = [](const CheckpointAdvice& advice) { return markOf(advice.status); },
+            .bold = recommended},
+        {.title = tr("Why"), .text = [](const CheckpointAdvice& advice) { return qstr(advice.reason); }},
+        {.title = tr("Proof"), .text = proofText},
+        {.title = tr("Place"), .text = [](const CheckpointAdvice& advice) { return qstr(advice.path); }},
+    };
 }
 
 QWidget* RollbackPane::buildAnswer()
@@ -80,8 +145,8 @@ void RollbackPane::buildView()
     m_view->setWordWrap(true);
     m_view->verticalHeader()->setMinimumSectionSize(grid(7));
     auto* heading = m_view->horizontalHeader();
-    heading->setSectionResizeMode(CheckpointModel::reason, QHeaderView::Stretch);
-    heading->setSectionResizeMode(CheckpointModel::proof, QHeaderView::Stretch);
+    heading->setSectionResizeMode(why, QHeaderView::Stretch);
+    heading->setSectionResizeMode(proof, QHeaderView::Stretch);
 }
 
 void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool judged,
@@ -93,22 +158,23 @@ void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool jud
     const bool few = !rollback || rollback->checkpoints.size() <= fewRows;
     m_view->verticalHeader()->setSectionResizeMode(few ? QHeaderView::ResizeToContents : QHeaderView::Fixed);
     m_view->horizontalHeader()->setResizeContentsPrecision(static_cast<int>(fewRows));
-    m_model->setRollback(rollback.value_or(Rollback {}));
+    setCheckpoints(rollback.value_or(Rollback {}));
     m_copy->setVisible(rollback || !goOn.isEmpty());
     m_verify->setVisible(rollback.has_value());
     m_resume->setText(
         rollback && !rollback->resume.empty() ? tr("Resume with %1").arg(qstr(rollback->resume)) : QString());
     m_resume->setVisible(!m_resume->text().isEmpty());
+    const auto safe = std::ranges::count(m_model->rows(), CheckpointStatus::safe, &CheckpointAdvice::status);
     const int known = m_model->rowCount();
     const QString count = known == 1 ? tr("1 checkpoint") : tr("%1 checkpoints").arg(known);
-    setNote(known == 0 ? QString() : tr("%1, %2 safe").arg(count).arg(m_model->safeCount()));
+    setNote(known == 0 ? QString() : tr("%1, %2 safe").arg(count).arg(safe));
     m_view->setVisible(m_model->rowCount() > 0);
     if (rollback) {
         m_tonight->setText(sentenceCase(qstr(rollback->tonight)));
         m_reason->setText(rollback->recommended
                 ? tr("Step %1: %2").arg(*rollback->recommended).arg(qstr(rollback->reason))
                 : sentenceCase(qstr(rollback->reason)));
-        m_view->selectRow(m_model->recommendedRow());
+        m_view->selectRow(m_recommended);
     } else if (judged) {
         m_tonight->setText(goOn.isEmpty() ? tr("Nothing to go back from") : sentenceCase(goOn));
         m_reason->setText(goOn.isEmpty()
@@ -118,6 +184,14 @@ void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool jud
         m_tonight->setText(tr("Not judged yet"));
         m_reason->setText(tr("Checkpoints that lie in the folder or that a log names are weighed here."));
     }
+}
+
+void RollbackPane::setCheckpoints(const Rollback& rollback)
+{
+    const auto& all = rollback.checkpoints;
+    const auto found = std::ranges::find(all, rollback.recommended, &CheckpointAdvice::step);
+    m_recommended = found == all.end() ? -1 : static_cast<int>(found - all.begin());
+    m_model->setRows(all);
 }
 
 void RollbackPane::setReadable(qsizetype checkpoints)

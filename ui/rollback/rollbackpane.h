@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/model/fwd.h"
-#include "core/model/model.h"
+#include "core/model/finding.h"
 #include "ui/shared/paneframe.h"
+#include "ui/shared/rowmodel.h"
 
 class QLabel;
 class QPushButton;
@@ -12,14 +12,15 @@ class QTableView;
 
 namespace nanscope {
 
-class CheckpointModel;
-
-/// "Can I go on tonight?": the answer in one line, and each checkpoint with what speaks for and against it.
+/// "Can I go on tonight?": the answer in one line, and each checkpoint with what speaks for and against it, newest
+/// first.
 class RollbackPane : public PaneFrame
 {
     Q_OBJECT
 
 public:
+    enum Column { step, status, why, proof, path };
+
     explicit RollbackPane(QWidget* parent = nullptr);
 
     /// None where nothing went wrong; `judged` tells that from "not looked at yet". `newest` as in showNewest().
@@ -35,7 +36,7 @@ public:
 
     QString tonight() const;
     QString reason() const;
-    CheckpointModel* model() { return m_model; }
+    RowModel<CheckpointAdvice>* model() { return m_model; }
     QTableView* view() { return m_view; }
     QPushButton* copyButton() { return m_copy; }
     QPushButton* verifyButton() { return m_verify; }
@@ -52,8 +53,10 @@ private:
     void showOffer();
     QWidget* buildAnswer();
     void buildView();
+    std::vector<RowColumn<CheckpointAdvice>> columns() const;
+    void setCheckpoints(const Rollback& rollback);
 
-    CheckpointModel* m_model;
+    RowModel<CheckpointAdvice>* m_model;
     QTableView* m_view;
     QLabel* m_tonight;
     QLabel* m_reason;
@@ -62,6 +65,7 @@ private:
     QLabel* m_resume;
     QLabel* m_progress;
     QPushButton* m_verify;
+    int m_recommended = -1; ///< row of the one to go back to, where there is one
     bool m_verifying = false;
     qsizetype m_readable = 0; ///< checkpoints in the folder
 };

@@ -34,13 +34,15 @@ struct RowColumn
     Qt::Alignment alignment {};
 };
 
-/// A list of columns and a list of rows. What derives from it makes the columns, and has an enum of their places where
-/// others ask for one.
+/// A list of columns and a list of rows. What shows it has an enum of the places of columns where others ask for one.
 template <class Row>
 class RowModel : public QAbstractTableModel
 {
 public:
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit RowModel(std::vector<RowColumn<Row>> columns, QObject* parent = nullptr)
+        : QAbstractTableModel(parent)
+        , m_columns(std::move(columns))
+    { }
 
     void setRows(std::vector<Row> rows)
     {
@@ -95,9 +97,6 @@ public:
         });
         arrange(from);
     }
-
-protected:
-    void setColumns(std::vector<RowColumn<Row>> columns) { m_columns = std::move(columns); }
 
 private:
     static QVariant cell(const RowColumn<Row>& column, const Row& row, int role)

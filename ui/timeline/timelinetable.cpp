@@ -51,43 +51,44 @@ bool lessPlace(const TimelineRow& a, const TimelineRow& b)
     return std::tie(a.source, a.point.line) < std::tie(b.source, b.point.line);
 }
 
-} // namespace
-
-TimelineTableModel::TimelineTableModel(std::vector<TimelineRow> rows, QObject* parent)
-    : RowModel(parent)
+std::vector<RowColumn<TimelineRow>> columns()
 {
     constexpr Qt::Alignment number = Qt::AlignRight | Qt::AlignVCenter;
-    setColumns({
-        {.title = tr("Step"),
+    return {
+        {.title = TimelineTable::tr("Step"),
             .text = [](const TimelineRow& row) { return QString::number(row.point.step); },
             .less = lessStep,
             .alignment = number},
-        {.title = tr("Line"), .text = [](const TimelineRow& row) { return row.line; }, .less = lessLine},
-        {.title = tr("Value"),
+        {.title = TimelineTable::tr("Line"), .text = [](const TimelineRow& row) { return row.line; }, .less = lessLine},
+        {.title = TimelineTable::tr("Value"),
             .text = [](const TimelineRow& row) { return valueText(row.point); },
             .less = lessValue,
             .alignment = number},
-        {.title = tr("State"),
+        {.title = TimelineTable::tr("State"),
             .text = [](const TimelineRow& row) { return stateWord(row.point.state); },
             .less = lessState},
-        {.title = tr("File:line"), .text = [](const TimelineRow& row) { return placeOf(row); }, .less = lessPlace},
-    });
-    setRows(std::move(rows));
+        {.title = TimelineTable::tr("File:line"),
+            .text = [](const TimelineRow& row) { return placeOf(row); },
+            .less = lessPlace},
+    };
 }
+
+} // namespace
 
 TimelineTable::TimelineTable(const QString& title, const QString& note, std::vector<TimelineRow> rows, QWidget* parent)
     : QDialog(parent)
-    , m_model(new TimelineTableModel(std::move(rows), this))
+    , m_model(new RowModel(columns(), this))
     , m_view(new QTableView(this))
 {
     setWindowTitle(title);
     setAttribute(Qt::WA_DeleteOnClose);
+    m_model->setRows(std::move(rows));
     m_view->setModel(m_model);
     m_view->setAccessibleName(title);
     m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_view->setShowGrid(false);
     m_view->setSortingEnabled(true);
-    m_view->sortByColumn(TimelineTableModel::step, Qt::AscendingOrder);
+    m_view->sortByColumn(step, Qt::AscendingOrder);
     m_view->verticalHeader()->hide();
     m_view->verticalHeader()->setDefaultSectionSize(grid(6));
     m_view->horizontalHeader()->setStretchLastSection(true);

@@ -15,21 +15,13 @@ namespace nanscope {
 
 /// The values of one plot as a table: what a plot is to who does not see it.
 /// NaN and the infinities stand behind the numbers, values that were not given behind those.
-class TimelineTableModel : public RowModel<TimelineRow>
+class TimelineTable : public QDialog
 {
     Q_OBJECT
 
 public:
     enum Column { step, line, value, state, place };
 
-    explicit TimelineTableModel(std::vector<TimelineRow> rows, QObject* parent = nullptr);
-};
-
-class TimelineTable : public QDialog
-{
-    Q_OBJECT
-
-public:
     /// `note` says what is left out.
     TimelineTable(const QString& title, const QString& note, std::vector<TimelineRow> rows, QWidget* parent = nullptr);
 
@@ -38,7 +30,7 @@ public:
     void copy() const;
 
 private:
-    TimelineTableModel* m_model;
+    RowModel<TimelineRow>* m_model;
     QTableView* m_view;
 };
 

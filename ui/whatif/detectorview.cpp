@@ -3,6 +3,7 @@
 #include "ui/whatif/detectorview.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -18,7 +19,6 @@
 #include "ui/shared/factsview.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
-#include "ui/whatif/detectormodel.h"
 #include "ui/whatif/turningsplitter.h"
 
 namespace nanscope {
@@ -42,11 +42,111 @@ QString summary(const WhatIfAnswer& answer)
         : DetectorView::tr("%1 of %2 processes would have been stopped").arg(stopped).arg(replays.size());
 }
 
+StatusMark markOf(const diagnose::DetectorReplay& replay)
+{
+    if (replay.stop) {
+        return replay.afterwards.outcome == diagnose::Afterwards::recovered ? StatusMark::caution : StatusMark::bad;
+    }
+    if (!diagnose::detectorSpeaks(replay)) {
+        return StatusMark::good;
+    }
+    return replay.checkable && replay.suspected.empty() ? StatusMark::none : StatusMark::unknown;
+}
+
+QString actionWord(const diagnose::DetectorReplay& replay)
+{
+    if (!replay.first) {
+        return DetectorView::tr("none");
+    }
+    switch (replay.options.action) {
+    case probe::NanAction::warn:
+        return DetectorView::tr("warns");
+    case probe::NanAction::skip:
+        return DetectorView::tr("skips");
+    case probe::NanAction::raise:
+        break;
+    }
+    return DetectorView::tr("raises");
+}
+
+QString rollbackWord(const diagnose::DetectorReplay& replay)
+{
+    if (replay.options.action == probe::NanAction::raise) {
+        return replay.stop ? DetectorView::tr("raises before") : DetectorView::tr("no");
+    }
+    if (replay.stop) {
+        return DetectorView::tr("at step %1").arg(replay.stop->step);
+    }
+    const bool known = !diagnose::detectorSpeaks(replay) || (replay.checkable && replay.suspected.empty());
+    return known ? DetectorView::tr("no") : DetectorView::tr("not checkable");
+}
+
+QString titleOf(const diagnose::DetectorReplay& replay)
+{
+    return qstr(diagnose::detectorTitle(replay));
+}
+
+QString answerTip(const diagnose::DetectorReplay& replay)
+{
+    return sentenceCase(qstr(diagnose::detectorAnswer(replay)));
+}
+
+QString firstStep(const diagnose::DetectorReplay& replay)
+{
+    return replay.first ? QString::number(replay.first->step) : QStringLiteral("–");
+}
+
+QString leftOutCount(const diagnose::DetectorReplay& replay)
+{
+    return QString::number(replay.total + std::ssize(replay.byGradients));
+}
+
+QString firstMessage(const diagnose::DetectorReplay& replay)
+{
+    return replay.first ? qstr(replay.first->message) : QString();
+}
+
+QString spokenTitle(const diagnose::DetectorReplay& replay)
+{
+    return DetectorView::tr("%1: %2").arg(titleOf(replay), qstr(diagnose::detectorAnswer(replay)));
+}
+
+std::vector<RowColumn<diagnose::DetectorReplay>> columns()
+{
+    return {
+        {.title = DetectorView::tr("Process"),
+            .text = titleOf,
+            .headingTip = DetectorView::tr("One process of the run: its counters start anew with every restart"),
+            .mark = markOf,
+            .spoken = spokenTitle},
+        {.title = DetectorView::tr("First"),
+            .text = actionWord,
+            .headingTip = DetectorView::tr("What the detector does at the first step that is not finite"),
+            .tip = answerTip},
+        {.title = DetectorView::tr("Step"),
+            .text = firstStep,
+            .headingTip =
+                DetectorView::tr("As the detector counts: a trainer that prints behind its increment prints one more"),
+            .tip = answerTip},
+        {.title = DetectorView::tr("Roll back at"),
+            .text = rollbackWord,
+            .headingTip = DetectorView::tr("Where should_rollback turns true, and the trainer stops"),
+            .tip = answerTip},
+        {.title = DetectorView::tr("Updates skipped"),
+            .text = leftOutCount,
+            .headingTip = DetectorView::tr("Updates that are not made, up to the stop"),
+            .tip = answerTip},
+        {.title = DetectorView::tr("It says"),
+            .text = firstMessage,
+            .headingTip = DetectorView::tr("The line it writes then")},
+    };
+}
+
 } // namespace
 
 DetectorView::DetectorView(QWidget* parent)
     : QWidget(parent)
-    , m_model(new DetectorModel(this))
+    , m_model(new RowModel(columns(), this))
     , m_view(makeAnswerTable(this, m_model, tr("NaN detector"), [this](int row) { activate(row); }))
     , m_facts(new FactsView(tr("Why the detector would have done that"), this))
     , m_headline(makeAnswerLabel(this))
@@ -89,8 +189,8 @@ void DetectorView::buildTable()
 {
     m_view->setToolTip(tr("Click a row, or press Enter, to go to its first step in the timeline"));
     auto* heading = m_view->horizontalHeader();
-    heading->setSectionResizeMode(DetectorModel::process, QHeaderView::Stretch);
-    heading->setSectionResizeMode(DetectorModel::message, QHeaderView::Stretch);
+    heading->setSectionResizeMode(process, QHeaderView::Stretch);
+    heading->setSectionResizeMode(message, QHeaderView::Stretch);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &DetectorView::showDetail);
 }
 
@@ -119,7 +219,9 @@ void DetectorView::setAnswer(const WhatIfAnswer& answer)
 {
     const int row = std::max(0, m_view->currentIndex().row());
     const int rows = m_model->rowCount();
-    m_model->setReplays(answer.detector);
+    auto replays = answer.detector;
+    std::ranges::stable_partition(replays, diagnose::detectorSpeaks);
+    m_model->setRows(std::move(replays));
     m_below->setVisible(!answer.detector.empty());
     if (answer.detector.empty()) {
         m_headline->setText(tr("%1: open a folder that holds the console logs of the run, or a table of its losses")

@@ -8,6 +8,7 @@
 
 #include "core/diagnose/whatif/whatifwords.h"
 #include "ui/jobs/whatifjob.h"
+#include "ui/shared/rowmodel.h"
 
 class QCheckBox;
 class QComboBox;
@@ -17,17 +18,19 @@ class QTableView;
 
 namespace nanscope {
 
-class DetectorModel;
 class FactsView;
 class TurningSplitter;
 struct FactSection;
 
-/// "What would a NaN detector have done?": its settings, what each process of the run would have met, and why.
+/// "What would a NaN detector have done?": its settings, what each process of the run would have met, and why;
+/// processes with something to tell come first.
 class DetectorView : public QWidget
 {
     Q_OBJECT
 
 public:
+    enum Column { process, action, step, rollback, leftOut, message };
+
     explicit DetectorView(QWidget* parent = nullptr);
 
     const diagnose::DetectorQuestion& question() const { return m_question; }
@@ -37,7 +40,7 @@ public:
     QString headline() const;
     /// All processes as text.
     QString text() const;
-    DetectorModel* model() { return m_model; }
+    RowModel<diagnose::DetectorReplay>* model() { return m_model; }
     QTableView* view() { return m_view; }
     FactsView* facts() { return m_facts; }
     QComboBox* actionBox() { return m_action; }
@@ -58,7 +61,7 @@ private:
     std::vector<FactSection> sectionsOf(int row) const;
 
     diagnose::DetectorQuestion m_question;
-    DetectorModel* m_model;
+    RowModel<diagnose::DetectorReplay>* m_model;
     QTableView* m_view;
     FactsView* m_facts;
     QLabel* m_headline;

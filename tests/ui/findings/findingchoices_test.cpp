@@ -16,7 +16,6 @@
 
 #include "core/report/input/reportinput.h"
 #include "tests/ui/openwindow.h"
-#include "ui/findings/findingmodel.h"
 #include "ui/findings/findingspane.h"
 #include "ui/findings/spikerulebox.h"
 #include "ui/jobs/reportjob.h"
@@ -74,7 +73,7 @@ protected:
         return settle();
     }
 
-    void selectFinding(const char* id) { pane().view()->selectRow(pane().model()->rowOf(QLatin1String(id))); }
+    void selectFinding(const char* id) { pane().view()->selectRow(pane().rowOf(QLatin1String(id))); }
 };
 
 } // namespace

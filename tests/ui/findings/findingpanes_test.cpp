@@ -17,10 +17,8 @@
 
 #include "core/diagnose/findings/spikerules.h"
 #include "ui/findings/advisorylines.h"
-#include "ui/findings/findingmodel.h"
 #include "ui/findings/findingspane.h"
 #include "ui/findings/spikerulebox.h"
-#include "ui/rollback/checkpointmodel.h"
 #include "ui/rollback/rollbackpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/taborder.h"
@@ -51,11 +49,11 @@ std::vector<Finding> someFindings()
     return all;
 }
 
-QStringList idsOf(const FindingModel& model)
+QStringList idsOf(const QAbstractItemModel& model)
 {
     QStringList ids;
     for (int row = 0; row < model.rowCount(); ++row) {
-        ids << model.index(row, FindingModel::id).data().toString();
+        ids << model.index(row, FindingsPane::id).data().toString();
     }
     return ids;
 }
@@ -160,7 +158,7 @@ TEST(FindingsPane, KeepsTheSelectionWhenJudgedAgain)
     auto again = someFindings();
     again.push_back(findingOf("P14", FindingState::fired, "error"));
     pane.setFindings(again);
-    EXPECT_EQ(pane.view()->currentIndex().siblingAtColumn(FindingModel::id).data().toString(), QStringLiteral("P12"));
+    EXPECT_EQ(pane.view()->currentIndex().siblingAtColumn(FindingsPane::id).data().toString(), QStringLiteral("P12"));
 }
 
 TEST(FindingsPane, ASilencedFindingMovesToItsChipAndBack)
@@ -263,13 +261,13 @@ TEST(FindingsPane, ColumnsInWhichNothingStandsLeaveTheirRoomToTheNames)
     without.step.reset();
     without.rank.reset();
     pane.setFindings({without});
-    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::step));
-    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::rank));
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingsPane::step));
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingsPane::rank));
     Finding with = without;
     with.step = 0;
     pane.setFindings({without, with});
-    EXPECT_FALSE(pane.view()->isColumnHidden(FindingModel::step));
-    EXPECT_TRUE(pane.view()->isColumnHidden(FindingModel::rank));
+    EXPECT_FALSE(pane.view()->isColumnHidden(FindingsPane::step));
+    EXPECT_TRUE(pane.view()->isColumnHidden(FindingsPane::rank));
 }
 
 TEST(FindingsPane, SaysWhyItIsEmpty)
@@ -293,8 +291,7 @@ TEST(RollbackPane, AnswersInOneLineAndMarksTheCheckpoint)
     EXPECT_EQ(pane.tonight(), QStringLiteral("Set use_triton=False; resume from step 4000"));
     EXPECT_EQ(pane.note(), QStringLiteral("2 checkpoints, 1 safe"));
     EXPECT_EQ(pane.view()->currentIndex().row(), 1);
-    EXPECT_EQ(
-        pane.model()->index(0, CheckpointModel::proof).data().toString(), QStringLiteral("loss is NaN [a.log:3]"));
+    EXPECT_EQ(pane.model()->index(0, RollbackPane::proof).data().toString(), QStringLiteral("loss is NaN [a.log:3]"));
     pane.copyButton()->click();
     EXPECT_EQ(QGuiApplication::clipboard()->text(), pane.tonight());
 }

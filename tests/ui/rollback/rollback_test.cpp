@@ -11,7 +11,6 @@
 
 #include "tests/core/workflow/brokenrun.h"
 #include "tests/ui/openwindow.h"
-#include "ui/rollback/checkpointmodel.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
@@ -30,7 +29,7 @@ protected:
         return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text().contains(words); });
     }
 
-    QString statusOf(int row) { return pane().model()->index(row, CheckpointModel::status).data().toString(); }
+    QString statusOf(int row) { return pane().model()->index(row, RollbackPane::status).data().toString(); }
 
     /// Without a capture it is the log alone that speaks, so that only the loss of later steps proves a checkpoint.
     bool openBroken()

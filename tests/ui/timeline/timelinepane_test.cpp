@@ -477,17 +477,17 @@ TEST(TimelineTable, SortsNumbersBeforeWhatIsNone)
     }
     TimelineTable table(QStringLiteral("Loss"), {}, rows);
     auto* model = table.view()->model();
-    table.view()->sortByColumn(TimelineTableModel::value, Qt::AscendingOrder);
+    table.view()->sortByColumn(TimelineTable::value, Qt::AscendingOrder);
     QStringList values;
     for (int row = 0; row < model->rowCount(); ++row) {
-        values << model->index(row, TimelineTableModel::value).data().toString();
+        values << model->index(row, TimelineTable::value).data().toString();
     }
     EXPECT_EQ(values.join(QLatin1Char(' ')), QStringLiteral("-1 3 20 NaN −Inf"));
     table.view()->selectRow(1);
     table.copy();
     EXPECT_EQ(QApplication::clipboard()->text(),
         QStringLiteral("step\tline\tvalue\tstate\tplace\n0\trank 0\t3\tfinite\ta.log\n"));
-    table.view()->sortByColumn(TimelineTableModel::value, Qt::DescendingOrder);
+    table.view()->sortByColumn(TimelineTable::value, Qt::DescendingOrder);
     table.copy();
     EXPECT_TRUE(QApplication::clipboard()->text().contains(QStringLiteral("\t3\tfinite")))
         << "the selected row stays selected where it comes to lie";

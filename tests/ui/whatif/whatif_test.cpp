@@ -23,9 +23,7 @@
 #include "tests/ui/openwindow.h"
 #include "ui/captures/capturespane.h"
 #include "ui/shared/factsview.h"
-#include "ui/whatif/detectormodel.h"
 #include "ui/whatif/detectorview.h"
-#include "ui/whatif/guardmodel.h"
 #include "ui/whatif/guardview.h"
 #include "ui/whatif/whatifpane.h"
 
@@ -79,25 +77,25 @@ TEST_F(WhatIfTab, DetectorIsAskedAgainWithEverySetting)
     ASSERT_TRUE(open(makeLogs()));
     ASSERT_TRUE(show());
     DetectorView& view = *pane().detector();
-    const DetectorModel& model = *view.model();
+    const QAbstractItemModel& model = *view.model();
     ASSERT_EQ(model.rowCount(), 1);
-    EXPECT_EQ(cell(model, 0, DetectorModel::process), QStringLiteral("train.log, rank 0, steps 0-3"));
-    EXPECT_EQ(cell(model, 0, DetectorModel::action), QStringLiteral("warns"));
-    EXPECT_EQ(cell(model, 0, DetectorModel::step), QStringLiteral("1"));
-    EXPECT_EQ(cell(model, 0, DetectorModel::rollback), QStringLiteral("no"));
-    EXPECT_EQ(cell(model, 0, DetectorModel::leftOut), QStringLiteral("2"));
-    EXPECT_EQ(cell(model, 0, DetectorModel::message),
+    EXPECT_EQ(cell(model, 0, DetectorView::process), QStringLiteral("train.log, rank 0, steps 0-3"));
+    EXPECT_EQ(cell(model, 0, DetectorView::action), QStringLiteral("warns"));
+    EXPECT_EQ(cell(model, 0, DetectorView::step), QStringLiteral("1"));
+    EXPECT_EQ(cell(model, 0, DetectorView::rollback), QStringLiteral("no"));
+    EXPECT_EQ(cell(model, 0, DetectorView::leftOut), QStringLiteral("2"));
+    EXPECT_EQ(cell(model, 0, DetectorView::message),
         QStringLiteral("NaN/Inf loss at step 1 (consecutive=1, total=1, last_good_loss=2.5000 at step 0)"));
     EXPECT_EQ(view.headline(), QStringLiteral("Never stops: no row is long enough"));
     view.patienceBox()->setValue(2);
     ASSERT_TRUE(settle());
-    EXPECT_EQ(cell(model, 0, DetectorModel::rollback), QStringLiteral("at step 2"));
+    EXPECT_EQ(cell(model, 0, DetectorView::rollback), QStringLiteral("at step 2"));
     EXPECT_EQ(view.headline(), QStringLiteral("Stops at step 2"));
     EXPECT_TRUE(view.facts()->toPlainText().contains(QStringLiteral("a false alarm: finite again from step 3")));
     view.actionBox()->setCurrentIndex(view.actionBox()->findText(QStringLiteral("raise")));
     EXPECT_FALSE(view.patienceBox()->isEnabled());
     ASSERT_TRUE(settle());
-    EXPECT_EQ(cell(model, 0, DetectorModel::action), QStringLiteral("raises"));
+    EXPECT_EQ(cell(model, 0, DetectorView::action), QStringLiteral("raises"));
     EXPECT_EQ(view.headline(), QStringLiteral("Stops at step 1"));
 }
 
@@ -145,21 +143,21 @@ TEST_F(WhatIfTab, GuardOfTheSampleDriftsWhereRanksDecideAlone)
     EXPECT_TRUE(view.isVisible());
     EXPECT_TRUE(view.headline().startsWith(QStringLiteral("2 updates went bad by themselves")))
         << view.headline().toStdString();
-    EXPECT_FALSE(view.view()->isColumnHidden(GuardModel::update)) << "two births";
+    EXPECT_FALSE(view.view()->isColumnHidden(GuardView::cause)) << "two births";
     view.layoutBox()->setCurrentIndex(view.layoutBox()->findText(QStringLiteral("head-split")));
     ASSERT_TRUE(settle());
     ASSERT_EQ(view.model()->rowCount(), 2);
-    EXPECT_EQ(cell(*view.model(), 0, GuardModel::local), QStringLiteral("drift: only rank 0 skips"));
-    EXPECT_EQ(cell(*view.model(), 1, GuardModel::local), QStringLiteral("drift: only rank 1 skips"));
-    EXPECT_EQ(cell(*view.model(), 0, GuardModel::full), QStringLiteral("all skip"));
+    EXPECT_EQ(cell(*view.model(), 0, GuardView::local), QStringLiteral("drift: only rank 0 skips"));
+    EXPECT_EQ(cell(*view.model(), 1, GuardView::local), QStringLiteral("drift: only rank 1 skips"));
+    EXPECT_EQ(cell(*view.model(), 0, GuardView::full), QStringLiteral("all skip"));
     const QString told = view.facts()->toPlainText();
     for (const char* part : {"stay apart", "the momentum has taken the gradient in", "Which layout", "Know that"}) {
         EXPECT_TRUE(told.contains(QLatin1String(part))) << part << " in " << told.toStdString();
     }
     view.scopeBox()->setCurrentIndex(view.scopeBox()->findText(QStringLiteral("full")));
     ASSERT_TRUE(settle());
-    EXPECT_TRUE(view.view()->isColumnHidden(GuardModel::local));
-    EXPECT_FALSE(view.view()->isColumnHidden(GuardModel::full));
+    EXPECT_TRUE(view.view()->isColumnHidden(GuardView::local));
+    EXPECT_FALSE(view.view()->isColumnHidden(GuardView::full));
     Q_EMIT view.view()->clicked(view.model()->index(0, 0));
     EXPECT_EQ(window->panes().timeline->view()->cursor(), 5.0);
     EXPECT_EQ(window->workspace().verdict()->role, Role::birth);
