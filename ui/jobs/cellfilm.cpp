@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/session/session.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/sweepplan.h"
 #include "ui/shared/text.h"
@@ -27,6 +28,22 @@ replay::Against againstOf(FilmMode mode, const replay::CellRequest& cell, const 
     return {};
 }
 
+Result<std::vector<OpTrace>> tracesOf(const std::filesystem::path& path, const Cell& cell)
+{
+    const auto session = session::Session::open(path, session::OpenMode::readOnly);
+    if (!session) {
+        return tl::make_unexpected(session.error());
+    }
+    return session->findCell(cell).and_then([&](const std::optional<std::int64_t>& id) {
+        return id ? session->opTraces(*id) : Result<std::vector<OpTrace>>();
+    });
+}
+
+Result<Film> filmOf(const std::filesystem::path& path, const Cell& cell, int batch)
+{
+    return tracesOf(path, cell).map([&](const std::vector<OpTrace>& ops) { return makeFilm(cell, ops, batch); });
+}
+
 } // namespace
 
 CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, QObject* parent)
@@ -35,9 +52,6 @@ CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, Q
     , m_catalogue(catalogue)
     , m_replayed(&service)
 {
-    connect(&m_stored, &FilmLoader::loaded, this, [this](const auto& film) { publish(*film); });
-    connect(&m_stored, &FilmLoader::failed, this, &CellFilm::explain);
-    connect(&m_stored, &FilmLoader::unpictured, this, [this] { replayPictures(*m_subject.request); });
     connect(&m_replayed, &FrameLoader::filmReady, this, [this](const auto& film) { onReplayed(*film); });
     connect(&m_replayed, &FrameLoader::filmFailed, this, &CellFilm::explain);
     connect(&m_replayed, &FrameLoader::filmProgressed, this, &CellFilm::progressed);
@@ -177,10 +191,28 @@ void CellFilm::load()
     }
     const bool stored = m_subject.mode == FilmMode::values && !m_subject.plant;
     if (stored && m_subject.cell && !m_place.session.empty()) {
-        m_stored.load(m_place.session, *m_subject.cell, m_subject.batch);
+        readStored();
     } else {
         requestReplay();
     }
+}
+
+void CellFilm::readStored()
+{
+    m_stored.start(
+        this,
+        [session = m_place.session, cell = *m_subject.cell, batch = m_subject.batch](
+            const CancelToken& /*cancel*/) { return filmOf(session, cell, batch); },
+        [this](Result<Film> film) {
+            if (!film) {
+                explain(qstr(sentence(film.error())));
+            } else if (film->frames.empty()) {
+                // The session knows the cell, but no pictures of it.
+                replayPictures(*m_subject.request);
+            } else {
+                publish(std::move(*film));
+            }
+        });
 }
 
 replay::FilmRequest CellFilm::filmRequest() const

@@ -9,7 +9,8 @@
 #include <QObject>
 
 #include "core/model/model.h"
-#include "ui/jobs/filmloader.h"
+#include "ui/film/film.h"
+#include "ui/jobs/background.h"
 #include "ui/jobs/frameloader.h"
 #include "ui/jobs/replayservice.h"
 
@@ -90,6 +91,7 @@ private:
     };
 
     void load();
+    void readStored();
     void publish(Film film);
     void explain(const QString& why);
     void resume(bool loading);
@@ -101,7 +103,6 @@ private:
 
     ReplayService& m_service;
     const replay::Catalogue& m_catalogue;
-    FilmLoader m_stored;
     FrameLoader m_replayed;
     rpc::KeptIn m_place;
     CaptureRef m_capture;
@@ -112,6 +113,7 @@ private:
     bool m_sweeping = true;
     bool m_replaying = false;
     bool m_tried = false; ///< to replay its pictures
+    NewestJob m_stored; ///< reads a film from the session
 };
 
 } // namespace nanscope

@@ -15,7 +15,6 @@
 #include "core/base/json.h"
 #include "core/instruments/measure.h"
 #include "core/rpc/remotedevice.h"
-#include "ui/jobs/progressgate.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {
@@ -64,51 +63,27 @@ Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order,
 
 } // namespace
 
-MeasureJob::MeasureJob(QObject* parent)
-    : QObject(parent)
-{
-    m_pool.setMaxThreadCount(1);
-}
-
-MeasureJob::~MeasureJob()
-{
-    m_cancel.cancel();
-    m_pool.waitForDone();
-}
-
 void MeasureJob::start(const MeasureOrder& order)
 {
-    m_cancel.cancel();
-    m_cancel = CancelToken();
-    const int number = m_jobs.begin();
-    const auto job = gatedJob(this, m_cancel, [this, number](const Progress& progress) {
-        if (m_jobs.isCurrent(number)) {
-            Q_EMIT progressed(static_cast<int>(progress.done), static_cast<int>(progress.total));
+    const auto done = [this](const Result<std::shared_ptr<const MeasureResult>>& result) {
+        if (result) {
+            Q_EMIT answered(*result);
+        } else {
+            Q_EMIT failed(qstr(sentence(result.error())));
         }
-    });
+    };
     Q_EMIT started();
-    background(
-        m_pool, this, [order, job] { return measured(order, job); },
-        [this, number](const Answer& answer) { onDone(number, answer); });
+    m_job.start(
+        this, [order](const JobContext& job) { return measured(order, job); }, done,
+        [this](const Progress& progress) {
+            Q_EMIT progressed(static_cast<int>(progress.done), static_cast<int>(progress.total));
+        });
 }
 
 void MeasureJob::cancel()
 {
-    m_cancel.cancel();
-    if (m_jobs.drop()) {
+    if (m_job.drop()) {
         Q_EMIT cancelled();
-    }
-}
-
-void MeasureJob::onDone(int job, const Answer& answer)
-{
-    if (!m_jobs.end(job)) {
-        return;
-    }
-    if (answer) {
-        Q_EMIT answered(*answer);
-    } else {
-        Q_EMIT failed(qstr(sentence(answer.error())));
     }
 }
 

@@ -8,7 +8,6 @@
 
 #include <QObject>
 #include <QString>
-#include <QThreadPool>
 
 #include "core/instruments/measure.h"
 #include "core/replay/variants/catalogue.h"
@@ -41,13 +40,12 @@ class MeasureJob : public QObject
     Q_OBJECT
 
 public:
-    explicit MeasureJob(QObject* parent = nullptr);
-    ~MeasureJob() override;
+    using QObject::QObject;
 
     void start(const MeasureOrder& order);
     /// Says cancelled() at once; what still runs ends unheard.
     void cancel();
-    bool busy() const { return m_jobs.busy(); }
+    bool busy() const { return m_job.busy(); }
 
 Q_SIGNALS:
     void started();
@@ -57,12 +55,7 @@ Q_SIGNALS:
     void cancelled();
 
 private:
-    using Answer = Result<std::shared_ptr<const MeasureResult>>;
-    void onDone(int job, const Answer& answer);
-
-    JobTracker m_jobs;
-    CancelToken m_cancel;
-    QThreadPool m_pool; ///< last member: its thread ends before anything it uses
+    NewestJob m_job;
 };
 
 /// What a picture of a measurement says besides its answer.

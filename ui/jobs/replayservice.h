@@ -16,7 +16,7 @@
 
 #include "core/rpc/remotedevice.h"
 #include "core/rpc/requests.h"
-#include "ui/jobs/progressgate.h"
+#include "ui/jobs/background.h"
 
 namespace nanscope {
 

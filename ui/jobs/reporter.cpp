@@ -9,7 +9,6 @@
 #include "core/report/input/reportinput.h"
 #include "core/reproduce/reproduce.h"
 #include "ui/jobs/background.h"
-#include "ui/jobs/progressgate.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -9,7 +9,6 @@
 #include "core/diagnose/judgingplan.h"
 #include "core/model/verdict.h"
 #include "core/session/session.h"
-#include "ui/jobs/progressgate.h"
 #include "ui/jobs/readrun.h"
 
 namespace nanscope {

@@ -9,7 +9,6 @@
 #include "core/workflow/judgement.h"
 #include "core/workflow/userfiles.h"
 #include "core/workflow/verifycheckpoints.h"
-#include "ui/jobs/progressgate.h"
 #include "ui/jobs/readrun.h"
 #include "ui/shared/text.h"
 
@@ -40,53 +39,27 @@ Result<std::vector<Checkpoint>> verified(const LoadedRun& run, const JobContext&
 
 } // namespace
 
-VerifyJob::VerifyJob(QObject* parent)
-    : QObject(parent)
-{
-    m_pool.setMaxThreadCount(1);
-}
-
-VerifyJob::~VerifyJob()
-{
-    m_cancel.cancel();
-    m_pool.waitForDone();
-}
-
 void VerifyJob::start(const LoadedRun& run)
 {
-    m_cancel.cancel();
-    m_cancel = CancelToken();
-    const int number = m_jobs.begin();
-    const auto job = gatedJob(this, m_cancel, [this, number](const Progress& progress) {
-        if (m_jobs.isCurrent(number)) {
-            Q_EMIT progressed(qstr(progress.phase), progress.done);
+    const auto done = [this](const Result<std::vector<Checkpoint>>& checkpoints) {
+        if (checkpoints) {
+            Q_EMIT verified(*checkpoints);
+        } else {
+            Q_EMIT failed(qstr(sentence(checkpoints.error())));
         }
-    });
+        Q_EMIT ended();
+    };
     Q_EMIT started();
-    background(
-        m_pool, this, [run, job] { return nanscope::verified(run, job); },
-        [this, number](const Answer& answer) { onDone(number, answer); });
+    m_job.start(
+        this, [run](const JobContext& job) { return nanscope::verified(run, job); }, done,
+        [this](const Progress& progress) { Q_EMIT progressed(qstr(progress.phase), progress.done); });
 }
 
 void VerifyJob::cancel()
 {
-    m_cancel.cancel();
-    if (m_jobs.drop()) {
+    if (m_job.drop()) {
         Q_EMIT ended();
     }
-}
-
-void VerifyJob::onDone(int job, const Answer& answer)
-{
-    if (!m_jobs.end(job)) {
-        return;
-    }
-    if (answer) {
-        Q_EMIT verified(*answer);
-    } else {
-        Q_EMIT failed(qstr(sentence(answer.error())));
-    }
-    Q_EMIT ended();
 }
 
 } // namespace nanscope

@@ -6,10 +6,7 @@
 
 #include <QObject>
 #include <QString>
-#include <QThreadPool>
 
-#include "core/base/job.h"
-#include "core/base/result.h"
 #include "core/model/run.h"
 #include "ui/jobs/background.h"
 #include "ui/jobs/runloader.h"
@@ -22,14 +19,13 @@ class VerifyJob : public QObject
     Q_OBJECT
 
 public:
-    explicit VerifyJob(QObject* parent = nullptr);
-    ~VerifyJob() override;
+    using QObject::QObject;
 
     /// The run is judged, and in trouble. Its session keeps what is read, if it can.
     void start(const LoadedRun& run);
     /// Ends it at once for who waits. Checkpoints that were read to their end are kept by the session.
     void cancel();
-    bool busy() const { return m_jobs.busy(); }
+    bool busy() const { return m_job.busy(); }
 
 Q_SIGNALS:
     void started();
@@ -41,12 +37,7 @@ Q_SIGNALS:
     void ended();
 
 private:
-    using Answer = Result<std::vector<Checkpoint>>;
-    void onDone(int job, const Answer& answer);
-
-    JobTracker m_jobs;
-    CancelToken m_cancel;
-    QThreadPool m_pool; ///< last member: its thread ends before anything it uses
+    NewestJob m_job;
 };
 
 } // namespace nanscope

@@ -82,9 +82,6 @@ Workspace::Workspace(std::deque<ServiceProgram> programs, QObject* parent)
     , m_service(std::move(programs))
 {
     m_notes.setMaxThreadCount(1);
-    m_adviser.setMaxThreadCount(1);
-    m_userFileReader.setMaxThreadCount(1);
-    m_finder.setMaxThreadCount(1);
     connectJobs();
     connectReporter();
     connectProgress();
@@ -94,12 +91,6 @@ Workspace::~Workspace()
 {
     m_leaving.emplace();
     m_notes.waitForDone();
-    dropFindings();
-    m_finder.waitForDone();
-    m_adviser.clear();
-    m_adviser.waitForDone();
-    m_userFileReader.clear();
-    m_userFileReader.waitForDone();
 }
 
 void Workspace::connectJobs()
@@ -124,8 +115,6 @@ void Workspace::connectJobs()
         follow();
         Q_EMIT problem(qstr(sentence(error)), {});
     });
-    connect(&m_tensors, &TensorLoader::loaded, this, &Workspace::picturesChanged);
-    connect(&m_tensors, &TensorLoader::failed, this, &Workspace::picturesMissing);
     connect(&m_film, &CellFilm::changed, this, &Workspace::filmChanged);
     connect(&m_film, &CellFilm::missing, this, &Workspace::filmMissing);
     connect(&m_film, &CellFilm::changed, this, &Workspace::stateChanged);
@@ -190,23 +179,27 @@ void Workspace::select(int capture)
     m_selected = capture;
     Q_EMIT selectionChanged();
     const CaptureVerdict* judged = verdict();
-    loadPictures(judged ? judged->facts.damage.batch : 0);
+    showBatch(judged ? judged->facts.damage.batch : 0);
     showDefaultCell();
 }
 
 void Workspace::showBatch(std::int64_t batch)
 {
-    loadPictures(batch);
-}
-
-void Workspace::loadPictures(std::int64_t batch)
-{
-    if (const Capture* shown = capture()) {
-        m_tensors.load(*shown, batch);
-    } else {
+    const Capture* shown = capture();
+    if (!shown) {
         m_tensors.drop();
         Q_EMIT picturesMissing(QString());
+        return;
     }
+    m_tensors.start(
+        this, [of = CaptureRef(*shown), batch](const CancelToken& /*cancel*/) { return picturesOf(of, batch); },
+        [this](const Result<TensorPictures>& pictures) {
+            if (pictures) {
+                Q_EMIT picturesChanged(*pictures);
+            } else {
+                Q_EMIT picturesMissing(qstr(sentence(pictures.error())));
+            }
+        });
 }
 
 const Capture* Workspace::capture() const
@@ -324,11 +317,6 @@ void Workspace::cancelReplays()
     m_beside.cancelReplay();
 }
 
-void Workspace::startService()
-{
-    m_service.start();
-}
-
 bool Workspace::busy() const
 {
     return m_loader.busy() || m_service.running() || m_reporter.saving();
@@ -338,7 +326,7 @@ bool Workspace::settled() const
 {
     return !busy() && !m_tensors.busy() && !m_film.busy() && !m_beside.busy() && !m_deep.busy() && !m_cliff.busy()
         && m_service.settled() && !m_reporter.busy() && !m_whatIf.busy() && !m_measure.busy() && !m_verify.busy()
-        && !m_advising && !m_loaded.findingsDue() && m_readingUserFiles == 0;
+        && !m_advice.busy() && !m_loaded.findingsDue() && !m_userFiles.busy();
 }
 
 ReportSubject Workspace::reportSubject() const
@@ -357,7 +345,7 @@ void Workspace::open(const QString& path, const UserContextOf& userContextOf)
     m_refreshing = false;
     m_folderChanged = false;
     m_follower.stop();
-    m_userFileReadings.drop();
+    m_userFiles.drop();
     m_loader.open(
         path.toStdString(), userContextOf ? userContextOf : [](const auto& /*session*/) { return UserContext(); });
     Q_EMIT stateChanged();
@@ -417,16 +405,6 @@ void Workspace::setRan(const QStringList& ran)
     judgeAgain();
 }
 
-void Workspace::judgeAgain()
-{
-    judge(false);
-}
-
-void Workspace::judgeRest()
-{
-    judge(true);
-}
-
 void Workspace::judge(bool goesOn)
 {
     m_judging = true;
@@ -464,19 +442,13 @@ void Workspace::setTicks(const QStringList& ticks)
 /// Which checkpoint to go back to depends on whose fault it is.
 void Workspace::adviseAgain()
 {
-    const int job = m_advice.begin();
-    m_adviser.clear();
-    m_advising = m_loaded.diagnosis && m_loaded.diagnosis->rollback;
-    if (!m_advising) {
+    m_advice.drop();
+    if (!m_loaded.diagnosis || !m_loaded.diagnosis->rollback) {
         return;
     }
-    background(
-        m_adviser, this, [run = m_loaded] { return adviceOf(run); },
-        [this, job](const Result<std::optional<Rollback>>& advice) {
-            if (!m_advice.isCurrent(job)) {
-                return;
-            }
-            m_advising = false;
+    m_advice.start(
+        this, [run = m_loaded](const CancelToken& /*cancel*/) { return adviceOf(run); },
+        [this](const Result<std::optional<Rollback>>& advice) {
             if (advice) {
                 m_advised = std::make_shared<const std::optional<Rollback>>(*advice);
                 Q_EMIT advised(*advice);
@@ -564,7 +536,6 @@ void Workspace::onVerified(const std::vector<Checkpoint>& checkpoints)
 void Workspace::adviseAsObserved()
 {
     m_advice.drop();
-    m_advising = false;
     const Observations& observed = m_loaded.observed;
     const bool read = std::ranges::any_of(
         m_loaded.run->checkpoints, [](const Checkpoint& checkpoint) { return checkpoint.contents.has_value(); });
@@ -592,7 +563,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
         return;
     }
     const diagnose::FindingChoices chosen = elsewhere ? run.choices : m_loaded.choices;
-    dropFindings();
+    m_findings.drop();
     m_advised.reset();
     m_loaded = run;
     m_judgedBy = run.choices;
@@ -684,7 +655,7 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     if (!diagnosis->stopped.empty() && m_loaded.diagnosis) {
         return;
     }
-    dropFindings();
+    m_findings.drop();
     m_advised.reset();
     m_loaded.diagnosis = std::move(diagnosis);
     m_loaded.foundBy = m_judgedBy.spikeRule;
@@ -772,16 +743,6 @@ void Workspace::showCell(const Cell& cell, int batch)
     m_film.show(cell, batch);
 }
 
-void Workspace::showFilmBatch(int batch)
-{
-    m_film.showBatch(batch);
-}
-
-void Workspace::setFilmMode(FilmMode mode, const replay::CellRequest& other)
-{
-    m_film.setMode(mode, other);
-}
-
 void Workspace::replayCliff(replay::CliffRequest request)
 {
     if (const Capture* shown = capture()) {
@@ -799,11 +760,6 @@ void Workspace::onCliff(const std::shared_ptr<const replay::ReplayedCliff>& repl
         nameCapture(replay.cell, m_cliffOf);
     }
     Q_EMIT cliffReady(std::make_shared<const replay::ReplayedCliff>(std::move(cliff)));
-}
-
-void Workspace::dropCliff()
-{
-    m_cliff.drop();
 }
 
 QStringList Workspace::variantsInOrder(int& identified) const
@@ -1067,7 +1023,7 @@ void Workspace::chooseFindings(const diagnose::FindingChoices& choices)
     if (!hasRun() || choices == m_loaded.choices) {
         return;
     }
-    dropFindings();
+    m_findings.drop();
     m_loaded.choices = choices;
     auto early = m_loaded.triage->findings;
     diagnose::silence(early, choices.silenced);
@@ -1091,27 +1047,15 @@ void Workspace::setFindings(std::vector<Finding> findings)
     m_loaded.diagnosis = withFindings(*m_loaded.diagnosis, std::move(findings));
 }
 
-void Workspace::dropFindings()
-{
-    m_findings.drop();
-    m_findingsCancel.cancel();
-    m_finder.clear();
-}
-
 void Workspace::askFindings()
 {
     if (!m_loaded.findingsDue() || m_loader.busy()) {
         return;
     }
-    dropFindings();
-    m_findingsCancel = CancelToken();
-    background(
-        m_finder, this, [run = m_loaded, cancel = m_findingsCancel] { return findingsAgain(run, cancel); },
-        [this, job = m_findings.begin(), rule = m_loaded.choices.spikeRule](Result<std::vector<Finding>> findings) {
-            if (m_findings.isCurrent(job)) {
-                onFindings(std::move(findings), rule);
-            }
-        });
+    m_findings.start(
+        this, [run = m_loaded](const CancelToken& cancel) { return findingsAgain(run, cancel); },
+        [this, rule = m_loaded.choices.spikeRule](
+            Result<std::vector<Finding>> findings) { onFindings(std::move(findings), rule); });
 }
 
 void Workspace::onFindings(Result<std::vector<Finding>> findings, const std::string& rule)
@@ -1132,7 +1076,7 @@ void Workspace::onFindings(Result<std::vector<Finding>> findings, const std::str
 /// Who names one file while another is still read names both.
 workflow::UserFiles Workspace::userFilesSoon() const
 {
-    return m_readingUserFiles > 0 ? m_asked : m_loaded.userFiles;
+    return m_userFiles.busy() ? m_asked : m_loaded.userFiles;
 }
 
 void Workspace::addUserFiles(workflow::UserFileKind kind, const QStringList& paths)
@@ -1156,16 +1100,11 @@ void Workspace::setUserFiles(const workflow::UserFiles& userFiles, bool strict)
         return;
     }
     m_asked = userFiles;
-    ++m_readingUserFiles;
-    background(
-        m_userFileReader, this,
-        [userFiles, place = m_loaded.place()] { return workflow::readUserFilesBeside(place, userFiles); },
-        [this, userFiles, strict, job = m_userFileReadings.begin()](workflow::UserFacts known) {
-            --m_readingUserFiles;
-            if (m_userFileReadings.isCurrent(job)) {
-                onUserFilesRead(userFiles, std::move(known), strict);
-            }
-        });
+    m_userFiles.start(
+        this,
+        [userFiles, place = m_loaded.place()](
+            const CancelToken& /*cancel*/) { return workflow::readUserFilesBeside(place, userFiles); },
+        [this, userFiles, strict](workflow::UserFacts known) { onUserFilesRead(userFiles, std::move(known), strict); });
 }
 
 void Workspace::onUserFilesRead(const workflow::UserFiles& userFiles, workflow::UserFacts known, bool strict)

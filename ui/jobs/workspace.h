@@ -20,7 +20,7 @@
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/sweepplan.h"
-#include "ui/jobs/tensorloader.h"
+#include "ui/jobs/tensorpictures.h"
 #include "ui/jobs/verifyjob.h"
 #include "ui/jobs/whatifjob.h"
 
@@ -52,9 +52,9 @@ public:
     bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
-    void judgeAgain();
+    void judgeAgain() { judge(false); }
     /// After a judging that was stopped: what it left, or all where another one came before.
-    void judgeRest();
+    void judgeRest() { judge(true); }
     /// The variants ticked for the selected capture; empty for all. Remembered with the run; reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
@@ -66,12 +66,12 @@ public:
     void showBatch(std::int64_t batch);
     /// Loads the film of a cell of the selected capture; `batch` as in the capture.
     void showCell(const Cell& cell, int batch = 0);
-    void showFilmBatch(int batch);
+    void showFilmBatch(int batch) { m_film.showBatch(batch); }
     /// Values, or the difference of every op to another replay of it, that of `other` for FilmMode::againstCell.
-    void setFilmMode(FilmMode mode, const replay::CellRequest& other = {});
+    void setFilmMode(FilmMode mode, const replay::CellRequest& other = {}) { m_film.setMode(mode, other); }
     /// Of the selected capture; the newest request stops the one before.
     void replayCliff(replay::CliffRequest request);
-    void dropCliff();
+    void dropCliff() { m_cliff.drop(); }
     /// Replays the cells of the choice that are missing.
     void sweepSelected();
     /// Replays them all.
@@ -105,7 +105,7 @@ public:
     void cancelReplays();
     /// What the user said is stored, which may take this long where another program keeps the session locked.
     bool waitForNotes(int milliseconds) { return m_notes.waitForDone(milliseconds); }
-    void startService();
+    void startService() { m_service.start(); }
 
     /// Reports of what is open, about the selected capture where that is a birth.
     Reporter& reporter() { return m_reporter; }
@@ -230,11 +230,9 @@ private:
     void askFindings();
     void onFindings(Result<std::vector<Finding>> findings, const std::string& rule);
     void setFindings(std::vector<Finding> findings);
-    void dropFindings();
     void adviseAgain();
     void keepObserved();
     void adviseAsObserved();
-    void loadPictures(std::int64_t batch);
     SweepSubject sweepSubject(const Capture& capture) const;
     void startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells);
     void onSweepDone();
@@ -269,7 +267,7 @@ private:
     bool m_refreshing = false; ///< the loader reads what it has read before
     FolderFollower m_follower;
     RunLoader m_loader;
-    TensorLoader m_tensors;
+    NewestJob m_tensors;
     ReplayService m_service;
     CellFilm m_film {m_service, m_loaded.catalogue};
     bool m_chosenByUser = false; ///< the cell of that film
@@ -281,18 +279,12 @@ private:
     VerifyJob m_verify;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};
-    QThreadPool m_userFileReader; ///< one thread: files are read in the order in which they are named
-    JobTracker m_userFileReadings;
-    workflow::UserFiles m_asked; ///< of the newest of them
-    int m_readingUserFiles = 0;
-    JobTracker m_advice;
-    bool m_advising = false;
+    workflow::UserFiles m_asked; ///< what is read of the user's files, or was last
+    NewestJob m_userFiles;
     std::shared_ptr<const std::optional<Rollback>> m_advised; ///< null before it was asked anew
-    QThreadPool m_adviser; ///< one thread
+    NewestJob m_advice;
     diagnose::FindingChoices m_judgedBy; ///< of the judgement that is under way, or was last
-    JobTracker m_findings;
-    CancelToken m_findingsCancel;
-    QThreadPool m_finder; ///< one thread
+    NewestJob m_findings;
 };
 
 } // namespace nanscope

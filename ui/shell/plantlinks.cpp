@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shell/plantlinks.h"
 
+#include <QPointer>
+
 #include "core/diagnose/damage/candidateorigins.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
@@ -24,36 +26,6 @@ Result<diagnose::CandidateOrigins> endingsOf(
 
 } // namespace
 
-EndingPlaces::EndingPlaces(QObject* parent)
-    : QObject(parent)
-{
-    m_pool.setMaxThreadCount(1);
-}
-
-EndingPlaces::~EndingPlaces()
-{
-    m_pool.clear();
-    m_pool.waitForDone();
-}
-
-void EndingPlaces::find(
-    const CaptureRef& capture, int batch, const std::string& variant, const replay::Catalogue& catalogue)
-{
-    m_pool.clear();
-    m_busy = true;
-    background(
-        m_pool, this, [capture, batch, variant, catalogue] { return endingsOf(capture, batch, variant, catalogue); },
-        [this, job = m_jobs.begin()](const Result<diagnose::CandidateOrigins>& endings) {
-            if (!m_jobs.isCurrent(job)) {
-                return;
-            }
-            m_busy = false;
-            if (endings) {
-                Q_EMIT found(*endings);
-            }
-        });
-}
-
 PlantLinks::PlantLinks(FilmPane& pane, CellFilm& film, QObject* parent)
     : QObject(parent)
     , m_pane(pane)
@@ -75,9 +47,17 @@ void PlantLinks::ask()
     if (m_film.plant()) {
         dialog->choose(*m_film.plant());
     }
-    connect(&m_endings, &EndingPlaces::found, dialog, &PlantDialog::setEndings);
     connect(dialog, &QDialog::accepted, this, [this, dialog] { m_film.setPlant(dialog->fault()); });
-    m_endings.find(shown->request.capture, shown->batch, shown->request.cell.variant, shown->request.catalogue);
+    m_endings.start(
+        this,
+        [request = shown->request, batch = shown->batch](const CancelToken& /*cancel*/) {
+            return endingsOf(request.capture, batch, request.cell.variant, request.catalogue);
+        },
+        [dialog = QPointer(dialog)](const Result<diagnose::CandidateOrigins>& endings) {
+            if (dialog && endings) {
+                dialog->setEndings(*endings);
+            }
+        });
     dialog->open();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "ui/jobs/tensorloader.h"
+#include "ui/jobs/tensorpictures.h"
+
+#include <QObject>
 
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
@@ -9,6 +11,9 @@
 namespace nanscope {
 
 namespace {
+
+/// Elements beyond this many are not held; the tile map still shows them. 64 MiB of floats per side.
+constexpr std::int64_t mostElements = 16LL << 20;
 
 using Picture = std::shared_ptr<const MatrixPicture>;
 
@@ -70,6 +75,8 @@ void place(Result<Picture> picture, Picture& out, QString& missing)
     }
 }
 
+} // namespace
+
 Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
 {
     const auto file = tensorfile::openCapture(capture);
@@ -81,51 +88,13 @@ Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
     pictures.batch = std::clamp<std::int64_t>(batch, 0, std::max<std::int64_t>(0, pictures.batches - 1));
     place(pictureOf(file->input, pictures.batch), pictures.input, pictures.inputMissing);
     if (!file->output) {
-        pictures.outputMissing = TensorLoader::tr("This file holds no output");
+        pictures.outputMissing = QObject::tr("This file holds no output");
     } else if (file->output->matrices().batch <= pictures.batch) {
-        pictures.outputMissing = TensorLoader::tr("The output has fewer matrices than the input");
+        pictures.outputMissing = QObject::tr("The output has fewer matrices than the input");
     } else {
         place(pictureOf(*file->output, pictures.batch), pictures.output, pictures.outputMissing);
     }
     return pictures;
-}
-
-} // namespace
-
-TensorLoader::TensorLoader(QObject* parent)
-    : QObject(parent)
-{
-    m_pool.setMaxThreadCount(1);
-}
-
-TensorLoader::~TensorLoader()
-{
-    m_pool.clear();
-    m_pool.waitForDone();
-}
-
-void TensorLoader::load(const CaptureRef& capture, std::int64_t batch)
-{
-    // Requests that have not begun are superseded.
-    m_pool.clear();
-    background(
-        m_pool, this, [capture, batch] { return picturesOf(capture, batch); },
-        [this, job = m_jobs.begin()](Result<TensorPictures> pictures) {
-            if (!m_jobs.end(job)) {
-                return;
-            }
-            if (pictures) {
-                Q_EMIT loaded(*pictures);
-            } else {
-                Q_EMIT failed(qstr(sentence(pictures.error())));
-            }
-        });
-}
-
-void TensorLoader::drop()
-{
-    m_pool.clear();
-    m_jobs.drop();
 }
 
 } // namespace nanscope
