@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/diagnose/judgeone.h"
+#include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
@@ -459,6 +460,12 @@ void Workspace::adviseAgain()
 const std::optional<Rollback>& Workspace::rollback() const
 {
     return m_advised ? *m_advised : m_loaded.known()->rollback;
+}
+
+QString Workspace::goOn() const
+{
+    const bool known = m_loaded.diagnosis && !rollback();
+    return known ? qstr(diagnose::goOnTonight(*m_loaded.run, m_loaded.diagnosis->captures)) : QString();
 }
 
 void Workspace::setObserved(const Observations& observed)

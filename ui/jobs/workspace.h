@@ -122,6 +122,8 @@ public:
 
     /// As the owner's observations and what was read of checkpoints have it by now.
     const std::optional<Rollback>& rollback() const;
+    /// What to do where there is nothing to go back from; empty where there is, or before the run is judged.
+    QString goOn() const;
 
     bool hasRun() const { return m_loaded.run != nullptr; }
     const LoadedRun& loaded() const { return m_loaded; }

@@ -93,4 +93,10 @@ QString shortPath(const QString& path);
 /// "33, 70".
 QString indexLabel(const std::vector<std::int64_t>& index);
 
+/// For entries of menus, in which & marks a key: what a file is called stays as it is.
+inline QString menuText(QString text)
+{
+    return text.replace(QLatin1Char('&'), QLatin1String("&&"));
+}
+
 } // namespace nanscope

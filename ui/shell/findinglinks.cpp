@@ -13,7 +13,6 @@
 #include "ui/jobs/workspace.h"
 #include "ui/rollback/rollbackpane.h"
 #include "ui/shared/text.h"
-#include "ui/shell/tonight.h"
 #include "ui/timeline/timelinepane.h"
 #include "ui/whatif/whatifpane.h"
 
@@ -43,7 +42,7 @@ void FindingLinks::connectFindings()
 {
     connect(m_panes.rollback, &RollbackPane::copied, this, &FindingLinks::note);
     connect(&m_workspace, &Workspace::advised, m_panes.rollback, [this](const std::optional<Rollback>& rollback) {
-        m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints, goOnText(m_workspace));
+        m_panes.rollback->setRollback(rollback, true, m_workspace.loaded().newestPoints, m_workspace.goOn());
         m_panes.rollback->setReadable(checkpointsInFolder(*m_workspace.loaded().run));
     });
     VerifyJob& verification = m_workspace.verification();
@@ -90,7 +89,7 @@ void FindingLinks::fill()
     const auto newest = loaded.diagnosis ? loaded.newestPoints : std::nullopt;
     fillFindings();
     m_panes.findings->advisories()->setAdvisories(loaded.known()->advisories);
-    m_panes.rollback->setRollback(m_workspace.rollback(), loaded.diagnosis != nullptr, newest, goOnText(m_workspace));
+    m_panes.rollback->setRollback(m_workspace.rollback(), loaded.diagnosis != nullptr, newest, m_workspace.goOn());
     m_panes.rollback->setReadable(loaded.diagnosis ? checkpointsInFolder(*loaded.run) : 0);
     if (std::exchange(m_opened, loaded.opened) != loaded.opened) {
         m_panes.whatIf->forgetAnswer();

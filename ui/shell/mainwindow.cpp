@@ -35,7 +35,6 @@
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportpane.h"
 #include "ui/runcomparison/runcomparison.h"
-#include "ui/shared/menutext.h"
 #include "ui/shared/saving.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"

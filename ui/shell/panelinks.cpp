@@ -26,7 +26,6 @@
 #include "ui/report/reportpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/plantlinks.h"
-#include "ui/shell/tonight.h"
 #include "ui/sweep/agreedialog.h"
 #include "ui/sweep/cellgridmodel.h"
 #include "ui/sweep/sweepoptions.h"
@@ -131,7 +130,7 @@ void PaneLinks::connectPanes()
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
     connect(&m_workspace, &Workspace::advised, this, [this](const std::optional<Rollback>& rollback) {
-        m_panes.verdict->setRollback(rollback, goOnText(m_workspace));
+        m_panes.verdict->setRollback(rollback, m_workspace.goOn());
         if (!m_workspace.capture()) {
             showLogVerdict();
         }
@@ -278,7 +277,7 @@ void PaneLinks::onRunChanged()
         m_panes.report->showMessage(tr("The report of this run is being made"));
     }
     m_panes.verdict->setObserved(loaded.observed);
-    m_panes.verdict->setRollback(m_workspace.rollback(), goOnText(m_workspace));
+    m_panes.verdict->setRollback(m_workspace.rollback(), m_workspace.goOn());
     m_panes.verdict->setReplayedOn(loaded.diagnosis ? qstr(loaded.diagnosis->replayedOn) : QString());
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());

@@ -19,7 +19,6 @@
 #include <QScrollArea>
 #include <QVBoxLayout>
 
-#include "ui/shared/menutext.h"
 #include "ui/shared/saving.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
