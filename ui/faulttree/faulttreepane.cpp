@@ -10,6 +10,7 @@
 
 #include "core/model/verdict.h"
 #include "ui/faulttree/faulttreeview.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/marks.h"
 #include "ui/shared/text.h"
@@ -26,9 +27,8 @@ constexpr int mostLanes = 16;
 FaultTreePane::FaultTreePane(QWidget* parent)
     : PaneFrame(tr("Fault tree"), parent)
     , m_view(new FaultTreeView(this))
-    , m_merge(new QToolButton(this))
+    , m_merge(makeToolButton(this, "quiet"))
 {
-    m_merge->setObjectName(QStringLiteral("quiet"));
     m_merge->setCheckable(true);
     header()->addWidget(m_merge);
     auto* inner = new QVBoxLayout;

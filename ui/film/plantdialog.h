@@ -45,7 +45,6 @@ public:
     QComboBox* opBox() { return m_op; }
     QSpinBox* row() { return m_row; }
     QSpinBox* rows() { return m_rows; }
-    QComboBox* valueBox() { return m_value; }
     QDoubleSpinBox* number() { return m_number; }
     QCheckBox* mirrored() { return m_mirrored; }
     QListWidget* endings() { return m_endings; }

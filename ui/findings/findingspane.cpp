@@ -324,11 +324,9 @@ QWidget* FindingsPane::buildChips()
              std::pair(FindingState::notCheckable, tr("Show what this data cannot show, and what is missing for it")),
              std::pair(FindingState::clear, tr("Show what was looked for and is not there")),
              std::pair(FindingState::silenced, tr("Show what you did not want to hear of"))}) {
-        auto* button = new QToolButton(chips);
-        button->setObjectName(QStringLiteral("chip"));
+        auto* button = makeToolButton(chips, "chip", {}, tip);
         button->setCheckable(true);
         button->setChecked(state == FindingState::fired);
-        button->setToolTip(tip);
         layout->addWidget(button);
         m_chips.push_back({state, button});
         connect(button, &QToolButton::toggled, this, [this] {

@@ -50,7 +50,6 @@ public:
     QComboBox* variantBox() { return m_variant; }
     QComboBox* precisionBox() { return m_precision; }
     QLineEdit* functionEdit() { return m_function; }
-    QLineEdit* pythonEdit() { return m_python; }
     QSpinBox* callsBox() { return m_calls; }
     QPushButton* measureButton() { return m_measure; }
     QPushButton* saveButton() { return m_save; }

@@ -15,6 +15,7 @@
 #include "ui/instruments/spectrumview.h"
 #include "ui/instruments/stopview.h"
 #include "ui/jobs/measurejob.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
@@ -97,10 +98,7 @@ bool MeasureView::hasPicture() const
 
 QToolButton* MeasureView::makeCopyButton()
 {
-    auto* copy = new QToolButton(parentWidget());
-    copy->setObjectName(QStringLiteral("quiet"));
-    copy->setText(tr("Copy ▾"));
-    copy->setToolTip(tr("Copy what was found, as text or as JSON"));
+    auto* copy = makeToolButton(parentWidget(), "quiet", tr("Copy ▾"), tr("Copy what was found, as text or as JSON"));
     copy->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(copy);
     connect(menu->addAction(tr("Copy as &text")), &QAction::triggered, this, [this] {

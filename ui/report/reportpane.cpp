@@ -147,16 +147,4 @@ void ReportPane::showPreview()
     }
 }
 
-void ReportPane::showEvent(QShowEvent* event)
-{
-    PaneFrame::showEvent(event);
-    Q_EMIT watchedChanged(true);
-}
-
-void ReportPane::hideEvent(QHideEvent* event)
-{
-    PaneFrame::hideEvent(event);
-    Q_EMIT watchedChanged(false);
-}
-
 } // namespace nanscope

@@ -41,16 +41,10 @@ public:
 
 Q_SIGNALS:
     void optionsChanged(const nanscope::report::BundleOptions& options);
-    /// Somebody can see the pane, or nobody any more.
-    void watchedChanged(bool watched);
     void copyRequested();
     void saveRequested();
     void bundleRequested();
     void cancelRequested();
-
-protected:
-    void showEvent(QShowEvent* event) override;
-    void hideEvent(QHideEvent* event) override;
 
 private:
     QWidget* buildButtons();

@@ -9,6 +9,7 @@
 #include <QLabel>
 #include <QStyledItemDelegate>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "ui/shared/copying.h"
@@ -134,6 +135,15 @@ QLabel* makeAnswerLabel(QWidget* parent)
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setContentsMargins(grid(3), grid(1), grid(3), grid(2));
     return label;
+}
+
+QToolButton* makeToolButton(QWidget* parent, const char* look, const QString& text, const QString& tip)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(QLatin1String(look));
+    button->setText(text);
+    button->setToolTip(tip);
+    return button;
 }
 
 void addSetting(QHBoxLayout& row, const QString& name, QWidget& setting, const QString& tip)

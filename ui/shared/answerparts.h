@@ -14,6 +14,7 @@ class QAbstractItemModel;
 class QHBoxLayout;
 class QLabel;
 class QTableView;
+class QToolButton;
 class QWidget;
 
 namespace nanscope {
@@ -34,6 +35,9 @@ QLabel* makeWrappedLabel(QWidget* parent, const char* objectName);
 
 /// The sentence above the table: what comes out, or what is missing.
 QLabel* makeAnswerLabel(QWidget* parent);
+
+/// A button that looks like what the style sheet calls so: "quiet", or a "chip".
+QToolButton* makeToolButton(QWidget* parent, const char* look, const QString& text = {}, const QString& tip = {});
 
 /// A setting with its name before it.
 void addSetting(QHBoxLayout& row, const QString& name, QWidget& setting, const QString& tip);

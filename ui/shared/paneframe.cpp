@@ -69,6 +69,18 @@ void PaneFrame::setNote(const QString& note, const QString& details)
     showHeader();
 }
 
+void PaneFrame::showEvent(QShowEvent* event)
+{
+    QFrame::showEvent(event);
+    Q_EMIT watchedChanged(true);
+}
+
+void PaneFrame::hideEvent(QHideEvent* event)
+{
+    QFrame::hideEvent(event);
+    Q_EMIT watchedChanged(false);
+}
+
 /// A header with nothing in it would be a gap above the contents.
 void PaneFrame::showHeader()
 {

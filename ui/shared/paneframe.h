@@ -29,6 +29,14 @@ public:
     QWidget* takeHeader();
     QVBoxLayout* body() { return m_body; }
 
+Q_SIGNALS:
+    /// Somebody can see the pane, or nobody any more.
+    void watchedChanged(bool watched);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
 private:
     void showHeader();
 

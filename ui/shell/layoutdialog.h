@@ -20,7 +20,6 @@ public:
     LayoutDialog(WindowSettings& settings, QWidget* parent = nullptr);
 
     QListWidget* list() { return m_list; }
-    QPushButton* renameButton() { return m_rename; }
     QPushButton* deleteButton() { return m_delete; }
 
 Q_SIGNALS:

@@ -33,6 +33,7 @@
 #include "ui/instruments/instrumentspane.h"
 #include "ui/report/reportpane.h"
 #include "ui/rollback/rollbackpane.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/partsscroll.h"
 #include "ui/shared/theme.h"
 #include "ui/shell/taborder.h"
@@ -614,12 +615,9 @@ void PaneArea::resetLayout()
 
 QToolButton* PaneArea::buildBringBack()
 {
-    auto* button = new QToolButton;
-    button->setObjectName(QStringLiteral("quiet"));
-    button->setText(tr("Show panes of captures"));
-    button->setToolTip(tr("This run has no captures, so the panes that only captures fill are put away: the list, the "
-                          "fault tree, the film, the frame, the sweep and the gauges. They come back with the first "
-                          "capture."));
+    auto* button = makeToolButton(nullptr, "quiet", tr("Show panes of captures"),
+        tr("This run has no captures, so the panes that only captures fill are put away: the list, the fault tree, the "
+           "film, the frame, the sweep and the gauges. They come back with the first capture."));
     button->setCheckable(true);
     button->setFocusPolicy(Qt::StrongFocus);
     button->hide();

@@ -112,7 +112,6 @@ public:
     /// In a run of logs alone, what only captures fill is put away, and the timeline lies below the tabs. A button
     /// beside the tabs brings it back, and so does a run that has captures: as it lay before.
     void setLogsOnly(bool logsOnly);
-    bool showsCapturePanes() const { return !m_put; }
     QToolButton* capturePanesButton() { return m_bringBack; }
 
     /// The layout as saved, or the one each pane was made for. Wants the area to have its size; once is enough.

@@ -13,6 +13,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/marks.h"
@@ -205,22 +206,17 @@ SweepPane::SweepPane(QWidget* parent)
     , m_detail(new ElidedLabel(this))
     , m_progress(new QProgressBar(this))
     , m_button(new QPushButton(this))
-    , m_every(new QToolButton(this))
-    , m_options(new QToolButton(this))
-    , m_agree(new QToolButton(this))
+    , m_every(makeToolButton(
+          this, "quiet", tr("All variants"), tr("Also those that share a schedule with one that is shown")))
+    , m_options(makeToolButton(this, "quiet"))
+    , m_agree(makeToolButton(
+          this, "quiet", tr("Compare GPUs…"), tr("Whether every GPU replays this capture to the same bits")))
 {
     m_view->setModel(m_model);
     setUpView(*m_view);
     makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
-    m_every->setObjectName(QStringLiteral("quiet"));
-    m_every->setText(tr("All variants"));
     m_every->setCheckable(true);
-    m_every->setToolTip(tr("Also those that share a schedule with one that is shown"));
-    m_options->setObjectName(QStringLiteral("quiet"));
     header()->addWidget(m_every);
-    m_agree->setObjectName(QStringLiteral("quiet"));
-    m_agree->setText(tr("Compare GPUs…"));
-    m_agree->setToolTip(tr("Whether every GPU replays this capture to the same bits"));
     m_agree->hide();
     header()->addWidget(m_options);
     header()->addWidget(m_agree);

@@ -41,9 +41,7 @@ public:
 
     CellGridModel* model() { return m_model; }
     QTableView* view() { return m_view; }
-    QToolButton* everyButton() { return m_every; }
     QToolButton* optionsButton() { return m_options; }
-    QToolButton* agreeButton() { return m_agree; }
 
 Q_SIGNALS:
     void sweepRequested();

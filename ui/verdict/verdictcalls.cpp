@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "core/diagnose/verdict/experiments.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictflow.h"
@@ -63,7 +64,7 @@ CallsRow::CallsRow(QWidget* parent)
     , m_failed(countBox(this, tr("Failed calls"), tr("How many of the calls gave a damaged output")))
     , m_calls(countBox(this, tr("Calls made again"), tr("How often it was called with the captured input")))
     , m_setting(new QComboBox(this))
-    , m_remove(new QToolButton(this))
+    , m_remove(makeToolButton(this, "quiet", QStringLiteral("✕"), tr("Take this count back")))
     , m_hint(new QLabel(this))
 {
     fillSettings();
@@ -94,9 +95,6 @@ void CallsRow::fillSettings()
 void CallsRow::build()
 {
     m_calls->setSpecialValueText(tr("unknown"));
-    m_remove->setObjectName(QStringLiteral("quiet"));
-    m_remove->setText(QStringLiteral("✕"));
-    m_remove->setToolTip(tr("Take this count back"));
     m_remove->setAccessibleName(m_remove->toolTip());
     m_hint->setObjectName(QStringLiteral("muted"));
     m_hint->setWordWrap(true);

@@ -15,6 +15,7 @@
 #include <QVBoxLayout>
 
 #include "core/model/verdict.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictbox.h"
@@ -42,12 +43,10 @@ QLabel* wrappedLabel(QWidget* parent)
 
 QToolButton* copyButton(const QString& what, QWidget* parent)
 {
-    auto* copy = new QToolButton(parent);
-    copy->setObjectName(QStringLiteral("quiet"));
+    const QString name = ExperimentRow::tr("Copy: %1").arg(what);
+    auto* copy = makeToolButton(parent, "quiet", ExperimentRow::tr("Copy"), name);
     copy->setStyleSheet(QStringLiteral("QToolButton#quiet { padding: 0 8px; }"));
-    copy->setText(ExperimentRow::tr("Copy"));
-    copy->setAccessibleName(ExperimentRow::tr("Copy: %1").arg(what));
-    copy->setToolTip(copy->accessibleName());
+    copy->setAccessibleName(name);
     return copy;
 }
 
@@ -207,7 +206,8 @@ VerdictExperiments::VerdictExperiments(QWidget* parent)
     , m_layout(new QVBoxLayout(this))
     , m_failures(new QSpinBox)
     , m_hours(new QDoubleSpinBox)
-    , m_addCalls(new QToolButton)
+    , m_addCalls(makeToolButton(nullptr, "quiet", tr("I repeated the call…"),
+          tr("Say how often the captured call failed when it was made again with the captured input")))
     , m_calls(new VerdictCalls)
 {
     setAccessibleName(tr("Next experiments"));
@@ -239,9 +239,6 @@ QWidget* VerdictExperiments::buildHead()
     auto* head = new QWidget(this);
     auto* flow = new VerdictFlow(head);
     flow->setSpacing(grid(2));
-    m_addCalls->setObjectName(QStringLiteral("quiet"));
-    m_addCalls->setText(tr("I repeated the call…"));
-    m_addCalls->setToolTip(tr("Say how often the captured call failed when it was made again with the captured input"));
     buildRate();
     for (QWidget* part : m_rate) {
         flow->addWidget(part);

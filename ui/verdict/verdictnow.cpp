@@ -36,12 +36,9 @@ QString nextText(const CaptureVerdict& verdict)
 VerdictNow::VerdictNow(QWidget* parent)
     : QWidget(parent)
     , m_text(makeWrappedLabel(this, "now"))
-    , m_copy(new QToolButton(this))
+    , m_copy(makeToolButton(this, "quiet", tr("Copy"), tr("Copy what to do now")))
 {
     setAccessibleName(tr("What to do now"));
-    m_copy->setObjectName(QStringLiteral("quiet"));
-    m_copy->setText(tr("Copy"));
-    m_copy->setToolTip(tr("Copy what to do now"));
     m_copy->setFocusPolicy(Qt::StrongFocus);
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);

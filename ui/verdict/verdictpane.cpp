@@ -179,10 +179,8 @@ QWidget* VerdictPane::buildHidden()
     flow->setSpacing(grid(2));
     auto* text = new QLabel(tr("The filter of the list hides this capture"), row);
     text->setObjectName(QStringLiteral("muted"));
-    auto* clear = new QToolButton(row);
-    clear->setObjectName(QStringLiteral("chip"));
-    clear->setText(tr("Clear the filter"));
-    clear->setToolTip(tr("List all captures again; this one stays selected"));
+    auto* clear =
+        makeToolButton(row, "chip", tr("Clear the filter"), tr("List all captures again; this one stays selected"));
     clear->setFocusPolicy(Qt::StrongFocus);
     flow->addWidget(text);
     flow->addWidget(clear);

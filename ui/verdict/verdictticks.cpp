@@ -13,6 +13,7 @@
 #include <QToolButton>
 
 #include "core/model/verdict.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictbox.h"
@@ -91,14 +92,6 @@ bool endsLikeTheDump(const CaptureVerdict& judged, const diagnose::Tick& tick)
 /// Where there are more, the others are asked for.
 constexpr std::size_t mostAtFirst = 6;
 
-QToolButton* quietButton(QWidget* parent, const QString& text)
-{
-    auto* button = new QToolButton(parent);
-    button->setObjectName(QStringLiteral("quiet"));
-    button->setText(text);
-    return button;
-}
-
 } // namespace
 
 VerdictTicks::VerdictTicks(QWidget* parent)
@@ -106,9 +99,9 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     , m_flow(new VerdictFlow(this))
     , m_label(new QLabel(this))
     , m_alone(new VerdictBox(this))
-    , m_all(quietButton(this, tr("Take back")))
-    , m_others(quietButton(this, QString()))
-    , m_more(quietButton(this, QString()))
+    , m_all(makeToolButton(this, "quiet", tr("Take back")))
+    , m_others(makeToolButton(this, "quiet"))
+    , m_more(makeToolButton(this, "quiet"))
     , m_menu(new QMenu(m_more))
 {
     setAccessibleName(tr("Plausible variants"));

@@ -78,7 +78,7 @@ WhatIfPane::WhatIfPane(QWidget* parent)
     , m_detector(new DetectorView(this))
     , m_guard(new GuardView(this))
     , m_parts(new QStackedWidget(this))
-    , m_copy(new QToolButton(this))
+    , m_copy(makeToolButton(this, "quiet", tr("Copy ▾"), tr("Copy the answer that is shown, as text or as JSON")))
     , m_newest(makeNewestLabel(this))
     , m_message(makeAnswerLabel(this))
     , m_progress(new QProgressBar(this))
@@ -116,10 +116,7 @@ QToolButton* WhatIfPane::addPart(const QString& text, const QString& tip, QWidge
     m_parts->addWidget(part);
     auto* group = findChild<QButtonGroup*>();
     group = group ? group : new QButtonGroup(this);
-    auto* button = new QToolButton(this);
-    button->setObjectName(QStringLiteral("chip"));
-    button->setText(text);
-    button->setToolTip(tip);
+    auto* button = makeToolButton(this, "chip", text, tip);
     button->setCheckable(true);
     group->addButton(button);
     header()->insertWidget(static_cast<int>(group->buttons().size()) - 1, button);
@@ -133,9 +130,6 @@ QToolButton* WhatIfPane::addPart(const QString& text, const QString& tip, QWidge
 
 void WhatIfPane::buildCopy()
 {
-    m_copy->setObjectName(QStringLiteral("quiet"));
-    m_copy->setText(tr("Copy ▾"));
-    m_copy->setToolTip(tr("Copy the answer that is shown, as text or as JSON"));
     m_copy->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(m_copy);
     const auto add = [&](const QString& text, QString (WhatIfPane::*made)() const, const QString& said) {
@@ -214,18 +208,6 @@ QString WhatIfPane::asJson() const
     return qstr(jsonText(m_parts->currentWidget() == m_guard
             ? diagnose::guardJson(m_answer->guard)
             : diagnose::detectorJson(m_answer->detector, m_answer->question.detector)));
-}
-
-void WhatIfPane::showEvent(QShowEvent* event)
-{
-    PaneFrame::showEvent(event);
-    Q_EMIT watchedChanged(true);
-}
-
-void WhatIfPane::hideEvent(QHideEvent* event)
-{
-    PaneFrame::hideEvent(event);
-    Q_EMIT watchedChanged(false);
 }
 
 } // namespace nanscope

@@ -55,15 +55,9 @@ public:
 
 Q_SIGNALS:
     void questionChanged(const nanscope::WhatIfQuestion& question);
-    /// Somebody can see the pane, or nobody any more.
-    void watchedChanged(bool watched);
     /// Somebody wants to see the step of a fact and what shows it.
     void factActivated(const nanscope::diagnose::AnswerFact& fact);
     void copied(const QString& what);
-
-protected:
-    void showEvent(QShowEvent* event) override;
-    void hideEvent(QHideEvent* event) override;
 
 private:
     QToolButton* addPart(const QString& text, const QString& tip, QWidget* part);

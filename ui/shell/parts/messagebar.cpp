@@ -8,6 +8,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/shared/answerparts.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -18,25 +19,19 @@ MessageBar::MessageBar(QWidget* parent)
     : QFrame(parent)
     , m_text(new ElidedLabel(this))
     , m_offer(new QPushButton(this))
-    , m_more(new QToolButton(this))
+    , m_more(makeToolButton(this, "quiet", tr("Details"), tr("Every file with its reason")))
     , m_details(new QPlainTextEdit(this))
 {
     setObjectName(QStringLiteral("messageBar"));
     setAccessibleName(tr("Message"));
-    m_more->setObjectName(QStringLiteral("quiet"));
-    m_more->setText(tr("Details"));
     m_more->setCheckable(true);
-    m_more->setToolTip(tr("Every file with its reason"));
     m_details->setReadOnly(true);
     m_details->setFrameShape(QFrame::NoFrame);
     m_details->setFixedHeight(grid(24));
     m_details->setAccessibleName(tr("Details of the message"));
     m_details->hide();
-    auto* close = new QToolButton(this);
-    close->setObjectName(QStringLiteral("quiet"));
-    close->setText(QStringLiteral("✕"));
-    close->setToolTip(tr("Close this message"));
-    close->setAccessibleName(tr("Close this message"));
+    auto* close = makeToolButton(this, "quiet", QStringLiteral("✕"), tr("Close this message"));
+    close->setAccessibleName(close->toolTip());
     auto* row = new QHBoxLayout;
     row->setSpacing(grid(2));
     row->addWidget(m_text, 1);
