@@ -18,7 +18,7 @@
 #include "core/session/session.h"
 #include "tests/ui/samples.h"
 #include "ui/jobs/readrun.h"
-#include "ui/jobs/reportjob.h"
+#include "ui/jobs/reporter.h"
 #include "ui/shared/text.h"
 
 namespace nanscope {

@@ -6,10 +6,12 @@
 #include <iterator>
 
 #include <QAction>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPushButton>
+#include <QSignalBlocker>
 #include <QSplitter>
 #include <QTableView>
 #include <QTextBrowser>
@@ -17,8 +19,8 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "core/diagnose/findings/spikerules.h"
 #include "ui/findings/advisorylines.h"
-#include "ui/findings/spikerulebox.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/text.h"
@@ -183,7 +185,7 @@ FindingsPane::FindingsPane(QWidget* parent)
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
     , m_advisories(new AdvisoryLines(this))
-    , m_spikeRules(new SpikeRuleBox(this))
+    , m_spikeRules(new QComboBox(this))
     , m_waiting(new QLabel(this))
     , m_silence(new QPushButton(this))
 {
@@ -234,12 +236,43 @@ QWidget* FindingsPane::buildChoices()
     inner->setSizePolicy(policy);
     choices->setSizePolicy(policy);
     flow->addWidget(buildChips());
-    flow->addWidget(m_spikeRules);
+    flow->addWidget(buildSpikeRules());
     flow->addWidget(m_waiting);
     m_waiting->setObjectName(QStringLiteral("muted"));
     m_waiting->setTextFormat(Qt::PlainText);
     m_waiting->hide();
     return choices;
+}
+
+QWidget* FindingsPane::buildSpikeRules()
+{
+    auto* row = new QWidget(this);
+    auto* label = new QLabel(tr("Loss spikes by"), row);
+    label->setBuddy(m_spikeRules);
+    for (const diagnose::cards::SpikeRule& rule : diagnose::cards::spikeRules()) {
+        const bool byDefault = &rule == &diagnose::cards::defaultSpikeRule();
+        m_spikeRules->addItem(qstr(rule.name), byDefault ? QString() : qstr(rule.name));
+        m_spikeRules->setItemData(m_spikeRules->count() - 1, plainTip(sentenceCase(qstr(rule.text))), Qt::ToolTipRole);
+    }
+    m_spikeRules->setAccessibleName(label->text());
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(grid(1) + 2);
+    layout->addWidget(label);
+    layout->addWidget(m_spikeRules);
+    connect(m_spikeRules, &QComboBox::currentIndexChanged, this, [this] {
+        showRuleSource();
+        auto choices = m_choices;
+        choices.spikeRule = m_spikeRules->currentData().toString().toStdString();
+        choose(std::move(choices));
+    });
+    showRuleSource();
+    return row;
+}
+
+void FindingsPane::showRuleSource()
+{
+    m_spikeRules->setToolTip(m_spikeRules->currentData(Qt::ToolTipRole).toString());
 }
 
 void FindingsPane::setWaiting(const QString& text)
@@ -271,17 +304,14 @@ void FindingsPane::buildSilence()
     line->setSeparator(true);
     m_view->insertActions(copying.value(0), {m_silenceAction, line});
     connect(m_silence, &QPushButton::clicked, this, &FindingsPane::toggleSilence);
-    connect(m_spikeRules, &SpikeRuleBox::ruleChosen, this, [this] {
-        auto choices = m_choices;
-        choices.spikeRule = m_spikeRules->rule();
-        choose(std::move(choices));
-    });
 }
 
 void FindingsPane::setChoices(const diagnose::FindingChoices& choices)
 {
     m_choices = choices;
-    m_spikeRules->setRule(choices.spikeRule);
+    const QSignalBlocker quiet(m_spikeRules);
+    m_spikeRules->setCurrentIndex(std::max(0, m_spikeRules->findData(qstr(choices.spikeRule))));
+    showRuleSource();
 }
 
 void FindingsPane::choose(diagnose::FindingChoices choices)

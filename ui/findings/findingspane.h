@@ -11,6 +11,7 @@
 #include "ui/shared/rowmodel.h"
 
 class QAction;
+class QComboBox;
 class QLabel;
 class QPushButton;
 class QTableView;
@@ -20,7 +21,6 @@ class QToolButton;
 namespace nanscope {
 
 class AdvisoryLines;
-class SpikeRuleBox;
 
 /// What the logs tell besides the captures: every card that fired with its evidence, and on demand those that are
 /// clear, those that this data cannot show and those that the user does not want to hear of.
@@ -51,7 +51,8 @@ public:
     QLabel* newestLabel() { return m_newest; }
     AdvisoryLines* advisories() { return m_advisories; }
     QLabel* waitingLabel() { return m_waiting; }
-    SpikeRuleBox* spikeRules() { return m_spikeRules; }
+    /// Whose published rule calls a loss a spike, the default one first.
+    QComboBox* spikeRules() { return m_spikeRules; }
     /// Silences the selected finding or shows it again; hidden where it is neither.
     QPushButton* silenceButton() { return m_silence; }
     /// The same in the menu of the table.
@@ -72,6 +73,8 @@ private:
 
     QWidget* buildChips();
     QWidget* buildChoices();
+    QWidget* buildSpikeRules();
+    void showRuleSource();
     QWidget* buildDetail();
     void buildView();
     void buildSilence();
@@ -93,7 +96,7 @@ private:
     QTextBrowser* m_detail;
     QLabel* m_newest;
     AdvisoryLines* m_advisories;
-    SpikeRuleBox* m_spikeRules;
+    QComboBox* m_spikeRules;
     QLabel* m_waiting;
     QPushButton* m_silence;
     QAction* m_silenceAction = nullptr;

@@ -20,7 +20,6 @@
 #include "ui/captures/capturemodel.h"
 #include "ui/jobs/cellchoice.h"
 #include "ui/jobs/readrun.h"
-#include "ui/jobs/reportjob.h"
 #include "ui/shared/text.h"
 #include "ui/sweep/cellgridmodel.h"
 

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "ui/jobs/reportjob.h"
+#include "ui/jobs/reporter.h"
 #include "ui/shared/paneframe.h"
 
 class QComboBox;

@@ -17,8 +17,7 @@
 #include "core/report/input/reportinput.h"
 #include "tests/ui/openwindow.h"
 #include "ui/findings/findingspane.h"
-#include "ui/findings/spikerulebox.h"
-#include "ui/jobs/reportjob.h"
+#include "ui/jobs/reporter.h"
 
 namespace nanscope::test {
 
@@ -68,7 +67,7 @@ protected:
 
     bool chooseRule(const char* name)
     {
-        QComboBox* box = pane().spikeRules()->box();
+        QComboBox* box = pane().spikeRules();
         box->setCurrentIndex(box->findText(QLatin1String(name)));
         return settle();
     }
@@ -107,11 +106,11 @@ TEST_F(FindingChoicesWindow, AreRememberedWithTheRun)
     EXPECT_TRUE(workspace().settled()) << "a silence takes no points";
     ASSERT_TRUE(open(other));
     EXPECT_EQ(stateOf("P12"), FindingState::fired) << "it was said of another run";
-    EXPECT_EQ(pane().spikeRules()->box()->currentText(), QStringLiteral("llm-foundry"));
+    EXPECT_EQ(pane().spikeRules()->currentText(), QStringLiteral("llm-foundry"));
 
     ASSERT_TRUE(startAgainOn(run));
     EXPECT_EQ(stateOf("P12"), FindingState::silenced);
-    EXPECT_EQ(pane().spikeRules()->box()->currentText(), QStringLiteral("lightning"));
+    EXPECT_EQ(pane().spikeRules()->currentText(), QStringLiteral("lightning"));
     pane().chip(FindingState::silenced)->click();
     selectFinding("P12");
     EXPECT_EQ(pane().silenceButton()->text(), QStringLiteral("Show this finding again"));
@@ -127,7 +126,7 @@ TEST_F(FindingChoicesWindow, WhatIsChosenWhileTheRunIsJudgedHoldsOnceItIs)
     const fs::path run = spikingRun();
     window->openPath(qstr(run.string()));
     ASSERT_TRUE(waitUntil([this] { return workspace().judging(); }));
-    QComboBox* box = pane().spikeRules()->box();
+    QComboBox* box = pane().spikeRules();
     box->setCurrentIndex(box->findText(QStringLiteral("megatron")));
     EXPECT_TRUE(workspace().judging()) << "a judgement is not given up for it";
     EXPECT_TRUE(pane().waitingLabel()->isVisibleTo(&pane()));

@@ -18,7 +18,6 @@
 #include "core/diagnose/findings/spikerules.h"
 #include "ui/findings/advisorylines.h"
 #include "ui/findings/findingspane.h"
-#include "ui/findings/spikerulebox.h"
 #include "ui/rollback/rollbackpane.h"
 #include "ui/shared/text.h"
 #include "ui/shell/taborder.h"
@@ -219,7 +218,7 @@ TEST(FindingsPane, OnlyWhatFiredCanBeSilenced)
 TEST(FindingsPane, EverySpikeRuleIsNamedWithItsSource)
 {
     FindingsPane pane;
-    QComboBox* box = pane.spikeRules()->box();
+    QComboBox* box = pane.spikeRules();
     const auto& rules = diagnose::cards::spikeRules();
     ASSERT_EQ(box->count(), static_cast<int>(rules.size()));
     EXPECT_EQ(box->itemText(0), qstr(diagnose::cards::defaultSpikeRule().name));
@@ -248,8 +247,8 @@ TEST(FindingsPane, TabReachesTheRuleTheTableAndTheSilence)
     pane.show();
     const auto stops = tabStops(pane);
     const auto placeOf = [&stops](const QWidget* widget) { return std::ranges::find(stops, widget) - stops.begin(); };
-    EXPECT_LT(placeOf(pane.chip(FindingState::fired)), placeOf(pane.spikeRules()->box()));
-    EXPECT_LT(placeOf(pane.spikeRules()->box()), placeOf(pane.view()));
+    EXPECT_LT(placeOf(pane.chip(FindingState::fired)), placeOf(pane.spikeRules()));
+    EXPECT_LT(placeOf(pane.spikeRules()), placeOf(pane.view()));
     EXPECT_LT(placeOf(pane.detail()), placeOf(pane.silenceButton()));
     EXPECT_LT(placeOf(pane.silenceButton()), std::ssize(stops));
 }

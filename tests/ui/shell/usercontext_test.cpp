@@ -18,7 +18,7 @@
 #include "core/report/input/reportinput.h"
 #include "tests/ui/openwindow.h"
 #include "ui/instruments/instrumentspane.h"
-#include "ui/jobs/reportjob.h"
+#include "ui/jobs/reporter.h"
 #include "ui/shell/usercontextdialog.h"
 #include "ui/verdict/verdictpane.h"
 
