@@ -5,9 +5,6 @@
 #include <memory>
 
 #include <QObject>
-#include <QPointer>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "core/replay/analysis/cliff.h"
 #include "ui/jobs/replayservice.h"
@@ -20,24 +17,22 @@ class CliffLoader : public QObject
     Q_OBJECT
 
 public:
-    explicit CliffLoader(ReplayService* service, QObject* parent = nullptr);
-    ~CliffLoader() override;
+    explicit CliffLoader(ReplayService* service, QObject* parent = nullptr)
+        : QObject(parent)
+        , m_request(service)
+    { }
 
     void request(const replay::CliffRequest& request);
     /// What was asked for is not wanted any more.
-    void drop();
-    bool busy() const { return m_wanted != 0; }
+    void drop() { m_request.drop(); }
+    bool busy() const { return m_request.busy(); }
 
 Q_SIGNALS:
     void ready(std::shared_ptr<const nanscope::replay::ReplayedCliff> cliff);
     void failed(const QString& sentence);
 
 private:
-    void take(int id, const nlohmann::ordered_json& answer);
-    void fail(const QString& sentence);
-
-    QPointer<ReplayService> m_service;
-    int m_wanted = 0; ///< id of the request
+    ServiceRequest m_request;
 };
 
 } // namespace nanscope

@@ -16,12 +16,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-int countOf(const Json& json, const char* key)
-{
-    const auto found = json.find(key);
-    return found != json.end() && found->is_number_integer() ? found->get<int>() : 0;
-}
-
 } // namespace
 
 bool sameCell(const Cell& a, const Cell& b)
@@ -46,61 +40,25 @@ replay::DeepRequest deepRequest(const CaptureRef& capture, const Cell& cell)
     return request;
 }
 
-DeepJob::DeepJob(ReplayService& service, QObject* parent)
-    : QObject(parent)
-    , m_service(&service)
-{ }
-
-DeepJob::~DeepJob()
-{
-    if (m_service && busy()) {
-        m_service->stop(m_id);
-    }
-}
-
 void DeepJob::measure(const rpc::DeepOrder& order)
 {
-    if (busy() || !m_service) {
+    if (busy()) {
         return;
     }
-    m_id = m_service->ask(rpc::deepToJson(order), [self = QPointer<DeepJob>(this)](int id, const Json& answer) {
-        if (self) {
-            self->take(id, answer);
-        }
-    });
+    const auto take = [this](const Json& answer) {
+        return cellFromJson(answer["deep"]).map([this](const Cell& cell) { Q_EMIT measured(cell); });
+    };
+    const auto tell = [this](const Progress& progress) {
+        Q_EMIT progressed(static_cast<int>(progress.done), static_cast<int>(progress.total));
+    };
+    m_request.ask(rpc::deepToJson(order), {"deep", take, [this](const QString& why) { Q_EMIT ended(why); }, tell});
 }
 
 void DeepJob::cancel()
 {
-    if (busy()) {
-        const int id = std::exchange(m_id, 0);
-        if (m_service) {
-            m_service->stop(id);
-        }
+    if (m_request.drop()) {
         Q_EMIT ended({});
     }
-}
-
-void DeepJob::take(int id, const Json& answer)
-{
-    if (id != m_id) {
-        return;
-    }
-    if (answer.contains("progress")) {
-        Q_EMIT progressed(countOf(answer["progress"], "done"), countOf(answer["progress"], "total"));
-        return;
-    }
-    m_id = 0;
-    if (answer.contains("deep")) {
-        if (const auto cell = cellFromJson(answer["deep"])) {
-            Q_EMIT measured(*cell);
-            return;
-        }
-    }
-    const auto error = answer.find("error");
-    Q_EMIT ended(error != answer.end() && error->is_string()
-            ? qstr(error->get<std::string>())
-            : tr("The replay process ended the request without an answer"));
 }
 
 } // namespace nanscope

@@ -3,10 +3,7 @@
 #pragma once
 
 #include <QObject>
-#include <QPointer>
 #include <QString>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "core/replay/analysis/deep.h"
 #include "ui/jobs/replayservice.h"
@@ -25,14 +22,16 @@ class DeepJob : public QObject
     Q_OBJECT
 
 public:
-    explicit DeepJob(ReplayService& service, QObject* parent = nullptr);
-    ~DeepJob() override;
+    explicit DeepJob(ReplayService& service, QObject* parent = nullptr)
+        : QObject(parent)
+        , m_request(&service)
+    { }
 
     /// The service keeps them in this session, if one is named.
     void measure(const rpc::DeepOrder& order);
     /// Ends it at once for who waits; the process stops at its next instruction.
     void cancel();
-    bool busy() const { return m_id != 0; }
+    bool busy() const { return m_request.busy(); }
 
 Q_SIGNALS:
     void progressed(int done, int total);
@@ -41,10 +40,7 @@ Q_SIGNALS:
     void ended(const QString& sentence);
 
 private:
-    void take(int id, const nlohmann::ordered_json& answer);
-
-    QPointer<ReplayService> m_service;
-    int m_id = 0;
+    ServiceRequest m_request;
 };
 
 } // namespace nanscope

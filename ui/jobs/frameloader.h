@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include <QObject>
-#include <QPointer>
 #include <QThreadPool>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "core/replay/engine/frame.h"
 #include "ui/jobs/replayservice.h"
@@ -30,39 +28,42 @@ public:
     void requestFrame(const replay::FrameRequest& request);
     /// Nothing that was asked for is wanted any more.
     void drop();
-    void dropFrame();
-    bool busy() const { return m_film.id != 0 || m_frame.id != 0; }
+    void dropFrame() { m_frame.drop(); }
+    bool busy() const { return m_film.busy() || m_frame.busy(); }
 
 Q_SIGNALS:
     void filmReady(std::shared_ptr<const nanscope::replay::ReplayedFilm> film);
     void frameReady(std::shared_ptr<const nanscope::replay::ReplayedFrame> frame);
     void filmProgressed(const nanscope::Progress& progress);
-    void frameProgressed(const nanscope::Progress& progress);
     void filmFailed(const QString& sentence);
     void frameFailed(const QString& sentence);
 
 private:
-    /// The request that is wanted.
+    /// A request that is wanted, until its answer is unpacked.
     struct Wanted
     {
-        int id = 0;
-        bool arrived = false; ///< is being unpacked
+        ServiceRequest request;
+        JobTracker unpacking {};
+
+        bool busy() const { return request.busy() || unpacking.busy(); }
+        void drop()
+        {
+            request.drop();
+            unpacking.drop();
+        }
     };
+    template <class Picture>
+    struct Kind
+    {
+        const char* key;
+        Result<Picture> (*unpack)(const nlohmann::ordered_json& answer);
+        void (FrameLoader::*ready)(std::shared_ptr<const Picture> picture);
+        void (FrameLoader::*failed)(const QString& sentence);
+    };
+    template <class Picture>
+    void ask(Wanted& wanted, nlohmann::ordered_json request, const Kind<Picture>& kind,
+        std::function<void(const Progress&)> progressed = {});
 
-    struct Film;
-    struct Frame;
-    template <class Kind>
-    void request(const nlohmann::ordered_json& request);
-    template <class Kind>
-    void take(int id, const nlohmann::ordered_json& answer);
-    template <class Kind>
-    void unpack(int id, const nlohmann::ordered_json& answer);
-    template <class Kind>
-    void fail(const QString& sentence);
-    void discard(const nlohmann::ordered_json& answer);
-    void stop(Wanted& wanted);
-
-    QPointer<ReplayService> m_service;
     Wanted m_film;
     Wanted m_frame;
     QThreadPool m_pool;

@@ -7,6 +7,7 @@
 
 #include <QFileInfo>
 #include <QSettings>
+#include <QThreadPool>
 
 #include <nlohmann/json.hpp>
 
@@ -522,6 +523,50 @@ bool ReplayService::handleJob(const Json& answer)
         return false;
     }
     return true;
+}
+
+void ServiceRequest::ask(Json request, const Heard& heard)
+{
+    drop();
+    if (!m_service) {
+        return;
+    }
+    m_id = m_service->ask(std::move(request), [self = QPointer(this), heard](int id, const Json& answer) {
+        if (self && id == self->m_id) {
+            self->take(answer, heard);
+        } else if (answer.contains(heard.key)) {
+            // Freeing a large block takes its time.
+            QThreadPool::globalInstance()->start([answer] { rpc::discardAnswer(answer); });
+        }
+    });
+}
+
+bool ServiceRequest::drop()
+{
+    const int id = std::exchange(m_id, 0);
+    if (id != 0 && m_service) {
+        m_service->stop(id);
+    }
+    return id != 0;
+}
+
+void ServiceRequest::take(const Json& answer, const Heard& heard)
+{
+    if (answer.contains("progress")) {
+        if (heard.progressed) {
+            heard.progressed(progressOf(answer["progress"]));
+        }
+        return;
+    }
+    m_id = 0;
+    if (answer.contains(heard.key)) {
+        if (const auto taken = heard.answered(answer); !taken) {
+            heard.failed(qstr(sentence(taken.error())));
+        }
+        return;
+    }
+    const QString why = textOf(rpc::member(answer, "error"));
+    heard.failed(why.isEmpty() ? tr("The replay process ended the request without an answer") : why);
 }
 
 } // namespace nanscope

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <QObject>
+#include <QPointer>
 #include <QProcess>
 #include <QStringList>
 #include <QTimer>
@@ -148,6 +149,34 @@ private:
     int m_lastId = 1;
     int m_job = 0; ///< id of the running sweep, 0 when there is none
     int m_cancelling = 0; ///< id of a sweep whose end is still awaited
+};
+
+/// One question at a time to the service: another one, or its end, stops the one before, of which no more is heard.
+class ServiceRequest : public QObject
+{
+public:
+    explicit ServiceRequest(ReplayService* service)
+        : m_service(service)
+    { }
+    ~ServiceRequest() override { drop(); }
+
+    struct Heard
+    {
+        const char* key; ///< that tells the answer from what else the service says
+        std::function<Result<void>(const nlohmann::ordered_json& answer)> answered; ///< an error is a failure, too
+        std::function<void(const QString& sentence)> failed;
+        std::function<void(const Progress& progress)> progressed = {};
+    };
+    void ask(nlohmann::ordered_json request, const Heard& heard);
+    /// False where nothing was asked.
+    bool drop();
+    bool busy() const { return m_id != 0; }
+
+private:
+    void take(const nlohmann::ordered_json& answer, const Heard& heard);
+
+    QPointer<ReplayService> m_service;
+    int m_id = 0;
 };
 
 } // namespace nanscope

@@ -13,14 +13,16 @@
 #include <QToolButton>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "core/replay/variants/variant.h"
+#include "core/rpc/answers.h"
 #include "tests/ui/samples.h"
 #include "ui/cliff/cliffcurve.h"
 #include "ui/cliff/cliffladder.h"
 #include "ui/cliff/cliffpane.h"
 #include "ui/cliff/cliffstrip.h"
-#include "ui/jobs/cliffloader.h"
+#include "ui/jobs/replayservice.h"
 #include "ui/shared/table/texttable.h"
 
 namespace nanscope {
@@ -84,22 +86,24 @@ public:
 
 } // namespace
 
-TEST(CliffLoaderTest, OnlyTheNewestIsAnswered)
+TEST(ServiceRequestTest, OnlyTheNewestIsAnswered)
 {
     const QString folder = QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures");
     const QStringList found = QDir(folder).entryList({QStringLiteral("*.pt")});
     ReplayService service({{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}});
-    CliffLoader loader(&service);
-    std::vector<std::shared_ptr<const replay::ReplayedCliff>> arrived;
+    ServiceRequest loader(&service);
+    std::vector<replay::ReplayedCliff> arrived;
     QStringList failures;
-    QObject::connect(&loader, &CliffLoader::ready, [&](const auto& cliff) { arrived.push_back(cliff); });
-    QObject::connect(&loader, &CliffLoader::failed, [&](const QString& why) { failures << why; });
+    const auto take = [&](const nlohmann::ordered_json& answer) {
+        return rpc::unpackCliff(answer).map([&](const replay::ReplayedCliff& cliff) { arrived.push_back(cliff); });
+    };
+    const ServiceRequest::Heard heard {"cliff", take, [&](const QString& why) { failures << why; }};
     replay::CliffRequest request;
     request.capture = QDir(folder).filePath(found.value(0)).toStdString();
     request.cell = {"gns-gram", Precision::fp16, Lowering::fused, {}, {}, "cpu", false};
     for (const double scale : {1.0, 2.0, 3.0}) {
         request.scale = scale;
-        loader.request(request);
+        loader.ask(rpc::cliffToJson(request), heard);
         if (scale == 2.0) {
             ASSERT_TRUE(QTest::qWaitFor([&] { return service.settled(); }, patienceMs));
         }
@@ -108,9 +112,9 @@ TEST(CliffLoaderTest, OnlyTheNewestIsAnswered)
     QTest::qWait(50);
     EXPECT_EQ(failures, QStringList());
     ASSERT_EQ(arrived.size(), 1U);
-    EXPECT_EQ(arrived[0]->scale, 3.0);
+    EXPECT_EQ(arrived[0].scale, 3.0);
     request.capture.path += ".missing";
-    loader.request(request);
+    loader.ask(rpc::cliffToJson(request), heard);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !loader.busy(); }, patienceMs));
     ASSERT_EQ(failures.size(), 1);
     EXPECT_TRUE(failures[0].contains(QStringLiteral(".missing"))) << failures[0].toStdString();
