@@ -130,7 +130,6 @@ SpectrumPicture makeSpectrumPicture(const instruments::SpectrumAnswer& answer, s
 {
     SpectrumPicture picture;
     picture.closedForm = answer.closedForm;
-    picture.frobenius = answer.frobenius;
     if (stage < answer.stages.size()) {
         picture.stage = answer.stages[stage];
         layOutAxis(picture);

@@ -25,7 +25,6 @@ struct SpectrumPicture
     std::vector<replay::Coefficients> schedule; ///< p(sigma / denominator) is expected; empty: only at the lines
     double denominator = 1;
     bool closedForm = true; ///< expected is p(sigma), else what the fp64 replay made of it
-    double frobenius = 0;
 
     bool hasExpected() const { return !stage.lines.empty() && stage.lines.front().expected.has_value(); }
     std::size_t flagged() const;

@@ -29,9 +29,7 @@ VariantOrder variantOrder(const CaptureVerdict* judged, const replay::Catalogue&
     // A set of everything distinguishes nothing.
     const std::vector<const replay::Variant*> known = catalogue.all();
     if (judged && judged->variant.names.size() < known.size()) {
-        for (const std::string& variant : judged->variant.names) {
-            order.names << qstr(variant);
-        }
+        order.names = qstrs(judged->variant.names);
     }
     order.identified = static_cast<int>(order.names.size());
     for (const replay::Variant* variant : known) {

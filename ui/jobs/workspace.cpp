@@ -394,8 +394,7 @@ void Workspace::setRan(const QStringList& ran)
     if (!hasRun()) {
         return;
     }
-    m_loaded.ran.clear();
-    std::ranges::transform(ran, std::back_inserter(m_loaded.ran), &QString::toStdString);
+    m_loaded.ran = stringsOf(ran);
     // What was ticked of another set says nothing of this one.
     if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
         keepObserved();
@@ -430,8 +429,7 @@ void Workspace::setTicks(const QStringList& ticks)
     std::vector<KeptAnswer>& answers = m_loaded.observed.answers;
     std::erase_if(answers, [&](const KeptAnswer& answer) { return answer.capture == shown->file; });
     if (!ticks.isEmpty()) {
-        KeptAnswer& answer = answers.emplace_back(KeptAnswer {shown->file, {}});
-        std::ranges::transform(ticks, std::back_inserter(answer.ticks), &QString::toStdString);
+        answers.push_back({shown->file, stringsOf(ticks)});
     }
     keepObserved();
     m_reporter.subjectChanged();
@@ -502,22 +500,15 @@ void Workspace::keepObserved()
 
 QStringList Workspace::ran() const
 {
-    QStringList names;
-    std::ranges::transform(m_loaded.ran, std::back_inserter(names), [](const std::string& name) { return qstr(name); });
-    return names;
+    return qstrs(m_loaded.ran);
 }
 
 QStringList Workspace::ticks() const
 {
-    QStringList names;
     const Capture* shown = capture();
     const auto& answers = m_loaded.observed.answers;
     const auto kept = shown ? std::ranges::find(answers, shown->file, &KeptAnswer::capture) : answers.end();
-    if (kept != answers.end()) {
-        std::ranges::transform(
-            kept->ticks, std::back_inserter(names), [](const std::string& tick) { return qstr(tick); });
-    }
-    return names;
+    return kept == answers.end() ? QStringList() : qstrs(kept->ticks);
 }
 
 /// The folder may have been read again meanwhile.
@@ -592,8 +583,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
 
 void Workspace::tellWhatCame()
 {
-    QStringList came;
-    std::ranges::transform(m_loaded.came, std::back_inserter(came), qstr);
+    const QStringList came = qstrs(m_loaded.came);
     if (!came.isEmpty()) {
         const QString more = came.size() > 1 ? tr(" (and %1 more)").arg(came.size() - 1) : QString();
         Q_EMIT newsCame(came.constFirst() + more, came.mid(1));

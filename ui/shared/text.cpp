@@ -135,10 +135,7 @@ QString identificationSentence(const Identification& identification)
     if (identification.names.empty()) {
         return Words::tr("variant not known");
     }
-    QStringList names;
-    for (const std::string& name : identification.names) {
-        names << qstr(name);
-    }
+    const QStringList names = qstrs(identification.names);
     constexpr qsizetype mostNames = 3;
     QString list =
         names.size() > mostNames ? Words::tr("any of %1 variants").arg(names.size()) : names.join(Words::tr(" or "));

@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <QString>
+#include <QStringList>
 
 #include "core/base/utf8.h"
 #include "core/model/fwd.h"
@@ -24,6 +29,25 @@ inline QString exactText(std::string_view text)
 inline QString qstr(std::string_view text)
 {
     return exactText(printableLines(text));
+}
+
+/// Each of them, or what `projection` takes of it, as qstr() has it.
+template <class Range, class Projection = std::identity>
+QStringList qstrs(const Range& range, Projection projection = {})
+{
+    QStringList texts;
+    for (const auto& one : range) {
+        texts << qstr(std::invoke(projection, one));
+    }
+    return texts;
+}
+
+/// The other way round.
+inline std::vector<std::string> stringsOf(const QStringList& texts)
+{
+    std::vector<std::string> strings;
+    std::ranges::transform(texts, std::back_inserter(strings), &QString::toStdString);
+    return strings;
 }
 
 /// "1×160×96".

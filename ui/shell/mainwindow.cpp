@@ -163,15 +163,6 @@ QString addedDetails(const std::vector<workflow::UserFile>& files)
     return lines.join(QLatin1Char('\n'));
 }
 
-QStringList namesOf(const replay::Catalogue& kept)
-{
-    QStringList names;
-    for (const auto& variant : kept.added()) {
-        names << qstr(variant->name);
-    }
-    return names;
-}
-
 } // namespace
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
@@ -913,7 +904,8 @@ void MainWindow::fillKnown()
 {
     if (m_known) {
         const LoadedRun& loaded = m_workspace.loaded();
-        m_known->setFiles(loaded.userFilesAsRead, namesOf(loaded.kept));
+        m_known->setFiles(
+            loaded.userFilesAsRead, qstrs(loaded.kept.added(), [](const auto& variant) { return variant->name; }));
         m_known->setAnswers(
             {m_workspace.ran(), loaded.observed, experimentTexts(*loaded.known()), !loaded.session.empty()});
     }

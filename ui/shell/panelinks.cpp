@@ -38,15 +38,6 @@ namespace nanscope {
 
 namespace {
 
-QStringList namesIn(const replay::Catalogue& catalogue)
-{
-    QStringList names;
-    for (const replay::Variant* variant : catalogue.all()) {
-        names << qstr(variant->name);
-    }
-    return names;
-}
-
 QString rankText(const CaptureVerdict& verdict)
 {
     return verdict.rank ? PaneLinks::tr("rank %1").arg(*verdict.rank) : PaneLinks::tr("an unknown rank");
@@ -387,7 +378,7 @@ void PaneLinks::fillVerdict()
     m_panes.verdict->offerJudging(m_workspace.owesVerdict());
     m_panes.film->strip()->setCapturedNote(verdict ? qstr(originsText(*verdict)) : QString());
     fillPlausible();
-    m_panes.verdict->setRan(namesIn(m_workspace.loaded().catalogue), m_workspace.ran());
+    m_panes.verdict->setRan(qstrs(m_workspace.loaded().catalogue.all(), &replay::Variant::name), m_workspace.ran());
     fillDamage();
 }
 

@@ -10,15 +10,6 @@ namespace nanscope {
 
 namespace {
 
-std::vector<std::string> stringsOf(const QVariant& value)
-{
-    std::vector<std::string> strings;
-    for (const QString& text : value.toStringList()) {
-        strings.push_back(text.toStdString());
-    }
-    return strings;
-}
-
 QStringList listOf(const std::vector<std::string>& strings)
 {
     QStringList list;
@@ -122,9 +113,9 @@ workflow::UserFiles WindowSettings::known(const QString& session) const
         QSettings settings;
         settings.beginGroup(keyIn("known", session));
         files.environment = settings.value(QStringLiteral("environment")).toString().toStdString();
-        files.advisories = stringsOf(settings.value(QStringLiteral("advisories")));
+        files.advisories = stringsOf(settings.value(QStringLiteral("advisories")).toStringList());
         files.parameters = settings.value(QStringLiteral("parameters")).toString().toStdString();
-        files.variants = stringsOf(settings.value(QStringLiteral("variants")));
+        files.variants = stringsOf(settings.value(QStringLiteral("variants")).toStringList());
     }
     return files;
 }
@@ -147,7 +138,7 @@ void WindowSettings::setKnown(const QString& session, const workflow::UserFiles&
 
 std::vector<std::string> WindowSettings::ran(const QString& session) const
 {
-    return stringsOf(value(keyIn("ran", session)));
+    return stringsOf(value(keyIn("ran", session)).toStringList());
 }
 
 void WindowSettings::setRan(const QString& session, const std::vector<std::string>& ran)
@@ -161,7 +152,7 @@ diagnose::FindingChoices WindowSettings::findingChoices(const QString& session) 
     if (m_enabled) {
         QSettings settings;
         settings.beginGroup(keyIn("findings", session));
-        choices.silenced = stringsOf(settings.value(QStringLiteral("silenced")));
+        choices.silenced = stringsOf(settings.value(QStringLiteral("silenced")).toStringList());
         choices.spikeRule = settings.value(QStringLiteral("spikeRule")).toString().toStdString();
     }
     return diagnose::withoutUnknown(choices);

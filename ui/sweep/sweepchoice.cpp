@@ -19,18 +19,7 @@ const QString listSeparator = QStringLiteral(",");
 template <class Enum>
 QStringList namesOf(const std::vector<Enum>& values)
 {
-    QStringList names;
-    std::ranges::transform(values, std::back_inserter(names), [](Enum value) { return qstr(name(value)); });
-    return names;
-}
-
-std::vector<std::string> wordsIn(const QString& list)
-{
-    std::vector<std::string> words;
-    for (const QString& word : list.split(listSeparator, Qt::SkipEmptyParts)) {
-        words.push_back(word.toStdString());
-    }
-    return words;
+    return qstrs(values, [](Enum value) { return name(value); });
 }
 
 void restoreOne(SweepChoice& choice, const QString& key, const QString& value)
@@ -39,9 +28,11 @@ void restoreOne(SweepChoice& choice, const QString& key, const QString& value)
     if (key == QLatin1String("variants")) {
         choice.variants = value.split(listSeparator, Qt::SkipEmptyParts);
     } else if (key == QLatin1String("precisions")) {
-        choice.precisions = replay::precisionsOf(wordsIn(value)).value_or(choice.precisions);
+        choice.precisions =
+            replay::precisionsOf(stringsOf(value.split(listSeparator, Qt::SkipEmptyParts))).value_or(choice.precisions);
     } else if (key == QLatin1String("lowerings")) {
-        choice.lowerings = replay::loweringsOf(wordsIn(value)).value_or(choice.lowerings);
+        choice.lowerings =
+            replay::loweringsOf(stringsOf(value.split(listSeparator, Qt::SkipEmptyParts))).value_or(choice.lowerings);
     } else if (const double epsilon = value.toDouble(&isNumber); key == QLatin1String("epsilon")) {
         choice.epsilon = isNumber && replay::checkEpsilon(epsilon) ? std::optional(epsilon) : std::nullopt;
     } else if (const int steps = value.toInt(&isNumber); key == QLatin1String("steps")) {

@@ -105,9 +105,6 @@ void TimelineFeed::ask(Work work, Done done)
             if (m_generation.isCurrent(generation)) {
                 done(std::move(answer));
             }
-            if (settled()) {
-                Q_EMIT settledDown();
-            }
         });
 }
 

@@ -64,9 +64,6 @@ public:
 
     static constexpr std::size_t mostRows = 100'000;
 
-Q_SIGNALS:
-    void settledDown();
-
 private:
     using Parts = std::vector<std::vector<std::size_t>>; ///< of each line
 

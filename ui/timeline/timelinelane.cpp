@@ -225,9 +225,4 @@ const TimelineEvent* TimelineLane::eventAt(std::span<const TimelineEvent> events
     return nearest;
 }
 
-bool TimelineLane::contains(const QPointF& at) const
-{
-    return m_rect->rect().contains(at.toPoint());
-}
-
 } // namespace nanscope

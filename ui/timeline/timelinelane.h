@@ -44,7 +44,6 @@ public:
     void setEvents(std::span<const TimelineEvent> events);
     /// The event whose mark lies under a point of the plot.
     const TimelineEvent* eventAt(std::span<const TimelineEvent> events, const QPointF& at) const;
-    bool contains(const QPointF& at) const;
 
 private:
     void placeStart();

@@ -52,15 +52,6 @@ std::vector<EvidenceLine> linesOf(const CaptureVerdict& verdict, VerdictPane::Li
     return {};
 }
 
-std::vector<std::string> names(const QStringList& texts)
-{
-    std::vector<std::string> result;
-    for (const QString& text : texts) {
-        result.push_back(text.toStdString());
-    }
-    return result;
-}
-
 /// The number that the verdict rests on, where there is one; else what it was concluded from.
 std::string whatText(const Capture& capture, const CaptureVerdict& verdict)
 {
@@ -228,7 +219,7 @@ bool VerdictPane::showTicks(const QStringList& ticked)
     if (!m_judged) {
         return false;
     }
-    auto verdict = diagnose::rejudge(*m_judged, names(ticked), m_catalogue);
+    auto verdict = diagnose::rejudge(*m_judged, stringsOf(ticked), m_catalogue);
     if (!verdict) {
         return false;
     }

@@ -18,15 +18,6 @@ namespace nanscope {
 
 namespace {
 
-QStringList ticksIn(const diagnose::Answer& answer)
-{
-    QStringList ticks;
-    for (const std::string& tick : answer.ticks) {
-        ticks << qstr(tick);
-    }
-    return ticks;
-}
-
 QString namedText(const QStringList& ticks)
 {
     switch (ticks.size()) {
@@ -54,7 +45,7 @@ QString answerText(const diagnose::Answer& answer)
     case diagnose::Answer::Kind::oneOf:
         break;
     }
-    return namedText(ticksIn(answer));
+    return namedText(qstrs(answer.ticks));
 }
 
 QString answerTip(const diagnose::Answer& answer)
@@ -66,7 +57,7 @@ QString answerTip(const diagnose::Answer& answer)
         return VerdictQuestion::tr(
             "No weights, no moments, no coefficient that changes: the same input is the same call");
     default:
-        return VerdictQuestion::tr("Keeps only %1").arg(ticksIn(answer).join(QStringLiteral(", ")));
+        return VerdictQuestion::tr("Keeps only %1").arg(qstrs(answer.ticks).join(QStringLiteral(", ")));
     }
 }
 
@@ -88,6 +79,7 @@ VerdictQuestion::VerdictQuestion(QWidget* parent)
     layout->addWidget(m_row);
     style();
     hide();
+    onThemeChange(*this, [this] { style(); });
 }
 
 void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
@@ -96,7 +88,7 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue
     clear();
     if (!verdict.question.empty()) {
         for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
-            const QStringList ticks = ticksIn(answer);
+            const QStringList ticks = qstrs(answer.ticks);
             connect(addButton(answerText(answer), answerTip(answer)), &QPushButton::clicked, this,
                 [this, ticks] { Q_EMIT answered(ticks); });
         }
@@ -159,14 +151,6 @@ void VerdictQuestion::style()
     if (styleSheet() != sheet) {
         setStyleSheet(sheet);
     }
-}
-
-void VerdictQuestion::changeEvent(QEvent* event)
-{
-    if (event->type() == QEvent::PaletteChange) {
-        style();
-    }
-    QFrame::changeEvent(event);
 }
 
 } // namespace nanscope

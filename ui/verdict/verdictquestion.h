@@ -37,9 +37,6 @@ Q_SIGNALS:
     /// How often the captured call failed is to be said: with what changed, nothing for a call as it ran.
     void callsWanted(const QString& experiment);
 
-protected:
-    void changeEvent(QEvent* event) override;
-
 private:
     void style();
     void clear();

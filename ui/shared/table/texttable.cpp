@@ -166,11 +166,6 @@ QString asTsv(const TextTable& table)
     return textOf(table, tsvLine);
 }
 
-QString asCsv(const TextTable& table)
-{
-    return textOf(table, csvLine);
-}
-
 QString asJson(const TextTable& table)
 {
     QJsonArray array;

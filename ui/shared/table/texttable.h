@@ -34,9 +34,6 @@ QString jsonObject(const QStringList& columns, const QStringList& row);
 /// A line of headings, then one per row; tabs and line breaks within a cell become spaces.
 QString asTsv(const TextTable& table);
 
-/// The same with commas; a cell that needs it stands in quotes (RFC 4180).
-QString asCsv(const TextTable& table);
-
 /// An array of objects. Numbers stay numbers, an empty cell is null, what is not finite is "nan", "inf" or "-inf".
 QString asJson(const TextTable& table);
 
