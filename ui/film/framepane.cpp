@@ -19,6 +19,7 @@
 #include "ui/film/framemap.h"
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatview.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/partsscroll.h"
 #include "ui/shared/text.h"
@@ -295,7 +296,6 @@ FramePane::FramePane(HeatView* view, QWidget* parent)
     // In a low window they scroll: the frame keeps its room, and so does what lies above the pane.
     auto* facts = new PartsScroll(this);
     facts->setMinimumHeight(grid(14));
-    facts->parts()->setContentsMargins(0, 0, 0, 0);
     facts->parts()->addWidget(new ClassLegend(this));
     facts->parts()->addLayout(buildFacts());
     inner->addWidget(facts);
@@ -325,11 +325,9 @@ QGridLayout* FramePane::buildFacts()
     form->setVerticalSpacing(2);
     form->setColumnStretch(1, 1);
     m_facts = form;
-    form->addWidget(new QLabel(tr("Under cursor"), this), 0, 0, Qt::AlignTop);
-    form->itemAt(0)->widget()->setObjectName(QStringLiteral("muted"));
+    form->addWidget(makeMutedLabel(this, tr("Under cursor")), 0, 0, Qt::AlignTop);
     for (int i = 0; i < frameFactCount; ++i) {
-        auto* name = new QLabel(factName(static_cast<FrameFact>(i)), this);
-        name->setObjectName(QStringLiteral("muted"));
+        auto* name = makeMutedLabel(this, factName(static_cast<FrameFact>(i)));
         form->addWidget(name, i + 1, 0, Qt::AlignTop);
         m_names[static_cast<std::size_t>(i)] = name;
     }

@@ -5,7 +5,6 @@
 #include <array>
 #include <filesystem>
 #include <memory>
-#include <vector>
 
 #include <QString>
 

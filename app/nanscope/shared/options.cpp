@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/shared/options.h"
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
 #include <CLI/App.hpp>
 
 namespace nanscope {
@@ -54,45 +58,20 @@ Option& Option::positive()
     return *this;
 }
 
-Option Options::add(const std::string& name, std::string& value, const std::string& help)
+template <class Value>
+Option Options::add(const std::string& name, Value& value, const std::string& help)
 {
     return Option(m_app.add_option(name, value, help));
 }
 
-Option Options::add(const std::string& name, std::vector<std::string>& values, const std::string& help)
-{
-    return Option(m_app.add_option(name, values, help));
-}
-
-Option Options::add(const std::string& name, int& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
-
-Option Options::add(const std::string& name, std::int64_t& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
-
-Option Options::add(const std::string& name, double& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
-
-Option Options::add(const std::string& name, std::optional<int>& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
-
-Option Options::add(const std::string& name, std::optional<std::int64_t>& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
-
-Option Options::add(const std::string& name, std::optional<double>& value, const std::string& help)
-{
-    return Option(m_app.add_option(name, value, help));
-}
+template Option Options::add(const std::string&, std::string&, const std::string&);
+template Option Options::add(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Options::add(const std::string&, int&, const std::string&);
+template Option Options::add(const std::string&, std::int64_t&, const std::string&);
+template Option Options::add(const std::string&, double&, const std::string&);
+template Option Options::add(const std::string&, std::optional<int>&, const std::string&);
+template Option Options::add(const std::string&, std::optional<std::int64_t>&, const std::string&);
+template Option Options::add(const std::string&, std::optional<double>&, const std::string&);
 
 Option Options::addFlag(const std::string& name, bool& value, const std::string& help)
 {

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace CLI {
 class App;
@@ -47,14 +44,9 @@ public:
         : m_app(app)
     { }
 
-    Option add(const std::string& name, std::string& value, const std::string& help);
-    Option add(const std::string& name, std::vector<std::string>& values, const std::string& help);
-    Option add(const std::string& name, int& value, const std::string& help);
-    Option add(const std::string& name, std::int64_t& value, const std::string& help);
-    Option add(const std::string& name, double& value, const std::string& help);
-    Option add(const std::string& name, std::optional<int>& value, const std::string& help);
-    Option add(const std::string& name, std::optional<std::int64_t>& value, const std::string& help);
-    Option add(const std::string& name, std::optional<double>& value, const std::string& help);
+    /// For words, numbers, and either of them where there may be none or several: options.cpp says which.
+    template <class Value>
+    Option add(const std::string& name, Value& value, const std::string& help);
     Option addFlag(const std::string& name, bool& value, const std::string& help);
 
     /// Whether the command line has it, once that is read.

@@ -91,15 +91,6 @@ QString linesOf(const QJsonArray& array)
     return QString::fromUtf8(QJsonDocument(array).toJson(QJsonDocument::Indented));
 }
 
-QString textOf(const TextTable& table, QString (*line)(const QStringList&))
-{
-    QString text = line(table.columns);
-    for (const QStringList& row : table.rows) {
-        text += line(row);
-    }
-    return text;
-}
-
 } // namespace
 
 TextTable tableOf(const QAbstractItemModel& model, const std::vector<int>& rows)
@@ -163,7 +154,11 @@ QString jsonObject(const QStringList& columns, const QStringList& row)
 
 QString asTsv(const TextTable& table)
 {
-    return textOf(table, tsvLine);
+    QString text = tsvLine(table.columns);
+    for (const QStringList& row : table.rows) {
+        text += tsvLine(row);
+    }
+    return text;
 }
 
 QString asJson(const TextTable& table)
