@@ -4,7 +4,6 @@
 
 #include <QPainter>
 
-#include "ui/heatmap/heatrender.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -118,9 +117,8 @@ QSize ScaleBar::sizeHint() const
     return {180, fontMetrics().height() + grid(1)};
 }
 
-void ScaleBar::paintEvent(QPaintEvent* event)
+void ScaleBar::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     painter.setPen(theme().muted);
     const QString low =
@@ -219,9 +217,8 @@ void ClassLegend::resizeEvent(QResizeEvent* event)
     setFixedHeight(heightForWidth(width()));
 }
 
-void ClassLegend::paintEvent(QPaintEvent* event)
+void ClassLegend::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     const std::vector<Entry> all = entries();
     const std::vector<QPoint> corners = places(width());

@@ -8,7 +8,6 @@
 #include <QWidget>
 
 #include "core/model/model.h"
-#include "ui/heatmap/colormap.h"
 #include "ui/heatmap/heatrender.h"
 
 namespace nanscope {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <array>
+
+#include <QColor>
 #include <QImage>
 #include <QPointF>
 #include <QSizeF>
@@ -11,6 +14,21 @@
 namespace nanscope {
 
 struct Theme;
+
+/// The map of a report's pictures as a table, so that a pixel costs no more than a look.
+class ColorMap
+{
+public:
+    ColorMap();
+
+    /// `t` in [0, 1]; values outside are clamped.
+    QRgb at(double t) const;
+
+    static const ColorMap& standard();
+
+private:
+    std::array<QRgb, 256> m_table {};
+};
 
 /// Where element (0, 0) begins and how many pixels an element takes, in device pixels.
 struct HeatGeometry

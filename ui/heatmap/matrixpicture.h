@@ -10,9 +10,18 @@
 #include <QString>
 
 #include "core/replay/engine/frame.h"
-#include "ui/heatmap/colormap.h"
 
 namespace nanscope {
+
+/// Scale of log10|x| a heat map is drawn with.
+struct LogScale
+{
+    double low = -1;
+    double high = 0;
+
+    double position(double log10Magnitude) const { return (log10Magnitude - low) / (high - low); }
+    bool operator==(const LogScale&) const = default;
+};
 
 /// The elements of a part of a matrix, row by row.
 struct MatrixPatch
@@ -52,6 +61,9 @@ struct TensorPictures
     QString inputMissing; ///< why there is no picture
     QString outputMissing;
 };
+
+/// Reads those of a capture; where there is none of a side, why.
+Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch);
 
 /// Class of one element; subnormal is meant in the format the file holds.
 ValueClass classOf(double value, DType dtype);

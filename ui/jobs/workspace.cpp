@@ -7,12 +7,15 @@
 #include <map>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "core/diagnose/judgeone.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/report/report.h"
+#include "core/rpc/answers.h"
 #include "core/session/session.h"
 #include "core/workflow/openrun.h"
 #include "core/workflow/userfiles.h"
@@ -121,8 +124,6 @@ void Workspace::connectJobs()
     connect(&m_film, &CellFilm::missing, this, &Workspace::stateChanged);
     connect(&m_verify, &VerifyJob::verified, this, &Workspace::onVerified);
     connect(&m_verify, &VerifyJob::failed, this, [this](const QString& sentence) { Q_EMIT problem(sentence, {}); });
-    connect(&m_cliff, &CliffLoader::ready, this, &Workspace::onCliff);
-    connect(&m_cliff, &CliffLoader::failed, this, &Workspace::cliffFailed);
     connect(&m_deep, &DeepJob::progressed, this, &Workspace::deepProgressed);
     connect(&m_deep, &DeepJob::measured, this, &Workspace::onDeep);
     connect(&m_deep, &DeepJob::ended, this, &Workspace::deepEnded);
@@ -745,13 +746,16 @@ void Workspace::replayCliff(replay::CliffRequest request)
         request.capture = *shown;
         request.catalogue = m_loaded.catalogue;
         m_cliffOf = shown->path;
-        m_cliff.request(request);
+        const auto take = [this](const nlohmann::ordered_json& answer) {
+            return rpc::unpackCliff(answer).map([this](replay::ReplayedCliff cliff) { onCliff(std::move(cliff)); });
+        };
+        m_cliff.ask(
+            rpc::cliffToJson(request), {"cliff", take, [this](const QString& why) { Q_EMIT cliffFailed(why); }});
     }
 }
 
-void Workspace::onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed)
+void Workspace::onCliff(replay::ReplayedCliff cliff)
 {
-    replay::ReplayedCliff cliff = *replayed;
     for (replay::CliffReplay& replay : cliff.replays) {
         nameCapture(replay.cell, m_cliffOf);
     }

@@ -10,9 +10,10 @@
 #include <QStringList>
 
 #include "core/model/fwd.h"
+#include "core/replay/analysis/cliff.h"
 #include "core/session/lockwait.h"
+#include "ui/heatmap/matrixpicture.h"
 #include "ui/jobs/cellfilm.h"
-#include "ui/jobs/cliffloader.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/folderfollower.h"
 #include "ui/jobs/measurejob.h"
@@ -20,7 +21,6 @@
 #include "ui/jobs/reporter.h"
 #include "ui/jobs/runloader.h"
 #include "ui/jobs/sweepplan.h"
-#include "ui/jobs/tensorpictures.h"
 #include "ui/jobs/verifyjob.h"
 #include "ui/jobs/whatifjob.h"
 
@@ -245,7 +245,7 @@ private:
     void nameCapture(Cell& cell, const std::string& path) const;
     void onCell(Cell cell);
     void onDeep(Cell cell);
-    void onCliff(const std::shared_ptr<const replay::ReplayedCliff>& replayed);
+    void onCliff(replay::ReplayedCliff cliff);
     void showDefaultCell();
     bool showsExplanation() const;
     void followVerdict();
@@ -274,7 +274,7 @@ private:
     CellFilm m_film {m_service, m_loaded.catalogue};
     bool m_chosenByUser = false; ///< the cell of that film
     CellFilm m_beside {m_service, m_loaded.catalogue};
-    CliffLoader m_cliff {&m_service};
+    ServiceRequest m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
