@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -74,13 +75,10 @@ void CliffCurve::addLimit(const CliffStep& step)
     zone->bottomRight->setCoords(m_top, -highest);
     zone->setPen(Qt::NoPen);
     zone->setBrush(theme().badTint);
-    auto* line = new QCPItemStraightLine(&plot());
-    line->point1->setCoords(step.limit, 0);
-    line->point2->setCoords(step.limit, 1);
-    line->setPen(QPen(theme().bad, 1.5));
+    addVerticalLine(plot(), step.limit, QPen(theme().bad, 1.5));
     const bool left = step.limit > m_top / 3;
-    addText(tr(" limit %1 ").arg(roundNumber(step.limit, 6)), theme().bad, step.limit, 0.1,
-        (left ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom, false);
+    addWords(plot(), tr(" limit %1 ").arg(roundNumber(step.limit, 6)), theme().bad, step.limit, 0.1,
+        (left ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignBottom);
 }
 
 void CliffCurve::addMeasured(const CliffStep& step)
@@ -88,13 +86,13 @@ void CliffCurve::addMeasured(const CliffStep& step)
     const QColor color = theme().accent;
     if (!step.own) {
         if (step.replayed) {
-            addText(tr("✕ not finite on entry of step %1").arg(step.step), theme().nan, 0.99, 0.02,
-                Qt::AlignRight | Qt::AlignTop, true);
+            addNote(tr("✕ not finite on entry of step %1").arg(step.step), theme().nan, {0.99, 0.02},
+                Qt::AlignRight | Qt::AlignTop);
         }
         return;
     }
     if (*step.own > m_top) {
-        addText(tr("σ_max %1 ▶").arg(roundNumber(*step.own, 4)), color, 0.99, 0.3, Qt::AlignRight | Qt::AlignTop, true);
+        addNote(tr("σ_max %1 ▶").arg(roundNumber(*step.own, 4)), color, {0.99, 0.3}, Qt::AlignRight | Qt::AlignTop);
         return;
     }
     const double height = std::clamp(replay::applySchedule(rest(), *step.own), 0.0, highest * 0.9);
@@ -111,20 +109,15 @@ void CliffCurve::addMeasured(const CliffStep& step)
     dot->addData(*step.own, height);
     const bool right = *step.own < m_top / 2;
     const double below = height > 1.2 ? -0.35 : 0.2;
-    addText(QStringLiteral(" %1 ").arg(roundNumber(*step.own, 5)), color, *step.own, height + below,
-        (right ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, false);
+    addWords(plot(), QStringLiteral(" %1 ").arg(roundNumber(*step.own, 5)), color, *step.own, height + below,
+        (right ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
 }
 
-void CliffCurve::addText(
-    const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment, bool ratio)
+void CliffCurve::addNote(const QString& text, const QColor& color, QPointF place, Qt::Alignment alignment)
 {
-    auto* item = new QCPItemText(&plot());
-    item->position->setType(ratio ? QCPItemPosition::ptAxisRectRatio : QCPItemPosition::ptPlotCoords);
-    item->position->setCoords(x, y);
-    item->setPositionAlignment(alignment);
-    item->setText(text);
-    item->setColor(color);
-    item->setFont(plot().xAxis->tickLabelFont());
+    auto* item = addWords(plot(), text, color, 0, 0, alignment);
+    item->position->setType(QCPItemPosition::ptAxisRectRatio);
+    item->position->setCoords(place);
 }
 
 void CliffCurve::rebuild()
@@ -147,8 +140,8 @@ void CliffCurve::rebuild()
     addCurve(*step);
     addMeasured(*step);
     const bool left = step->limit > m_top / 3;
-    addText(tr("— theory   ● replayed"), theme().muted, left ? 0.05 : 0.98, left ? 0.98 : 0.8,
-        (left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignBottom, true);
+    addNote(tr("— theory   ● replayed"), theme().muted, left ? QPointF(0.05, 0.98) : QPointF(0.98, 0.8),
+        (left ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignBottom);
     setAccessibleDescription(cliffStepText(m_picture, *step));
     plot().replot(QCustomPlot::rpQueuedReplot);
 }

@@ -32,7 +32,8 @@ private:
     void addCurve(const CliffStep& step);
     void addLimit(const CliffStep& step);
     void addMeasured(const CliffStep& step);
-    void addText(const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment, bool ratio);
+    /// At a share of the width and of the height.
+    void addNote(const QString& text, const QColor& color, QPointF place, Qt::Alignment alignment);
 
     CliffPicture m_picture;
     int m_step = 1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -80,10 +81,7 @@ void CliffLadder::rebuild()
     plot().clearGraphs();
     plot().xAxis->setRange(0.5, std::max(1, steps()) + 0.5);
     plot().yAxis->setRange(0, highest);
-    auto* limit = new QCPItemStraightLine(&plot());
-    limit->point1->setCoords(0, 100);
-    limit->point2->setCoords(1, 100);
-    limit->setPen(QPen(theme().bad, 1.5));
+    addHorizontalLine(plot(), 100, QPen(theme().bad, 1.5));
     addMarker(m_step);
     QStringList lines;
     for (const CliffStep& step : m_picture.steps) {

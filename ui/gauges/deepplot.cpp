@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -14,14 +14,9 @@ namespace nanscope {
 
 namespace {
 
-std::optional<double> positive(const DeepGauge& step)
-{
-    return drawable(step.lambdaMin);
-}
-
 std::optional<double> negative(const DeepGauge& step)
 {
-    return step.lambdaMin && *step.lambdaMin < 0 ? drawable(-*step.lambdaMin) : std::nullopt;
+    return step.lambdaMin ? std::optional(-*step.lambdaMin) : std::nullopt;
 }
 
 QString eigenvalueText(const DeepGauge& step)
@@ -146,61 +141,37 @@ QString DeepPlot::textOf(int iteration) const
     return tr("step %1").arg(iteration) + QStringLiteral(" · ") + words;
 }
 
-void DeepPlot::addGraph(const std::vector<std::optional<double>>& values, const QColor& color, int shape, double width)
+StepPlot::StepValues DeepPlot::valuesOf(const std::function<std::optional<double>(const DeepGauge&)>& value) const
 {
-    QVector<double> keys;
-    QVector<double> numbers;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        keys << m_deep->steps[i].iteration;
-        numbers << values[i].value_or(std::numeric_limits<double>::quiet_NaN());
-    }
-    auto* graph = plot().addGraph();
-    graph->setPen(QPen(color, width));
-    graph->setScatterStyle(
-        QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
-    graph->setData(keys, numbers, true);
-}
-
-bool DeepPlot::addLine(const QString& name, const QColor& color, int shape, Value value)
-{
-    std::vector<std::optional<double>> values;
+    StepValues values;
     for (const DeepGauge& step : m_deep->steps) {
-        values.push_back(drawable(value(step)));
+        values.emplace_back(step.iteration, value(step));
     }
-    if (std::ranges::none_of(values, [](const auto& each) { return each.has_value(); })) {
-        return false;
-    }
-    addGraph(values, color, shape, 1.5);
-    addLegend(name, color);
-    return true;
+    return values;
 }
 
 void DeepPlot::drawErrors()
 {
     const Theme& colors = theme();
-    addLine(tr("■ X to fp64"), colors.ranks[0], QCPScatterStyle::ssSquare,
-        [](const DeepGauge& step) { return step.iterateDistance; });
-    addLine(tr("● asymmetry of R"), colors.warning, QCPScatterStyle::ssDisc,
-        [](const DeepGauge& step) { return step.symmetryError; });
-    addLine(tr("▲ commutator of R and Q"), colors.ranks[1], QCPScatterStyle::ssTriangle,
-        [](const DeepGauge& step) { return step.commutator; });
+    addNamedLine(tr("■ X to fp64"), valuesOf(&DeepGauge::iterateDistance), colors.ranks[0], QCPScatterStyle::ssSquare);
+    addNamedLine(tr("● asymmetry of R"), valuesOf(&DeepGauge::symmetryError), colors.warning, QCPScatterStyle::ssDisc);
+    addNamedLine(
+        tr("▲ commutator of R and Q"), valuesOf(&DeepGauge::commutator), colors.ranks[1], QCPScatterStyle::ssTriangle);
 }
 
 void DeepPlot::drawEigenvalue()
 {
     const Theme& colors = theme();
-    addLine(tr("■ λmin of R, positive"), colors.ranks[0], QCPScatterStyle::ssSquare, positive);
-    addLine(tr("▼ negative, by magnitude"), colors.bad, QCPScatterStyle::ssTriangleInverted, negative);
+    addNamedLine(
+        tr("■ λmin of R, positive"), valuesOf(&DeepGauge::lambdaMin), colors.ranks[0], QCPScatterStyle::ssSquare);
+    addNamedLine(tr("▼ negative, by magnitude"), valuesOf(negative), colors.bad, QCPScatterStyle::ssTriangleInverted);
 }
 
 void DeepPlot::addBand()
 {
     for (const double edge : m_deep->outputRange) {
         if (drawable(edge)) {
-            auto* line = new QCPItemStraightLine(&plot());
-            line->point1->setCoords(0, edge);
-            line->point2->setCoords(1, edge);
-            line->setPen(QPen(theme().good, 1, Qt::DashLine));
+            addHorizontalLine(plot(), edge, QPen(theme().good, 1, Qt::DashLine));
         }
     }
 }
@@ -208,12 +179,10 @@ void DeepPlot::addBand()
 void DeepPlot::drawSignal()
 {
     for (std::size_t i = 0; i < m_deep->shares.size(); ++i) {
-        std::vector<std::optional<double>> values;
-        for (const DeepGauge& step : m_deep->steps) {
-            const bool known = i < step.signalGains.size();
-            values.push_back(known ? drawable(step.signalGains[i]) : std::nullopt);
-        }
-        addGraph(values, theme().ranks[i % theme().ranks.size()], QCPScatterStyle::ssDot, 1);
+        const auto gain = [i](const DeepGauge& step) {
+            return i < step.signalGains.size() ? std::optional(step.signalGains[i]) : std::nullopt;
+        };
+        addLine(valuesOf(gain), theme().ranks[i % theme().ranks.size()], QCPScatterStyle::ssDot, 1);
     }
     if (!m_deep->shares.empty()) {
         addBand();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include <QString>
@@ -39,13 +40,10 @@ protected:
     int steps() const override { return m_deep ? static_cast<int>(m_deep->steps.size()) : 0; }
 
 private:
-    using Value = std::optional<double> (*)(const DeepGauge&);
-
     void drawErrors();
     void drawEigenvalue();
     void drawSignal();
-    bool addLine(const QString& name, const QColor& color, int shape, Value value);
-    void addGraph(const std::vector<std::optional<double>>& values, const QColor& color, int shape, double width);
+    StepValues valuesOf(const std::function<std::optional<double>(const DeepGauge&)>& value) const;
     void addBand();
     const DeepGauge* stepOf(int iteration) const;
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "ui/gauges/deepplot.h"
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -14,8 +14,6 @@
 namespace nanscope {
 
 namespace {
-
-using Values = std::vector<std::optional<double>>;
 
 GaugePlot::Row rowOf(const Gauge& gauge)
 {
@@ -25,16 +23,6 @@ GaugePlot::Row rowOf(const Gauge& gauge)
         row.slackPercent = 100 * (*row.spectralLimit / *row.spectralBound - 1);
     }
     return row;
-}
-
-template <class Member>
-Values columnOf(const std::vector<GaugePlot::Row>& rows, Member member)
-{
-    Values values;
-    for (const auto& row : rows) {
-        values.push_back(drawable(row.*member));
-    }
-    return values;
 }
 
 QString rowText(const GaugePlot::Row& row)
@@ -100,24 +88,14 @@ void GaugePlot::setIteration(int iteration)
     }
 }
 
-void GaugePlot::addLine(const QString& name, const QColor& color, int shape, const Values& values)
+template <class Member>
+StepPlot::StepValues GaugePlot::columnOf(Member member) const
 {
-    QVector<double> keys;
-    QVector<double> numbers;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        keys << m_rows[i].iteration;
-        numbers << values[i].value_or(std::numeric_limits<double>::quiet_NaN());
+    StepValues values;
+    for (const Row& row : m_rows) {
+        values.emplace_back(row.iteration, row.*member);
     }
-    if (std::ranges::none_of(values, [](const auto& value) { return value.has_value(); })) {
-        return;
-    }
-    auto* graph = plot().addGraph();
-    graph->setName(name);
-    graph->setPen(QPen(color, 1.5));
-    graph->setScatterStyle(
-        QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
-    graph->setData(keys, numbers, true);
-    addLegend(name, color);
+    return values;
 }
 
 bool GaugePlot::drawsNothing() const
@@ -127,8 +105,7 @@ bool GaugePlot::drawsNothing() const
 
 void GaugePlot::addLimits()
 {
-    const auto limits = columnOf(m_rows, &Row::spectralLimit);
-    if (std::ranges::any_of(limits, [](const auto& limit) { return limit.has_value(); })) {
+    if (std::ranges::any_of(m_rows, [](const Row& row) { return drawable(row.spectralLimit).has_value(); })) {
         addLegend(tr("▬ divergence limit"), theme().bad);
     }
     for (const Row& row : m_rows) {
@@ -147,10 +124,10 @@ void GaugePlot::rebuild()
     plot().clearItems();
     plot().clearGraphs();
     clearLegend();
-    addLine(tr("• largest |x|"), colors.muted, QCPScatterStyle::ssDot, columnOf(m_rows, &Row::absmaxX));
-    addLine(tr("□ ‖X‖₂ bound"), colors.ranks[0], QCPScatterStyle::ssSquare, columnOf(m_rows, &Row::spectralBound));
-    addLine(tr("● max |Q|"), colors.warning, QCPScatterStyle::ssDisc, columnOf(m_rows, &Row::absmaxQ));
-    addLine(tr("△ ‖XXᵀ − I‖"), colors.ranks[1], QCPScatterStyle::ssTriangle, columnOf(m_rows, &Row::orthogonality));
+    addNamedLine(tr("• largest |x|"), columnOf(&Row::absmaxX), colors.muted, QCPScatterStyle::ssDot);
+    addNamedLine(tr("□ ‖X‖₂ bound"), columnOf(&Row::spectralBound), colors.ranks[0], QCPScatterStyle::ssSquare);
+    addNamedLine(tr("● max |Q|"), columnOf(&Row::absmaxQ), colors.warning, QCPScatterStyle::ssDisc);
+    addNamedLine(tr("△ ‖XXᵀ − I‖"), columnOf(&Row::orthogonality), colors.ranks[1], QCPScatterStyle::ssTriangle);
     addLimits();
     plot().rescaleAxes();
     QCPRange values = plot().yAxis->range();
@@ -161,10 +138,7 @@ void GaugePlot::rebuild()
     }
     if (m_formatMax > 0 && values.upper * 100 > m_formatMax) {
         values.expand(QCPRange(m_formatMax, m_formatMax));
-        auto* ceiling = new QCPItemStraightLine(&plot());
-        ceiling->point1->setCoords(0, m_formatMax);
-        ceiling->point2->setCoords(1, m_formatMax);
-        ceiling->setPen(QPen(colors.bad, 1, Qt::DotLine));
+        addHorizontalLine(plot(), m_formatMax, QPen(colors.bad, 1, Qt::DotLine));
         addLegend(tr("┈ largest %1 %2").arg(m_format, roundNumber(m_formatMax, 5)), colors.bad);
     }
     plot().yAxis->setRange(values.lower / 2, values.upper * 2);

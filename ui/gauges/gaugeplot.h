@@ -48,7 +48,8 @@ protected:
     int steps() const override { return m_rows.empty() ? 0 : m_rows.back().iteration; }
 
 private:
-    void addLine(const QString& name, const QColor& color, int shape, const std::vector<std::optional<double>>& values);
+    template <class Member>
+    StepValues columnOf(Member member) const;
     void addLimits();
 
     QCPItemStraightLine* m_marker = nullptr;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/instruments/outcomelanes.h"
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -136,7 +137,7 @@ void EpsilonPlot::addChanges()
             addHatched(plot(), m_stops[i] - 0.5, m_stops[i] + 0.5);
         }
         if (line.change && !line.own) {
-            addText(percentText(*line.change), theme().text, m_stops[i], laneOf(line.outcome) + 0.25,
+            addWords(plot(), percentText(*line.change), theme().text, m_stops[i], laneOf(line.outcome) + 0.25,
                 Qt::AlignHCenter | Qt::AlignTop);
         }
     }

@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QPainterPath>
 
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -117,16 +118,9 @@ void addHatched(QCustomPlot& plot, double from, double to)
 
 void addOwnPlace(QCustomPlot& plot, double at, const QString& words)
 {
-    auto* own = new QCPItemStraightLine(&plot);
-    own->point1->setCoords(at, 0);
-    own->point2->setCoords(at, 1);
-    own->setPen(QPen(theme().accent, 1.5));
-    auto* name = new QCPItemText(&plot);
-    name->position->setCoords(at, plot.yAxis->range().upper);
-    name->setPositionAlignment(Qt::AlignLeft | Qt::AlignBottom);
-    name->setText(QStringLiteral(" %1 ").arg(words));
-    name->setColor(theme().accent);
-    name->setFont(plot.xAxis->tickLabelFont());
+    addVerticalLine(plot, at, QPen(theme().accent, 1.5));
+    addWords(plot, QStringLiteral(" %1 ").arg(words), theme().accent, at, plot.yAxis->range().upper,
+        Qt::AlignLeft | Qt::AlignBottom);
 }
 
 } // namespace nanscope

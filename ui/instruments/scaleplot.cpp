@@ -12,6 +12,7 @@
 
 #include "core/instruments/scale.h"
 #include "ui/instruments/outcomelanes.h"
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -359,7 +360,7 @@ void ScalePlot::addEdges()
         line->setPen(QPen(theme().text, 1.2));
         const auto side = mark.edge.up ? Qt::AlignLeft : Qt::AlignRight; // away from the captured scale
         const QString away = QString::number(std::abs(mark.at), 'f', 1);
-        addText(QStringLiteral(" %1%2 ").arg(mark.at < 0 ? QStringLiteral("−") : QStringLiteral("+"), away),
+        addWords(plot(), QStringLiteral(" %1%2 ").arg(mark.at < 0 ? QStringLiteral("−") : QStringLiteral("+"), away),
             theme().text, mark.at, (inside + outside) / 2, side | Qt::AlignVCenter);
     }
 }

@@ -382,7 +382,7 @@ void SpectrumPlot::addNames()
         const auto i = m_picture.order.size() - 1 - line;
         const double value = placeOf(valueOf(m_picture.stage.lines[line]));
         const bool high = value > m_low + 0.7 * (m_high - m_low);
-        addText(QString::number(line + 1), theme().bad, m_picture.places[i], value,
+        addWords(plot(), QString::number(line + 1), theme().bad, m_picture.places[i], value,
             Qt::AlignHCenter | (high ? Qt::AlignTop : Qt::AlignBottom))
             ->setPadding({0, clear, 0, clear});
     }
@@ -402,7 +402,7 @@ void SpectrumPlot::rebuild()
     addMeasured();
     addNames();
     if (!m_picture.stage.finite) {
-        addText(tr("✕ not finite"), theme().nan, (m_picture.left + m_picture.right) / 2, (m_low + m_high) / 2,
+        addWords(plot(), tr("✕ not finite"), theme().nan, (m_picture.left + m_picture.right) / 2, (m_low + m_high) / 2,
             Qt::AlignCenter);
     }
     addCursor();

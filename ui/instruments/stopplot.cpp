@@ -7,6 +7,7 @@
 
 #include <QKeyEvent>
 
+#include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"
 #include "ui/shared/theme.h"
 
@@ -27,8 +28,7 @@ void StopPlot::setStop(int stop)
 
 void StopPlot::addCursor()
 {
-    m_cursor = new QCPItemStraightLine(&plot());
-    m_cursor->setPen(QPen(theme().accent, 1, Qt::DashLine));
+    m_cursor = addVerticalLine(plot(), 0, QPen(theme().accent, 1, Qt::DashLine));
     m_stop = std::min(m_stop, stopCount() - 1);
     moveCursor();
 }
@@ -45,17 +45,6 @@ void StopPlot::moveCursor()
         m_cursor->point2->setCoords(x, 1);
     }
     plot().replot(QCustomPlot::rpQueuedReplot);
-}
-
-QCPItemText* StopPlot::addText(const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment)
-{
-    auto* item = new QCPItemText(&plot());
-    item->position->setCoords(x, y);
-    item->setPositionAlignment(alignment);
-    item->setText(text);
-    item->setColor(color);
-    item->setFont(plot().xAxis->tickLabelFont());
-    return item;
 }
 
 int StopPlot::nearestStop(double x) const
@@ -97,25 +86,12 @@ std::vector<KeyHint> StopPlot::keyHints() const
 void StopPlot::keyPressEvent(QKeyEvent* event)
 {
     const int last = stopCount() - 1;
-    int target = 0;
-    switch (event->key()) {
-    case Qt::Key_Left:
-        target = m_stop < 0 ? last : m_stop - 1;
-        break;
-    case Qt::Key_Right:
-        target = m_stop + 1;
-        break;
-    case Qt::Key_Home:
-        break;
-    case Qt::Key_End:
-        target = last;
-        break;
-    default:
+    const bool back = event->key() == Qt::Key_Left;
+    const auto target = placeAfter(*event, m_stop < 0 && back ? last + 1 : m_stop, 0, last);
+    if (!target) {
         QWidget::keyPressEvent(event);
-        return;
-    }
-    if (last >= 0) {
-        setStop(std::clamp(target, 0, last));
+    } else if (last >= 0) {
+        setStop(*target);
         Q_EMIT stopChosen(m_stop);
         Q_EMIT readoutChanged(stopText());
     }

@@ -8,7 +8,6 @@
 #include "ui/shared/smallplot.h"
 
 class QCPItemStraightLine;
-class QCPItemText;
 
 namespace nanscope {
 
@@ -43,8 +42,6 @@ protected:
     int nearestStop(double x) const;
     /// For rebuild(): the dashed line at the stop.
     void addCursor();
-    /// Words in the plot, at a place of its axes.
-    QCPItemText* addText(const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment);
 
     void pointAt(double x, bool pressed) override;
     void keyPressEvent(QKeyEvent* event) override;

@@ -86,4 +86,35 @@ QSharedPointer<QCPAxisTicker> decadeTicker(const QCPAxis& axis)
     return QSharedPointer<QCPAxisTicker>(new DecadeTicker(axis));
 }
 
+QCPItemStraightLine* addVerticalLine(QCustomPlot& plot, double x, const QPen& pen)
+{
+    auto* line = new QCPItemStraightLine(&plot);
+    // Both points have a place on a logarithmic axis, too.
+    line->point1->setCoords(x, 1);
+    line->point2->setCoords(x, 10);
+    line->setPen(pen);
+    return line;
+}
+
+QCPItemStraightLine* addHorizontalLine(QCustomPlot& plot, double y, const QPen& pen)
+{
+    auto* line = new QCPItemStraightLine(&plot);
+    line->point1->setCoords(0, y);
+    line->point2->setCoords(1, y);
+    line->setPen(pen);
+    return line;
+}
+
+QCPItemText* addWords(
+    QCustomPlot& plot, const QString& text, const QColor& color, double x, double y, Qt::Alignment alignment)
+{
+    auto* item = new QCPItemText(&plot);
+    item->position->setCoords(x, y);
+    item->setPositionAlignment(alignment);
+    item->setText(text);
+    item->setColor(color);
+    item->setFont(plot.xAxis->tickLabelFont());
+    return item;
+}
+
 } // namespace nanscope

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shared/smallplot.h"
 
+#include <algorithm>
+
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QVBoxLayout>
@@ -52,6 +55,23 @@ void SmallPlot::restyle()
     styleAxis(m_plot->xAxis, smallFont(font()));
     styleAxis(m_plot->yAxis, smallFont(font()));
     rebuild();
+}
+
+std::optional<int> SmallPlot::placeAfter(const QKeyEvent& event, int place, int first, int last)
+{
+    const auto within = [&](int target) { return std::clamp(target, first, std::max(first, last)); };
+    switch (event.key()) {
+    case Qt::Key_Left:
+        return within(place - 1);
+    case Qt::Key_Right:
+        return within(place + 1);
+    case Qt::Key_Home:
+        return first;
+    case Qt::Key_End:
+        return within(last);
+    default:
+        return std::nullopt;
+    }
 }
 
 void SmallPlot::paintEvent(QPaintEvent* event)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
+
 #include <QWidget>
 
 #include "ui/shared/picture.h"
@@ -29,6 +31,8 @@ protected:
     QCustomPlot& plot() const { return *m_plot; }
     void restyle();
     virtual void rebuild() = 0;
+    /// Where the arrow keys, Home and End lead from a place; nothing for every other key.
+    static std::optional<int> placeAfter(const QKeyEvent& event, int place, int first, int last);
     /// The mouse is, or was pressed, at this place of the x axis.
     virtual void pointAt(double x, bool pressed) = 0;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <QKeyEvent>
 
@@ -48,8 +49,7 @@ void StepPlot::setLogarithmic()
 
 QCPItemStraightLine* StepPlot::addMarker(int step)
 {
-    auto* marker = new QCPItemStraightLine(&plot());
-    marker->setPen(QPen(theme().accent, 1, Qt::DashLine));
+    auto* marker = addVerticalLine(plot(), step, QPen(theme().accent, 1, Qt::DashLine));
     moveMarker(*marker, step);
     return marker;
 }
@@ -60,6 +60,32 @@ void StepPlot::moveMarker(QCPItemStraightLine& marker, int step)
     marker.point1->setCoords(step, 1);
     marker.point2->setCoords(step, 10);
     plot().replot(QCustomPlot::rpQueuedReplot);
+}
+
+bool StepPlot::addLine(const StepValues& values, const QColor& color, int shape, double width)
+{
+    QVector<double> keys;
+    QVector<double> numbers;
+    for (const auto& [step, value] : values) {
+        keys << step;
+        numbers << drawable(value).value_or(std::numeric_limits<double>::quiet_NaN());
+    }
+    if (std::ranges::all_of(numbers, [](double number) { return std::isnan(number); })) {
+        return false;
+    }
+    auto* graph = plot().addGraph();
+    graph->setPen(QPen(color, width));
+    graph->setScatterStyle(
+        QCPScatterStyle(static_cast<QCPScatterStyle::ScatterShape>(shape), color, theme().surface, 7));
+    graph->setData(keys, numbers, true);
+    return true;
+}
+
+void StepPlot::addNamedLine(const QString& name, const StepValues& values, const QColor& color, int shape)
+{
+    if (addLine(values, color, shape, 1.5)) {
+        addLegend(name, color);
+    }
 }
 
 void StepPlot::clearLegend()
@@ -109,28 +135,12 @@ std::vector<KeyHint> StepPlot::keyHints() const
 
 void StepPlot::keyPressEvent(QKeyEvent* event)
 {
-    int target = 0;
-    switch (event->key()) {
-    case Qt::Key_Left:
-        target = step() - 1;
-        break;
-    case Qt::Key_Right:
-        target = step() + 1;
-        break;
-    case Qt::Key_Home:
-        target = 1;
-        break;
-    case Qt::Key_End:
-        target = steps();
-        break;
-    default:
+    const auto target = placeAfter(*event, step(), 1, steps());
+    if (!target) {
         QWidget::keyPressEvent(event);
-        return;
-    }
-    target = std::clamp(target, 1, std::max(1, steps()));
-    if (steps() > 0 && target != step()) {
-        Q_EMIT stepChosen(target);
-        Q_EMIT readoutChanged(textOf(target));
+    } else if (steps() > 0 && *target != step()) {
+        Q_EMIT stepChosen(*target);
+        Q_EMIT readoutChanged(textOf(*target));
     }
 }
 

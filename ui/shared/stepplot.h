@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <QColor>
 #include <QString>
@@ -47,6 +49,11 @@ protected:
     /// A dashed line, hidden before the first step.
     QCPItemStraightLine* addMarker(int step);
     void moveMarker(QCPItemStraightLine& marker, int step);
+
+    using StepValues = std::vector<std::pair<int, std::optional<double>>>;
+    /// A point for each value that a logarithmic axis can show; no line, and false, where there is none.
+    bool addLine(const StepValues& values, const QColor& color, int shape, double width);
+    void addNamedLine(const QString& name, const StepValues& values, const QColor& color, int shape);
 
     void clearLegend();
     /// Its words stay on one line where the legend takes two. With a colour its first character is the mark.
