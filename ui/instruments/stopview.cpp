@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/instruments/stopview.h"
 
+#include <utility>
+
 #include <QVBoxLayout>
 
 #include "ui/instruments/epsilonplot.h"
@@ -13,11 +15,11 @@
 
 namespace nanscope {
 
-StopView::StopView(StopPlot* plot, const QString& title, QWidget* parent)
+StopView::StopView(StopPlot* plot, Words words, QWidget* parent)
     : QWidget(parent)
     , m_stops(plot)
     , m_readout(new ElidedLabel(this))
-    , m_title(title)
+    , m_words(std::move(words))
 {
     m_readout->setObjectName(QStringLiteral("muted"));
     auto* layout = new QVBoxLayout(this);
@@ -27,7 +29,7 @@ StopView::StopView(StopPlot* plot, const QString& title, QWidget* parent)
     layout->addWidget(m_readout);
     connect(plot, &StopPlot::readoutChanged, this, &StopView::showReadout);
     makeCopyable(*this,
-        {title, [this] { return tsv(); }, [this] { return m_stops->stopCount() > 0 ? m_stops->picture() : Picture {}; },
+        {m_words.title, m_words.tsv, [this] { return m_stops->stopCount() > 0 ? m_stops->picture() : Picture {}; },
             [this] { return caption(); }});
 }
 
@@ -45,19 +47,22 @@ QString StopView::readoutText() const
 void StopView::showReadout(const QString& hovered)
 {
     const QString chosen = m_stops->stopText();
-    const QString text = !hovered.isEmpty() ? hovered : !chosen.isEmpty() ? chosen : summary();
+    const QString text = !hovered.isEmpty() ? hovered : !chosen.isEmpty() ? chosen : m_words.summary();
     m_readout->setFullText(sentenceCase(text));
     m_stops->setToolTip(plainTip(text));
 }
 
 PictureCaption StopView::caption() const
 {
-    const QString note = QStringLiteral("%1 · %2").arg(m_facts.target, summary());
-    return {m_title, note, legend().toHtmlEscaped(), m_facts.capture};
+    const QString note = QStringLiteral("%1 · %2").arg(m_facts.target, m_words.summary());
+    return {m_words.title, note, m_words.legend().toHtmlEscaped(), m_facts.capture};
 }
 
 ScaleView::ScaleView(QWidget* parent)
-    : StopView(new ScalePlot, tr("Scale"), parent)
+    : StopView(new ScalePlot,
+        {tr("Scale"), [this] { return scaleTsv(m_plot->answer()); }, [this] { return scaleSummary(m_plot->answer()); },
+            &ScalePlot::legendText},
+        parent)
     , m_plot(findChild<ScalePlot*>())
 { }
 
@@ -67,23 +72,11 @@ void ScaleView::setAnswer(const instruments::ScaleAnswer& answer, const MeasureF
     setFacts(facts);
 }
 
-QString ScaleView::tsv() const
-{
-    return scaleTsv(m_plot->answer());
-}
-
-QString ScaleView::summary() const
-{
-    return scaleSummary(m_plot->answer());
-}
-
-QString ScaleView::legend() const
-{
-    return ScalePlot::legendText();
-}
-
 EpsilonView::EpsilonView(QWidget* parent)
-    : StopView(new EpsilonPlot, tr("Epsilon"), parent)
+    : StopView(new EpsilonPlot,
+        {tr("Epsilon"), [this] { return epsilonTsv(m_plot->answer()); },
+            [this] { return epsilonSummary(m_plot->answer()); }, [this] { return m_plot->legendText(); }},
+        parent)
     , m_plot(findChild<EpsilonPlot*>())
 { }
 
@@ -91,21 +84,6 @@ void EpsilonView::setAnswer(const instruments::EpsilonAnswer& answer, const Meas
 {
     m_plot->setAnswer(answer);
     setFacts(facts);
-}
-
-QString EpsilonView::tsv() const
-{
-    return epsilonTsv(m_plot->answer());
-}
-
-QString EpsilonView::summary() const
-{
-    return epsilonSummary(m_plot->answer());
-}
-
-QString EpsilonView::legend() const
-{
-    return m_plot->legendText();
 }
 
 } // namespace nanscope

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
+
 #include <QWidget>
 
 #include "ui/jobs/measurejob.h"
@@ -29,11 +31,16 @@ public:
     PictureCaption caption() const;
 
 protected:
-    StopView(StopPlot* plot, const QString& title, QWidget* parent);
+    /// What is said of the plot.
+    struct Words
+    {
+        QString title;
+        std::function<QString()> tsv;
+        std::function<QString()> summary;
+        std::function<QString()> legend;
+    };
+    StopView(StopPlot* plot, Words words, QWidget* parent);
 
-    virtual QString tsv() const = 0;
-    virtual QString summary() const = 0;
-    virtual QString legend() const = 0;
     /// The plot has another answer.
     void setFacts(const MeasureFacts& facts);
 
@@ -42,7 +49,7 @@ private:
 
     StopPlot* m_stops;
     ElidedLabel* m_readout;
-    QString m_title;
+    Words m_words;
     MeasureFacts m_facts;
 };
 
@@ -55,11 +62,6 @@ public:
 
     void setAnswer(const instruments::ScaleAnswer& answer, const MeasureFacts& facts);
     ScalePlot* plot() { return m_plot; }
-
-protected:
-    QString tsv() const override;
-    QString summary() const override;
-    QString legend() const override;
 
 private:
     ScalePlot* m_plot;
@@ -74,11 +76,6 @@ public:
 
     void setAnswer(const instruments::EpsilonAnswer& answer, const MeasureFacts& facts);
     EpsilonPlot* plot() { return m_plot; }
-
-protected:
-    QString tsv() const override;
-    QString summary() const override;
-    QString legend() const override;
 
 private:
     EpsilonPlot* m_plot;
