@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/cliff/cliffpane.h"
 
-#include <cmath>
-
 #include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QLabel>
@@ -16,6 +14,7 @@
 #include "ui/cliff/cliffcurve.h"
 #include "ui/cliff/cliffladder.h"
 #include "ui/cliff/cliffstrip.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/marks.h"
@@ -53,8 +52,7 @@ QDoubleSpinBox* addNumber(QGridLayout& grid, int row, const QString& name, doubl
     box->setRange(low, high);
     box->setKeyboardTracking(false);
     box->setAccessibleName(name);
-    auto* label = new QLabel(name);
-    label->setObjectName(QStringLiteral("muted"));
+    auto* label = makeMutedLabel(nullptr, name);
     label->setBuddy(box);
     grid.addWidget(label, row, 0);
     grid.addWidget(box, row, 1);
@@ -70,8 +68,10 @@ CliffPane::CliffPane(QWidget* parent)
     , m_curve(new CliffCurve(this))
     , m_ladder(new CliffLadder(this))
     , m_strip(new CliffStrip(this))
-    , m_reset(new QToolButton(this))
-    , m_envelope(new QToolButton(this))
+    , m_reset(makeToolButton(this, "chip", tr("Reset"), tr("Scale 1 and the variant's own safety factor")))
+    , m_envelope(makeToolButton(this, "chip", tr("All roundings"),
+          tr("Kernels add in different orders and so round differently. Replays this setting once for each way of "
+             "rounding, for the bar about the dot")))
     , m_mark(new MarkLabel(this))
     , m_readout(new ElidedLabel(this))
 {
@@ -95,13 +95,6 @@ void CliffPane::buildHeader()
 {
     header()->insertWidget(0, m_mark);
     m_mark->setRole(-1);
-    m_envelope->setObjectName(QStringLiteral("chip"));
-    m_envelope->setText(tr("All roundings"));
-    m_envelope->setToolTip(tr("Kernels add in different orders and so round differently. Replays this setting once for "
-                              "each way of rounding, for the bar about the dot"));
-    m_reset->setObjectName(QStringLiteral("chip"));
-    m_reset->setText(tr("Reset"));
-    m_reset->setToolTip(tr("Scale 1 and the variant's own safety factor"));
     header()->addWidget(m_envelope);
     header()->addWidget(m_reset);
     connect(m_envelope, &QToolButton::clicked, this, [this] { ask(allRoundings(*m_cell)); });

@@ -143,6 +143,9 @@ QToolButton* makeToolButton(QWidget* parent, const char* look, const QString& te
     button->setObjectName(QLatin1String(look));
     button->setText(text);
     button->setToolTip(tip);
+    if (!text.isEmpty() && std::ranges::none_of(text, [](QChar sign) { return sign.isLetter(); })) {
+        button->setAccessibleName(tip); // a sign alone cannot be read out
+    }
     return button;
 }
 

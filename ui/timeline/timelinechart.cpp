@@ -16,6 +16,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/shared/answerparts.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
@@ -24,16 +25,6 @@
 namespace nanscope {
 
 namespace {
-
-QToolButton* makeButton(const QString& text, const QString& name, const char* look, QWidget* parent)
-{
-    auto* button = new QToolButton(parent);
-    button->setObjectName(QLatin1String(look));
-    button->setText(text);
-    button->setAccessibleName(name);
-    button->setToolTip(name);
-    return button;
-}
 
 QStringList countNotes(const SampleCounts& counts)
 {
@@ -190,10 +181,10 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
     , m_name(std::move(name))
     , m_plot(new TimelinePlot(this, view))
     , m_legend(new QLabel(this))
-    , m_logButton(makeButton(tr("log"), tr("Logarithmic axis"), "chip", this))
-    , m_menuButton(makeButton(QStringLiteral("⋯"), tr("More for this plot"), "quiet", this))
-    , m_seriesButton(makeButton(tr("Series"), tr("Choose the series that are shown"), "quiet", this))
-    , m_linesButton(makeButton(tr("Logs"), tr("Choose the log or the rank that is drawn"), "quiet", this))
+    , m_logButton(makeToolButton(this, "chip", tr("log"), tr("Logarithmic axis")))
+    , m_menuButton(makeToolButton(this, "quiet", QStringLiteral("⋯"), tr("More for this plot")))
+    , m_seriesButton(makeToolButton(this, "quiet", tr("Series"), tr("Choose the series that are shown")))
+    , m_linesButton(makeToolButton(this, "quiet", tr("Logs"), tr("Choose the log or the rank that is drawn")))
     , m_readoutLine(new ElidedLabel(this))
     , m_noteLine(new ElidedLabel(this))
 {
@@ -256,6 +247,7 @@ void TimelineChart::buildHeader()
         button->hide();
     }
     for (auto* button : {m_logButton, m_seriesButton, m_linesButton, m_menuButton}) {
+        button->setAccessibleName(button->toolTip());
         button->setFocusPolicy(Qt::TabFocus);
         header()->addWidget(button);
     }

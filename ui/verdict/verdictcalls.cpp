@@ -95,7 +95,6 @@ void CallsRow::fillSettings()
 void CallsRow::build()
 {
     m_calls->setSpecialValueText(tr("unknown"));
-    m_remove->setAccessibleName(m_remove->toolTip());
     m_hint->setObjectName(QStringLiteral("muted"));
     m_hint->setWordWrap(true);
     auto* line = new QWidget(this);

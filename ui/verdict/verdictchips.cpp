@@ -74,10 +74,8 @@ VerdictChips::VerdictChips(QWidget* parent)
 
 void VerdictChips::addChip(QLayout& layout, VerdictList list, const QString& toolTip)
 {
-    auto* button = new QToolButton(this);
-    button->setObjectName(QStringLiteral("chip"));
+    auto* button = makeToolButton(this, "chip", {}, toolTip);
     button->setCheckable(true);
-    button->setToolTip(toolTip);
     layout.addWidget(button);
     m_chips.push_back({list, button});
     connect(button, &QToolButton::clicked, this,

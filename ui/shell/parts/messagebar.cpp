@@ -31,7 +31,6 @@ MessageBar::MessageBar(QWidget* parent)
     m_details->setAccessibleName(tr("Details of the message"));
     m_details->hide();
     auto* close = makeToolButton(this, "quiet", QStringLiteral("✕"), tr("Close this message"));
-    close->setAccessibleName(close->toolTip());
     auto* row = new QHBoxLayout;
     row->setSpacing(grid(2));
     row->addWidget(m_text, 1);

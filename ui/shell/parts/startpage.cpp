@@ -10,6 +10,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -85,16 +86,6 @@ void StartPage::setPlaces(const std::vector<Place>& places)
     }
 }
 
-QToolButton* StartPage::makeButton(const QString& text, const QString& tip, QWidget* parent)
-{
-    auto* button = new QToolButton(parent);
-    button->setObjectName(QStringLiteral("quiet"));
-    button->setText(text);
-    button->setToolTip(tip);
-    button->setAccessibleName(tip);
-    return button;
-}
-
 QWidget* StartPage::makeRow(const Place& place)
 {
     auto* row = new QWidget(this);
@@ -109,9 +100,9 @@ QWidget* StartPage::makeRow(const Place& place)
         link->setText(place.state == PlaceState::checking ? tr("%1 – checking…").arg(anchor) : anchor);
         link->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     }
-    auto* pin = makeButton(place.pinned ? QStringLiteral("★") : QStringLiteral("☆"),
-        place.pinned ? tr("Unpin %1").arg(place.path) : tr("Pin %1").arg(place.path), row);
-    auto* remove = makeButton(QStringLiteral("✕"), tr("Forget %1").arg(place.path), row);
+    auto* pin = makeToolButton(row, "quiet", place.pinned ? QStringLiteral("★") : QStringLiteral("☆"),
+        (place.pinned ? tr("Unpin %1") : tr("Pin %1")).arg(place.path));
+    auto* remove = makeToolButton(row, "quiet", QStringLiteral("✕"), tr("Forget %1").arg(place.path));
     auto* layout = new QHBoxLayout(row);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(1));

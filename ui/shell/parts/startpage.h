@@ -43,7 +43,6 @@ Q_SIGNALS:
 
 private:
     QWidget* makeRow(const Place& place);
-    QToolButton* makeButton(const QString& text, const QString& tip, QWidget* parent);
 
     QPushButton* m_sample;
     QVBoxLayout* m_recent;
