@@ -185,9 +185,8 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     return std::ranges::any_of(term.words, [&](const QString& word) { return searched.contains(word); });
 }
 
-bool CaptureFilter::filterAcceptsRow(int row, const QModelIndex& parent) const
+bool CaptureFilter::filterAcceptsRow(int row, const QModelIndex& /*parent*/) const
 {
-    Q_UNUSED(parent)
     const auto& model = *static_cast<const CaptureModel*>(sourceModel());
     return std::ranges::all_of(m_terms, [&](const Term& term) { return matches(term, model, row) != term.exclude; });
 }

@@ -210,9 +210,8 @@ Picture CliffStrip::picture() const
     return {size(), [this](const PictureCanvas& canvas) { paint(canvas.painter()); }};
 }
 
-void CliffStrip::paintEvent(QPaintEvent* event)
+void CliffStrip::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     paint(painter);
     if (isEnabled()) {

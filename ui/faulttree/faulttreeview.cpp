@@ -284,28 +284,14 @@ void FaultTreeView::keyPressEvent(QKeyEvent* event)
     }
 }
 
-void FaultTreeView::focusInEvent(QFocusEvent* event)
-{
-    QAbstractScrollArea::focusInEvent(event);
-    viewport()->update();
-}
-
-void FaultTreeView::focusOutEvent(QFocusEvent* event)
-{
-    QAbstractScrollArea::focusOutEvent(event);
-    viewport()->update();
-}
-
 void FaultTreeView::resizeEvent(QResizeEvent* event)
 {
     QAbstractScrollArea::resizeEvent(event);
     place();
 }
 
-void FaultTreeView::scrollContentsBy(int dx, int dy)
+void FaultTreeView::scrollContentsBy(int /*dx*/, int /*dy*/)
 {
-    Q_UNUSED(dx)
-    Q_UNUSED(dy)
     viewport()->update();
 }
 
@@ -327,9 +313,8 @@ QSize FaultTreeView::sizeHint() const
     return {grid(80), grid(36)};
 }
 
-void FaultTreeView::paintEvent(QPaintEvent* event)
+void FaultTreeView::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(viewport());
     painter.setFont(font());
     if (m_tree.nodes.empty()) {

@@ -396,9 +396,8 @@ Picture HeatMap::toPicture() const
             }};
 }
 
-void HeatMap::paintEvent(QPaintEvent* event)
+void HeatMap::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     if (!m_picture) {
         painter.setPen(theme().muted);
@@ -675,16 +674,14 @@ void HeatMap::mouseReleaseEvent(QMouseEvent* event)
     }
 }
 
-void HeatMap::mouseDoubleClickEvent(QMouseEvent* event)
+void HeatMap::mouseDoubleClickEvent(QMouseEvent* /*event*/)
 {
-    Q_UNUSED(event)
     dropCorner();
     m_view->fit();
 }
 
-void HeatMap::leaveEvent(QEvent* event)
+void HeatMap::leaveEvent(QEvent* /*event*/)
 {
-    Q_UNUSED(event)
     m_view->clearCursor();
 }
 

@@ -82,7 +82,6 @@ RollbackPane::RollbackPane(QWidget* parent)
     // Where it is not seen whole it scrolls: cut, it would lose its first line.
     auto* answer = new PartsScroll(this);
     answer->setMinimumHeight(grid(14));
-    answer->parts()->setContentsMargins(0, 0, 0, 0);
     answer->parts()->addWidget(buildAnswer());
     body()->addWidget(answer);
     body()->addWidget(m_newest);

@@ -91,17 +91,11 @@ void showNewest(QLabel& label, const std::optional<std::int64_t>& most)
 
 QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QString& title)
 {
-    auto* view = new QTableView(parent);
-    view->setModel(model);
+    auto* view = makeListOfRows(parent, model, title);
     view->setItemDelegate(new StatusDelegate(view));
-    view->setAccessibleName(title);
-    view->setSelectionBehavior(QAbstractItemView::SelectRows);
     view->setSelectionMode(QAbstractItemView::SingleSelection);
     view->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    view->setShowGrid(false);
-    view->setTabKeyNavigation(false);
     view->setWordWrap(false);
-    view->verticalHeader()->hide();
     view->verticalHeader()->setDefaultSectionSize(grid(7));
     auto* heading = view->horizontalHeader();
     heading->setHighlightSections(false);

@@ -25,8 +25,8 @@ QLabel* makeNewestLabel(QWidget* parent);
 /// `most`: so many points of each series were read; none where all were.
 void showNewest(QLabel& label, const std::optional<std::int64_t>& most);
 
-/// A table whose rows are the things: read only, one row selected, no grid, copied as text. Columns are as wide as what
-/// is in their first rows; stretch the one that holds sentences.
+/// A read-only list of rows, one selected, copied as text. Columns are as wide as what is in their first rows; stretch
+/// the one that holds sentences.
 QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QString& title);
 
 /// Plain words that wrap and can be selected: as high as they need at their width, and no reason for the window to be

@@ -206,17 +206,24 @@ void makeCopyable(QWidget& plot, const PlotCopies& copies)
     });
 }
 
-QTableView* makeTableView(QWidget* parent, const QString& title)
+QTableView* makeListOfRows(QWidget* parent, QAbstractItemModel* model, const QString& title)
 {
     auto* view = new QTableView(parent);
+    view->setModel(model);
     view->setAccessibleName(title);
     view->setSelectionBehavior(QAbstractItemView::SelectRows);
     view->setShowGrid(false);
     view->setTabKeyNavigation(false);
-    view->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    view->setSortingEnabled(true);
     view->verticalHeader()->hide();
     view->verticalHeader()->setDefaultSectionSize(grid(6));
+    return view;
+}
+
+QTableView* makeTableView(QWidget* parent, const QString& title)
+{
+    auto* view = makeListOfRows(parent, nullptr, title);
+    view->horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    view->setSortingEnabled(true);
     view->setModel(new QStandardItemModel(view));
     makeCopyable(*view, title);
     return view;

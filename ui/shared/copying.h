@@ -9,6 +9,7 @@
 #include "ui/shared/picture.h"
 #include "ui/shared/table/texttable.h"
 
+class QAbstractItemModel;
 class QAction;
 class QKeySequence;
 class QMenu;
@@ -47,6 +48,9 @@ QKeySequence saveValuesKeys();
 /// Ask for a file.
 void savePictureOf(QWidget& plot, const PlotCopies& copies);
 void saveValuesOf(QWidget& plot, const PlotCopies& copies);
+
+/// A table whose rows are the things: they are selected as a whole, there is no grid, and Tab leaves it.
+QTableView* makeListOfRows(QWidget* parent, QAbstractItemModel* model, const QString& title);
 
 /// A view of a table that can be sorted, copied and saved; fillTableView() gives it other rows.
 QTableView* makeTableView(QWidget* parent, const QString& title);

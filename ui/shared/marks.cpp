@@ -172,9 +172,8 @@ void MarkLabel::setOutcome(std::optional<Outcome> outcome)
     update();
 }
 
-void MarkLabel::paintEvent(QPaintEvent* event)
+void MarkLabel::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     const QRectF box = QRectF(rect()).adjusted(1, 1, -1, -1);
     if (m_outcome) {

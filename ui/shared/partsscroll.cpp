@@ -16,6 +16,7 @@ PartsScroll::PartsScroll(QWidget* parent)
 {
     auto* contents = new QWidget;
     m_parts = new QVBoxLayout(contents);
+    m_parts->setContentsMargins(0, 0, 0, 0);
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);

@@ -107,14 +107,7 @@ QStandardItemModel* modelOf(const std::vector<KeyRow>& rows, QObject* parent)
 
 QTableView* makeView(QWidget* parent, QAbstractItemModel* model)
 {
-    auto* view = new QTableView(parent);
-    view->setModel(model);
-    view->setAccessibleName(Words::tr("Commands and keys"));
-    view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    view->setShowGrid(false);
-    view->setTabKeyNavigation(false);
-    view->verticalHeader()->hide();
-    view->verticalHeader()->setDefaultSectionSize(grid(6));
+    auto* view = makeListOfRows(parent, model, Words::tr("Commands and keys"));
     view->horizontalHeader()->setStretchLastSection(true);
     view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view->resizeColumnsToContents();

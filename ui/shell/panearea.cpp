@@ -64,7 +64,6 @@ Pane* untitled(Pane* pane)
 PartsScroll* scrolling(QWidget* pane)
 {
     auto* scroll = new PartsScroll;
-    scroll->parts()->setContentsMargins(0, 0, 0, 0);
     scroll->parts()->addWidget(pane);
     scroll->setMinimumHeight(lowestTab);
     return scroll;

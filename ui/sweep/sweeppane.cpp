@@ -171,9 +171,8 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     painter->restore();
 }
 
-QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const
+QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& /*index*/) const
 {
-    Q_UNUSED(index)
     return {grid(18), 2 * QFontMetrics(option.font).height() + grid(1)};
 }
 

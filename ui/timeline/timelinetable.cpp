@@ -16,6 +16,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 
+#include "ui/shared/copying.h"
 #include "ui/shared/theme.h"
 #include "ui/timeline/timelinereadout.h"
 
@@ -78,19 +79,13 @@ std::vector<RowColumn<TimelineRow>> columns()
 TimelineTable::TimelineTable(const QString& title, const QString& note, std::vector<TimelineRow> rows, QWidget* parent)
     : QDialog(parent)
     , m_model(new RowModel(columns(), this))
-    , m_view(new QTableView(this))
+    , m_view(makeListOfRows(this, m_model, title))
 {
     setWindowTitle(title);
     setAttribute(Qt::WA_DeleteOnClose);
     m_model->setRows(std::move(rows));
-    m_view->setModel(m_model);
-    m_view->setAccessibleName(title);
-    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
-    m_view->setShowGrid(false);
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(step, Qt::AscendingOrder);
-    m_view->verticalHeader()->hide();
-    m_view->verticalHeader()->setDefaultSectionSize(grid(6));
     m_view->horizontalHeader()->setStretchLastSection(true);
     auto* caption = new QLabel(note, this);
     caption->setObjectName(QStringLiteral("muted"));

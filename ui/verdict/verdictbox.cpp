@@ -58,9 +58,8 @@ void VerdictBox::paintBox(QPainter& painter, const QRectF& box) const
     }
 }
 
-void VerdictBox::paintEvent(QPaintEvent* event)
+void VerdictBox::paintEvent(QPaintEvent* /*event*/)
 {
-    Q_UNUSED(event)
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     if (isChip()) {

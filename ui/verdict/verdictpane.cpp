@@ -95,7 +95,6 @@ VerdictPane::VerdictPane(QWidget* parent)
     frame->setContentsMargins(0, 0, 0, 0);
     frame->addWidget(m_parts);
     QVBoxLayout* layout = m_parts->parts();
-    layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(grid(1) + 2);
     m_hidden = buildHidden();
     layout->addWidget(m_hidden);
