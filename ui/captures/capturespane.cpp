@@ -142,25 +142,18 @@ CapturesPane::CapturesPane(QWidget* parent)
 void CapturesPane::buildActions()
 {
     makeCopyable(*m_view, tr("Captures"));
-    const auto add = [this](const QString& text, const QString& tip, auto slot) {
-        auto* action = new QAction(text, m_view);
-        action->setStatusTip(tip);
-        action->setToolTip(tip);
-        m_view->addAction(action);
-        connect(action, &QAction::triggered, this, slot);
-        return action;
-    };
-    m_copyPath = add(tr("Copy path"), tr("Where the selected capture lies"), [this] {
+    m_copyPath = addCommand(*m_view, tr("Copy path"), tr("Where the selected capture lies"), {}, [this] {
         const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
         QGuiApplication::clipboard()->setText(row.data(CopyRole).toString());
     });
-    m_openFolder = add(tr("Open its folder"), tr("Show the selected capture's folder on the desktop"), [this] {
-        const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
-        const QFileInfo file(row.data(CopyRole).toString());
-        QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
-    });
-    m_cause = add(
-        tr("Select its cause"), tr("Select the birth this capture descends from"), [this] { Q_EMIT causeRequested(); });
+    m_openFolder =
+        addCommand(*m_view, tr("Open its folder"), tr("Show the selected capture's folder on the desktop"), {}, [this] {
+            const QModelIndex row = m_view->currentIndex().siblingAtColumn(CaptureModel::FileColumn);
+            const QFileInfo file(row.data(CopyRole).toString());
+            QDesktopServices::openUrl(QUrl::fromLocalFile(file.absolutePath()));
+        });
+    m_cause = addCommand(*m_view, tr("Select its cause"), tr("Select the birth this capture descends from"), {},
+        [this] { Q_EMIT causeRequested(); });
     updateActions();
 }
 

@@ -26,15 +26,6 @@ struct Words
     Q_DECLARE_TR_FUNCTIONS(nanscope::Docks)
 };
 
-QAction* addEntry(QDockWidget& dock, QWidget& bar, const QString& text, const QString& tip)
-{
-    auto* action = new QAction(text, &dock);
-    action->setStatusTip(tip);
-    action->setToolTip(tip);
-    bar.addAction(action);
-    return action;
-}
-
 QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
 {
     auto* button = new QToolButton(&bar);
@@ -52,16 +43,15 @@ QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
 void setDockBar(QDockWidget& dock, QWidget& heading)
 {
     dock.setTitleBarWidget(&heading);
-    QAction* again = addEntry(dock, heading, Words::tr("Dock again"), Words::tr("Put this pane back into the window"));
-    QAction* out = addEntry(dock, heading, Words::tr("Float"), Words::tr("Make this pane a window of its own"));
-    QAction* hide = addEntry(dock, heading, Words::tr("Hide"), Words::tr("View ▸ Panes brings it back"));
+    QDockWidget* docked = &dock;
+    QAction* again = addCommand(heading, Words::tr("Dock again"), Words::tr("Put this pane back into the window"), {},
+        [docked] { docked->setFloating(false); });
+    QAction* out = addCommand(heading, Words::tr("Float"), Words::tr("Make this pane a window of its own"), {},
+        [docked] { docked->setFloating(true); });
+    addCommand(heading, Words::tr("Hide"), Words::tr("View ▸ Panes brings it back"), {}, [docked] { docked->hide(); });
     heading.setContextMenuPolicy(Qt::ActionsContextMenu);
     QToolButton* button = addButton(heading, dock, *again);
     again->setEnabled(false);
-    QDockWidget* docked = &dock;
-    QObject::connect(again, &QAction::triggered, docked, [docked] { docked->setFloating(false); });
-    QObject::connect(out, &QAction::triggered, docked, [docked] { docked->setFloating(true); });
-    QObject::connect(hide, &QAction::triggered, docked, &QWidget::hide);
     QObject::connect(docked, &QDockWidget::topLevelChanged, docked, [again, out, button](bool floating) {
         again->setEnabled(floating);
         out->setEnabled(!floating);
@@ -112,8 +102,7 @@ void Docks::fillMenu(QMenu& menu) const
 {
     for (const Dock& dock : m_docks) {
         QAction* action = dock.widget->toggleViewAction();
-        action->setStatusTip(Words::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
-        action->setToolTip(action->statusTip());
+        setTip(*action, Words::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
         menu.addAction(action);
     }
 }

@@ -568,9 +568,8 @@ void MainWindow::connectStart()
     if (sampleFolder().isEmpty()) {
         m_actions.openSample->setEnabled(false);
         m_actions.openSample->setText(tr("Open the sample run (not installed)"));
-        m_actions.openSample->setToolTip(
+        setTip(*m_actions.openSample,
             tr("The folder “sample” is installed in share/nanscope beside the program, and is not there"));
-        m_actions.openSample->setStatusTip(m_actions.openSample->toolTip());
     }
 }
 
@@ -798,8 +797,7 @@ void MainWindow::fillLayouts()
     for (const QString& name : names) {
         auto* action = new QAction(menuText(name), m_actions.layouts);
         action->setData(name);
-        action->setStatusTip(tr("Lay the panes as they were saved: %1").arg(name));
-        action->setToolTip(action->statusTip());
+        setTip(*action, tr("Lay the panes as they were saved: %1").arg(name));
         connect(action, &QAction::triggered, this, [this, name] { applyLayout(name); });
         m_actions.layouts->insertAction(m_actions.saveLayout, action);
     }

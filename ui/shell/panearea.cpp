@@ -411,8 +411,7 @@ void PaneArea::addStep(QMenu& menu, const QString& text, QKeyCombination key, in
 {
     QAction* action = menu.addAction(text);
     action->setShortcut(key);
-    action->setStatusTip(tr("Put the keyboard into another pane that is visible"));
-    action->setToolTip(action->statusTip());
+    setTip(*action, tr("Put the keyboard into another pane that is visible"));
     connect(action, &QAction::triggered, this, [this, by] { goOn(by); });
 }
 
@@ -421,11 +420,10 @@ void PaneArea::fillMenu(QMenu& menu)
     int key = Qt::Key_1;
     for (const NamedPane& named : m_named) {
         QAction* action = menu.addAction(named.title);
-        action->setStatusTip(tr("Go to this pane: %1").arg(named.title));
-        action->setToolTip(action->statusTip());
         if (key <= Qt::Key_9) {
             action->setShortcut(QKeyCombination(Qt::ControlModifier, static_cast<Qt::Key>(key++)));
         }
+        setTip(*action, tr("Go to this pane: %1").arg(named.title));
         connect(action, &QAction::triggered, this, [this, name = named.name] { goTo(name); });
     }
     menu.addSeparator();
@@ -433,8 +431,7 @@ void PaneArea::fillMenu(QMenu& menu)
     addStep(menu, tr("&Previous pane"), Qt::SHIFT | Qt::Key_F6, -1);
     menu.addSeparator();
     QAction* ofCaptures = menu.addAction(tr("Show panes of captures"));
-    ofCaptures->setStatusTip(tr("Those that only captures fill, which a run of logs alone has put away"));
-    ofCaptures->setToolTip(ofCaptures->statusTip());
+    setTip(*ofCaptures, tr("Those that only captures fill, which a run of logs alone has put away"));
     ofCaptures->setCheckable(true);
     ofCaptures->setVisible(false);
     connect(ofCaptures, &QAction::triggered, m_bringBack, &QToolButton::setChecked);
@@ -444,8 +441,7 @@ void PaneArea::fillMenu(QMenu& menu)
     });
     m_docks.fillMenu(*menu.addMenu(tr("&Show or hide")));
     QAction* dockAll = menu.addAction(tr("&Dock all floating panes"));
-    dockAll->setStatusTip(tr("Put every pane that floats back into the window"));
-    dockAll->setToolTip(dockAll->statusTip());
+    setTip(*dockAll, tr("Put every pane that floats back into the window"));
     connect(dockAll, &QAction::triggered, this, [this] { m_docks.dockAll(); });
 }
 
