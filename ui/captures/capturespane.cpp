@@ -78,17 +78,12 @@ QString birthCount(int count)
 
 void setUpView(QTableView& view)
 {
-    view.setSelectionBehavior(QAbstractItemView::SelectRows);
     view.setSelectionMode(QAbstractItemView::ExtendedSelection);
     view.setEditTriggers(QAbstractItemView::NoEditTriggers);
-    view.setShowGrid(false);
     view.setWordWrap(false);
     view.setSortingEnabled(true);
-    view.setTabKeyNavigation(false);
     view.setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    view.verticalHeader()->hide();
     view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    view.verticalHeader()->setDefaultSectionSize(grid(6));
     view.horizontalHeader()->setHighlightSections(false);
     view.horizontalHeader()->setMinimumSectionSize(32);
     view.setColumnHidden(CaptureModel::FileColumn, true);
@@ -106,7 +101,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     , m_filter(new CaptureFilter(this))
     , m_box(new QLineEdit(this))
     , m_problem(new QLabel(this))
-    , m_view(new QTableView(this))
+    , m_view(makeListOfRows(this, m_filter, tr("Captures of the run")))
 {
     m_box->setPlaceholderText(tr("Filter, e.g. rank:0 !downstream"));
     m_box->setToolTip(
@@ -117,9 +112,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     m_box->setClearButtonEnabled(true);
     m_box->installEventFilter(this);
     m_filter->setSourceModel(m_model);
-    m_view->setModel(m_filter);
     m_view->setItemDelegate(new RoleDelegate(m_view));
-    m_view->setAccessibleName(tr("Captures of the run"));
     setUpView(*m_view);
     auto* boxRow = new QVBoxLayout;
     boxRow->setContentsMargins(grid(2), 0, grid(2), grid(2));

@@ -14,11 +14,6 @@ namespace nanscope {
 
 namespace {
 
-QString outcomeText(const std::optional<Outcome>& outcome)
-{
-    return outcome ? outcomeWord(*outcome) : EpsilonPlot::tr("no output");
-}
-
 QString formatsText(const instruments::EpsilonLine& line)
 {
     QStringList names;

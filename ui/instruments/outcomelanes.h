@@ -8,6 +8,7 @@
 #include <optional>
 
 #include <QColor>
+#include <QString>
 #include <QVector>
 
 #include "core/model/model.h"
@@ -20,6 +21,7 @@ namespace nanscope {
 constexpr double silentLane = 5; ///< of what gave no output
 constexpr double lowestLane = 4;
 
+QString outcomeText(std::optional<Outcome> outcome);
 /// On the y axis.
 double laneOf(std::optional<Outcome> outcome);
 QColor laneColor(std::optional<Outcome> outcome);

@@ -29,11 +29,6 @@ struct Words
 /// Room beyond what was looked at, so that its end is seen.
 constexpr double unseenRoom = 0.04;
 
-QString outcomeText(const std::optional<Outcome>& outcome)
-{
-    return outcome ? outcomeWord(*outcome) : Words::tr("no output");
-}
-
 QString timesText(double at)
 {
     return Words::tr("×%1").arg(roundNumber(std::exp2(at), 4));
