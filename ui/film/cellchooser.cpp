@@ -15,6 +15,7 @@
 
 #include "core/replay/variants/variant.h"
 #include "ui/film/film.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 #include "ui/sweep/cellgridmodel.h"
@@ -34,13 +35,6 @@ QString endOf(const Cell& cell)
 {
     const QString outcome = outcomeWord(cell.outcome);
     return cell.firstNonFinite ? CellChooser::tr("%1 from %2").arg(outcome, opLabel(*cell.firstNonFinite)) : outcome;
-}
-
-QLabel* mutedLabel(const QString& text)
-{
-    auto* label = new QLabel(text);
-    label->setObjectName(QStringLiteral("muted"));
-    return label;
 }
 
 } // namespace
@@ -66,9 +60,10 @@ CellChooser::CellChooser(const QString& title, const std::vector<const Cell*>& s
     }
     auto* layout = new QVBoxLayout(this);
     layout->setSpacing(grid(2));
-    layout->addWidget(mutedLabel(m_stored.empty() ? tr("No cell of this capture was swept yet") : tr("Swept cells")));
+    layout->addWidget(
+        makeMutedLabel(this, m_stored.empty() ? tr("No cell of this capture was swept yet") : tr("Swept cells")));
     layout->addWidget(m_list, 1);
-    layout->addWidget(mutedLabel(tr("Any other is replayed when it is chosen")));
+    layout->addWidget(makeMutedLabel(this, tr("Any other is replayed when it is chosen")));
     layout->addLayout(boxes);
     layout->addWidget(buttons);
     resize(grid(110), grid(110));

@@ -68,10 +68,16 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
 
 } // namespace
 
+QLabel* makeMutedLabel(QWidget* parent, const QString& text)
+{
+    auto* label = new QLabel(text, parent);
+    label->setObjectName(QStringLiteral("muted"));
+    return label;
+}
+
 QLabel* makeNewestLabel(QWidget* parent)
 {
-    auto* label = new QLabel(parent);
-    label->setObjectName(QStringLiteral("muted"));
+    auto* label = makeMutedLabel(parent, {});
     label->setTextFormat(Qt::PlainText);
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);

@@ -33,6 +33,8 @@ QTableView* makeRowTable(QWidget* parent, QAbstractItemModel* model, const QStri
 /// wide or high.
 QLabel* makeWrappedLabel(QWidget* parent, const char* objectName);
 
+QLabel* makeMutedLabel(QWidget* parent, const QString& text);
+
 /// The sentence above the table: what comes out, or what is missing.
 QLabel* makeAnswerLabel(QWidget* parent);
 

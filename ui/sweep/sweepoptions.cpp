@@ -20,6 +20,7 @@
 #include <QSpinBox>
 #include <QVBoxLayout>
 
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -162,9 +163,7 @@ QWidget* SweepOptions::buildChecks(const QList<QCheckBox*>& boxes)
     }
     row->addStretch();
     if (boxes == m_lowerings) {
-        auto* note = new QLabel(tr("neither: each variant's own"), part);
-        note->setObjectName(QStringLiteral("muted"));
-        row->addWidget(note);
+        row->addWidget(makeMutedLabel(part, tr("neither: each variant's own")));
     }
     return part;
 }

@@ -167,12 +167,10 @@ QWidget* VerdictPane::buildHidden()
     auto* row = new QWidget(this);
     auto* flow = new VerdictFlow(row);
     flow->setSpacing(grid(2));
-    auto* text = new QLabel(tr("The filter of the list hides this capture"), row);
-    text->setObjectName(QStringLiteral("muted"));
     auto* clear =
         makeToolButton(row, "chip", tr("Clear the filter"), tr("List all captures again; this one stays selected"));
     clear->setFocusPolicy(Qt::StrongFocus);
-    flow->addWidget(text);
+    flow->addWidget(makeMutedLabel(row, tr("The filter of the list hides this capture")));
     flow->addWidget(clear);
     row->hide();
     connect(clear, &QToolButton::clicked, this, &VerdictPane::filterUnwanted);

@@ -27,11 +27,9 @@ StartPage::StartPage(QWidget* parent)
     large.setPointSizeF(large.pointSizeF() * 1.5);
     large.setBold(true);
     title->setFont(large);
-    auto* text = new QLabel(
+    auto* text = makeMutedLabel(this,
         tr("Nanscope reads Newton-Schulz captures (.pt, .safetensors, .npy) and training logs, says what went\n"
-           "non-finite first and why, and writes the report. Drop a folder or a file here, or choose one."),
-        this);
-    text->setObjectName(QStringLiteral("muted"));
+           "non-finite first and why, and writes the report. Drop a folder or a file here, or choose one."));
     auto* open = new QPushButton(tr("Open folder…"), this);
     open->setObjectName(QStringLiteral("primary"));
     open->setDefault(true);
@@ -68,17 +66,12 @@ void StartPage::setPlaces(const std::vector<Place>& places)
         item->widget()->deleteLater();
         delete item;
     }
-    const auto title = [this](const QString& text) {
-        auto* label = new QLabel(text, this);
-        label->setObjectName(QStringLiteral("muted"));
-        m_recent->addWidget(label);
-    };
     for (const bool pinned : {true, false}) {
         bool first = true;
         for (const Place& place : places) {
             if (place.pinned == pinned) {
                 if (std::exchange(first, false)) {
-                    title(pinned ? tr("Pinned") : tr("Recent"));
+                    m_recent->addWidget(makeMutedLabel(this, pinned ? tr("Pinned") : tr("Recent")));
                 }
                 m_recent->addWidget(makeRow(place));
             }
