@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/base/table.h"
@@ -92,17 +93,10 @@ std::string text(const Json& answer)
 
 Result<int> Agree::run(Terminal& terminal)
 {
-    if (const auto variant = catalogue().find(m_variant); !variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    if (const auto precision = precisionsOf(listOf(m_precision)); !precision) {
-        return tl::make_unexpected(precision.error());
-    }
-    const auto said = askWorker(arguments(), terminal.cancelToken());
-    if (!said) {
-        return tl::make_unexpected(said.error());
-    }
-    const auto answer = Json::parse(*said, nullptr, false);
+    TRY(catalogue().find(m_variant));
+    TRY(precisionsOf(listOf(m_precision)));
+    const auto said = TRY(askWorker(arguments(), terminal.cancelToken()));
+    const auto answer = Json::parse(said, nullptr, false);
     if (!answer.is_object()) {
         return failure(ErrorKind::internal, "the worker's answer is not understood", rpc::workerProgram().string());
     }

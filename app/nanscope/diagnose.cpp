@@ -15,6 +15,7 @@
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/diagnosisjob.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/userfacts.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
@@ -413,11 +414,8 @@ Result<std::optional<Blame>> failOn(const std::string& given)
     if (given.empty()) {
         return std::nullopt;
     }
-    const auto place = oneOf("verdict", given,
-        {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"});
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
+    TRY(oneOf("verdict", given,
+        {"undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"}));
     return parseBlame(given);
 }
 
@@ -462,36 +460,20 @@ private:
 
 Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
 {
-    const auto said = parseObserved(m_observed);
-    if (!said) {
-        return tl::make_unexpected(said.error());
-    }
+    const auto said = TRY(parseObserved(m_observed));
     auto places = m_paths;
     places.push_back(m_session);
-    if (const auto taken = takeVariantsOf(places, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
-    auto choices = chosen(m_cards);
-    if (!choices) {
-        return tl::make_unexpected(choices.error());
-    }
-    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(*choices)};
+    TRY(takeVariantsOf(places, catalogue(), terminal));
+    auto choices = TRY(chosen(m_cards));
+    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(choices)};
     options.timeLimit = m_timeLimit;
     // The devices of a job are its processes' own.
-    if (auto opened = m_job.wanted() ? Result<void>() : replayOn(m_device, options, terminal); !opened) {
-        return tl::make_unexpected(opened.error());
-    }
+    TRY(m_job.wanted() ? Result<void>() : replayOn(m_device, options, terminal));
     auto files = m_files;
-    auto facts = workflow::requireUserFiles(files, catalogue());
-    if (!facts) {
-        return tl::make_unexpected(facts.error());
-    }
+    auto facts = TRY(workflow::requireUserFiles(files, catalogue()));
     files.variants = variantFiles();
-    const auto columns = columnsFor({m_paths.begin(), m_paths.end()}, m_columns, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    return Question {std::move(options), std::move(files), std::move(*facts), *said, *columns};
+    const auto columns = TRY(columnsFor({m_paths.begin(), m_paths.end()}, m_columns, terminal));
+    return Question {std::move(options), std::move(files), std::move(facts), said, columns};
 }
 
 /// The seconds that a diagnosis may take, as far as they are not over.
@@ -556,17 +538,9 @@ Result<void> verify(Source& source, Diagnosis& diagnosis, const TimeLeft& time, 
 
 Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Question& question, Terminal& terminal) const
 {
-    auto source = openRun(path, question, terminal);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
-    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    const auto observed = observedOf(*source, question.said);
-    if (!observed) {
-        return tl::make_unexpected(observed.error());
-    }
+    auto source = TRY(openRun(path, question, terminal));
+    TRY(keepVariantsIn(source, catalogue(), terminal));
+    const auto observed = TRY(observedOf(source, question.said));
     const TimeLeft time(m_timeLimit);
     EarlyNews news(terminal);
     auto options = question.options;
@@ -577,31 +551,21 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
     };
     std::optional<DiagnosisJob> job;
     if (m_job.wanted()) {
-        auto opened = jobDevice({m_device}).and_then([&](const std::string& device) {
-            return openDiagnosisJob(m_job, device, judgingWords(), path, *source);
-        });
-        if (!opened) {
-            return tl::make_unexpected(opened.error());
-        }
-        job = std::move(*opened);
+        const auto device = TRY(jobDevice({m_device}));
+        job = TRY(openDiagnosisJob(m_job, device, judgingWords(), path, source));
         job->putInto(options);
         planRest(*job, m_job, source->run, !m_ran.empty(), question.facts.catalogue, terminal.cancelToken());
         if (job->plan.isLong()) {
             terminal.progress(diagnose::progressOf(job->plan, job->measuredOn));
         }
     }
-    auto diagnosis = judge(*source, question.facts, question.files, options, news.job(), terminal);
-    if (!diagnosis) {
-        return tl::make_unexpected(diagnosis.error());
-    }
+    auto diagnosis = TRY(judge(source, question.facts, question.files, options, news.job(), terminal));
     if (m_verifyCheckpoints) {
-        if (const auto verified = verify(*source, *diagnosis, time, terminal); !verified) {
-            return tl::make_unexpected(verified.error());
-        }
+        TRY(verify(source, diagnosis, time, terminal));
     }
     // What was observed is not stored with it: it is argued with afresh whenever it changes.
-    auto weighed = workflow::weighed(std::move(*diagnosis), *observed, source->run, question.files, catalogue(), false);
-    return Judged {path, std::move(*source), std::move(weighed), std::move(job)};
+    auto weighed = workflow::weighed(std::move(diagnosis), observed, source.run, question.files, catalogue(), false);
+    return Judged {path, std::move(source), std::move(weighed), std::move(job)};
 }
 
 /// The run of a job is the one that lies in its session, which grows no more while it is judged.
@@ -613,22 +577,20 @@ Result<Source> Diagnose::openRun(const std::string& path, const Question& questi
     if (!m_job.wanted()) {
         return open(path, m_session, accessFor(m_observed, variantFiles()));
     }
-    const auto there = m_job.check().and_then([&] { return sessionOfJob(m_job); });
-    if (!there) {
-        return tl::make_unexpected(there.error());
-    }
+    TRY(m_job.check());
+    const auto there = TRY(sessionOfJob(m_job));
     std::error_code unknown;
-    if (*there && !m_session.empty() && !std::filesystem::equivalent(m_session, **there, unknown)) {
+    if (there && !m_session.empty() && !std::filesystem::equivalent(m_session, *there, unknown)) {
         return failure(ErrorKind::usage,
-            fmt::format("the job keeps its verdicts in {}; leave --session out, or name that", **there), m_session);
+            fmt::format("the job keeps its verdicts in {}; leave --session out, or name that", *there), m_session);
     }
-    const bool own = m_session.empty() && !*there && !session::isSessionFile(path);
+    const bool own = m_session.empty() && !there && !session::isSessionFile(path);
     if (own) {
         std::error_code ignored; // the session says why it cannot be made
         std::filesystem::create_directories(m_job.folder, ignored);
     }
-    return open(there->value_or(path),
-        *there    ? std::string()
+    return open(there.value_or(path),
+        there     ? std::string()
             : own ? newSessionOfJob(m_job)
                   : m_session,
         workflow::Access::store);
@@ -662,14 +624,11 @@ std::vector<std::string> Diagnose::judgingWords() const
 
 Result<int> Diagnose::runAsTold(Question question, Terminal& terminal) const
 {
-    auto source =
-        openSource(m_paths.front(), {}, terminal, question.columns, workflow::Access::read, workflow::Points::judging);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
-    workflow::addEnvironment(source->run, question.facts);
+    auto source = TRY(
+        openSource(m_paths.front(), {}, terminal, question.columns, workflow::Access::read, workflow::Points::judging));
+    workflow::addEnvironment(source.run, question.facts);
     question.options.catalogue = question.facts.catalogue;
-    return judgeAsTold(source->run, question.options, terminal.cancelToken());
+    return judgeAsTold(source.run, question.options, terminal.cancelToken());
 }
 
 JsonAnswer answerOf(const Source& source, const Diagnosis& diagnosis)
@@ -718,30 +677,20 @@ std::string acrossText(const std::vector<Finding>& across, std::size_t runs)
 
 Result<int> Diagnose::run(Terminal& terminal)
 {
-    const auto stop = failOn(m_failOn);
-    if (!stop) {
-        return tl::make_unexpected(stop.error());
-    }
+    const auto stop = TRY(failOn(m_failOn));
     if (m_paths.size() > 1 && !m_session.empty()) {
         return failure(ErrorKind::usage, "--session keeps one run, and several are named; leave it out");
     }
     if (m_paths.size() > 1 && (m_job.wanted() || m_asTold)) {
         return failure(ErrorKind::usage, "a job is of one run, and several are named");
     }
-    const auto asked = question(terminal);
-    if (!asked) {
-        return tl::make_unexpected(asked.error());
-    }
+    const auto asked = TRY(question(terminal));
     if (m_asTold) {
-        return runAsTold(*asked, terminal);
+        return runAsTold(asked, terminal);
     }
     std::vector<Judged> all;
     for (const auto& path : m_paths) {
-        auto judged = judgeRun(path, *asked, terminal);
-        if (!judged) {
-            return tl::make_unexpected(judged.error());
-        }
-        all.push_back(std::move(*judged));
+        all.push_back(TRY(judgeRun(path, asked, terminal)));
     }
     const auto names = shortNames(m_paths);
     std::vector<diagnose::NamedRun> runs;
@@ -770,7 +719,7 @@ Result<int> Diagnose::run(Terminal& terminal)
     }
     int status = exitDone;
     for (const auto& one : all) {
-        status = std::max<int>(status, exitOf(one.source, one.diagnosis, one.job, *stop));
+        status = std::max<int>(status, exitOf(one.source, one.diagnosis, one.job, stop));
     }
     return status;
 }

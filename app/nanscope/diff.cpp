@@ -14,7 +14,7 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/try.h"
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
@@ -334,24 +334,18 @@ std::vector<Shape> shapesOf(const tensorfile::CaptureFile& a)
 
 Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Terminal& terminal)
 {
-    const auto a = tensorfile::openCapture(pathA);
-    const auto b = tensorfile::openCapture(pathB);
-    if (!a || !b) {
-        return tl::make_unexpected(a ? b.error() : a.error());
-    }
-    const auto diffs = tensorfile::compareCaptures(*a, *b);
-    const auto shapes = shapesOf(*a);
-    if (!diffs) {
-        return tl::make_unexpected(diffs.error());
-    }
+    const auto a = TRY(tensorfile::openCapture(pathA));
+    const auto b = TRY(tensorfile::openCapture(pathB));
+    const auto diffs = TRY(tensorfile::compareCaptures(a, b));
+    const auto shapes = shapesOf(a);
     if (terminal.json()) {
         auto tensors = Json::array();
-        for (std::size_t i = 0; i < diffs->size(); ++i) {
-            tensors.push_back(tensorJson((*diffs)[i], shapes[i]));
+        for (std::size_t i = 0; i < diffs.size(); ++i) {
+            tensors.push_back(tensorJson(diffs[i], shapes[i]));
         }
         terminal.printJson({{"schema", "nanscope.diff/1"}, {"tensors", std::move(tensors)}});
     } else {
-        terminal.print(text(*diffs, shapes));
+        terminal.print(text(diffs, shapes));
     }
     return exitDone;
 }
@@ -359,21 +353,12 @@ Result<int> diffCaptures(const std::string& pathA, const std::string& pathB, Ter
 Result<int> diffRuns(const std::string& pathA, const std::string& pathB, std::int64_t shift, const ColumnWords& words,
     Terminal& terminal)
 {
-    const auto columns = columnsFor({pathA, pathB}, words, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    const auto a = openSource(pathA, {}, terminal, *columns);
-    if (!a) {
-        return tl::make_unexpected(a.error());
-    }
-    const auto b = openSource(pathB, {}, terminal, *columns);
-    if (!b) {
-        return tl::make_unexpected(b.error());
-    }
-    const auto comparison = diagnose::compareRuns(a->run, b->run, shift);
+    const auto columns = TRY(columnsFor({pathA, pathB}, words, terminal));
+    const auto a = TRY(openSource(pathA, {}, terminal, columns));
+    const auto b = TRY(openSource(pathB, {}, terminal, columns));
+    const auto comparison = diagnose::compareRuns(a.run, b.run, shift);
     terminal.answer([&] { return runDiffJson(comparison); }, [&] { return runDiffText(comparison); });
-    return std::max(statusOf(*a), statusOf(*b));
+    return std::max(statusOf(a), statusOf(b));
 }
 
 bool isCapture(const std::string& path)

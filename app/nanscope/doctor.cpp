@@ -11,6 +11,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/factlist.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/base/text.h"
@@ -118,10 +119,7 @@ Result<fs::path> workplace(const fs::path& source)
         return platform::systemFailure("The folder for the worker cannot be made", error.value(), folder);
     }
     for (const auto* part : sourceParts) {
-        if (auto copied = fs::exists(source / part) ? copyPart(source / part, folder / part) : Result<void>();
-            !copied) {
-            return tl::make_unexpected(copied.error());
-        }
+        TRY(fs::exists(source / part) ? copyPart(source / part, folder / part) : Result<void>());
     }
     return folder;
 }
@@ -263,10 +261,7 @@ Result<int> Doctor::run(Terminal& terminal)
         return failure(ErrorKind::usage, "--torch-python belongs to --build-worker");
     }
     const auto ofWindow = window();
-    const auto ofWorker = worker(terminal.cancelToken());
-    if (!ofWorker) {
-        return tl::make_unexpected(ofWorker.error());
-    }
+    const auto ofWorker = TRY(worker(terminal.cancelToken()));
     const auto ofSessions = sessions();
     FactList facts;
     facts.group("nanscope");
@@ -275,14 +270,14 @@ Result<int> Doctor::run(Terminal& terminal)
     facts.add("window", ofWindow.found);
     facts.add("session schema", std::to_string(session::sessionSchemaVersion));
     facts.group("replay");
-    facts.add("worker", ofWorker->found);
+    facts.add("worker", ofWorker.found);
     facts.add("cpu device", deviceText());
     facts.add("variants", fmt::format("{}", fmt::join(allVariants({}), ", ")));
     facts.group("data");
     facts.add("sessions", ofSessions.found);
     facts.group("missing");
     for (const auto& [name, piece] :
-        {std::pair("window", &ofWindow), {"worker", &*ofWorker}, {"sessions", &ofSessions}}) {
+        {std::pair("window", &ofWindow), {"worker", &ofWorker}, {"sessions", &ofSessions}}) {
         if (!piece->remedy.empty()) {
             facts.add(name, piece->remedy);
         }

@@ -8,6 +8,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/triage/triage.h"
@@ -68,23 +69,18 @@ std::optional<TileMap> outputMap(const tensorfile::CaptureFile& file)
 
 Result<int> Explain::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
+    TRY(takeVariantsFrom(m_session, catalogue(), terminal));
     std::error_code ignored;
     if (std::filesystem::is_directory(m_path, ignored)) {
         return failure(ErrorKind::format, "explain takes one capture; nanscope diagnose takes a folder", m_path);
     }
-    const auto file = tensorfile::readCaptureOrCounts(m_path, {}, terminal.job());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    const auto verdict = firstLook(*file, catalogue());
-    const auto map = outputMap(*file);
+    const auto file = TRY(tensorfile::readCaptureOrCounts(m_path, {}, terminal.job()));
+    const auto verdict = firstLook(file, catalogue());
+    const auto map = outputMap(file);
     const auto text = report::explainText(
-        file->capture, verdict, map ? &*map : nullptr, report::variantFileWords(variantFiles(), false));
+        file.capture, verdict, map ? &*map : nullptr, report::variantFileWords(variantFiles(), false));
     if (terminal.json()) {
-        terminal.printJson({{"schema", "nanscope.explain/1"}, {"capture", toJson(file->capture)}, {"text", text}});
+        terminal.printJson({{"schema", "nanscope.explain/1"}, {"capture", toJson(file.capture)}, {"text", text}});
     } else {
         terminal.print(text);
     }

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -15,6 +14,7 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/utf8.h"
@@ -137,22 +137,14 @@ std::string ranksText(const std::set<std::optional<int>>& ranks)
 
 Result<int> Export::run(Terminal& terminal)
 {
-    if (auto known = oneOf("format", m_format, {"csv", "jsonl"}); !known) {
-        return tl::make_unexpected(known.error());
-    }
-    const auto columns = columnsFor({m_path}, m_columns, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    auto source = openSource(m_path, {}, terminal, *columns);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
+    TRY(oneOf("format", m_format, {"csv", "jsonl"}));
+    const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
+    auto source = TRY(openSource(m_path, {}, terminal, columns));
     const bool lines = m_format == "jsonl" || terminal.json();
     std::set<std::string_view> names;
     std::set<std::optional<int>> ranks; ///< that have the series
     bool found = false;
-    for (const auto* one : everySeries(source->run)) {
+    for (const auto* one : everySeries(source.run)) {
         const auto& series = *one;
         names.emplace(series.name);
         if (series.name != m_series) {
@@ -174,7 +166,7 @@ Result<int> Export::run(Terminal& terminal)
             : failure(ErrorKind::usage,
                 fmt::format("no rank {} has the series '{}', which {}", *m_rank, m_series, ranksText(ranks)), m_path);
     }
-    return statusOf(*source);
+    return statusOf(source);
 }
 
 } // namespace

@@ -16,6 +16,7 @@
 
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
@@ -118,13 +119,12 @@ std::string importText(const RunData& run, const ImportSummary& summary, const s
 }
 
 /// The same as keys that are added to `json`.
-void addSummary(nlohmann::ordered_json& json, const ImportSummary& summary)
+void addSummary(Json& json, const ImportSummary& summary)
 {
     json["logs"] = summary.logs.size();
     json["capture_ranks"] = summary.captureRanks;
     json["log_ranks"] = summary.logRanks;
-    json["steps"] =
-        summary.steps ? nlohmann::ordered_json {summary.steps->first, summary.steps->second} : nlohmann::ordered_json();
+    json["steps"] = summary.steps ? Json {summary.steps->first, summary.steps->second} : Json();
     json["silent"] = summary.silent;
 }
 
@@ -215,20 +215,11 @@ Result<Import::Imported> Import::importOne(const std::string& path, Terminal& te
         return failure(ErrorKind::io, "there is no such file or folder", path);
     }
     const auto place = m_session.empty() ? session::Session::defaultPath(path) : std::filesystem::path(m_session);
-    auto session = ingest::openSessionFor(path, place);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    auto run = ingest::importRun(path, *session, terminal.job(), columns);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    auto kept = ingest::columnsOf(*session);
-    if (!kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    terminal.rejected(newlySaid(*run, before));
-    return Imported {path, place, std::move(*run), std::move(*kept)};
+    auto session = TRY(ingest::openSessionFor(path, place));
+    auto run = TRY(ingest::importRun(path, session, terminal.job(), columns));
+    auto kept = TRY(ingest::columnsOf(session));
+    terminal.rejected(newlySaid(run, before));
+    return Imported {path, place, std::move(run), std::move(kept)};
 }
 
 /// How much there is, with what logs gave before they were begun anew: that is not lost, nor is it counted off.
@@ -287,10 +278,7 @@ bool say(Terminal& terminal, const RunData& before, const RunData& now)
 
 Result<int> Import::watch(Terminal& terminal, RunData before) const
 {
-    auto changed = platform::FolderWatch::open(m_paths.front());
-    if (!changed) {
-        return tl::make_unexpected(changed.error());
-    }
+    auto changed = TRY(platform::FolderWatch::open(m_paths.front()));
     const auto stopped = [&] { return terminal.cancelToken().cancelled(); };
     // The watch does not report what came between the first import and its start: one more import picks that up. So
     // does one after a change, for a last line without its end, which is taken once its file rests.
@@ -303,7 +291,7 @@ Result<int> Import::watch(Terminal& terminal, RunData before) const
         }
         more = say(terminal, before, done->run);
         before = std::move(done->run);
-    } while (changed->wait(stopped, more ? std::optional<std::chrono::milliseconds>(afterwards) : std::nullopt));
+    } while (changed.wait(stopped, more ? std::optional<std::chrono::milliseconds>(afterwards) : std::nullopt));
     return exitDone;
 }
 
@@ -351,34 +339,23 @@ Result<int> Import::run(Terminal& terminal)
     if (m_watch && m_paths.size() != 1) {
         return failure(ErrorKind::usage, "--watch takes one folder");
     }
-    if (auto single = requireOneFolder(); !single) {
-        return tl::make_unexpected(single.error());
-    }
-    const auto columns = this->columns(terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
+    TRY(requireOneFolder());
+    const auto columns = TRY(this->columns(terminal));
     int status = exitDone;
     auto imports = Json::array();
     for (const auto& path : m_paths) {
-        const auto done = importOne(path, terminal, *columns);
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        const auto& run = done->run;
-        imports.push_back({{"path", path}, {"session", done->session.string()}, {"captures", run.captures.size()},
-            {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done->columns)},
+        const auto done = TRY(importOne(path, terminal, columns));
+        const auto& run = done.run;
+        imports.push_back({{"path", path}, {"session", done.session.string()}, {"captures", run.captures.size()},
+            {"series", run.series.size()}, {"events", run.events.size()}, {"columns", columnsJson(done.columns)},
             {"rejected", report::rejectedJson(run.rejected)}, {"notes", report::rejectedJson(run.notes)},
             {"replaced", report::replacedJson(run.replaced)}});
-        auto silent = ingest::silentLogs(path, run, terminal.job());
-        if (!silent) {
-            return tl::make_unexpected(silent.error());
-        }
-        const ImportSummary summary(run, std::move(*silent));
+        auto silent = TRY(ingest::silentLogs(path, run, terminal.job()));
+        const ImportSummary summary(run, std::move(silent));
         addSummary(imports.back(), summary);
         if (!terminal.json()) {
-            terminal.print(printable(path) + '\n' + importText(run, summary, done->session.string()));
-            printColumns(*done, terminal);
+            terminal.print(printable(path) + '\n' + importText(run, summary, done.session.string()));
+            printColumns(done, terminal);
         }
         status = run.rejected.empty() ? status : exitRejected;
         if (m_watch) {

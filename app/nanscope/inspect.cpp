@@ -22,6 +22,7 @@
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/shardfacts.h"
 #include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
@@ -281,13 +282,10 @@ Result<std::vector<NamedFile>> filesUnder(const std::vector<std::string>& paths,
 {
     std::vector<NamedFile> files;
     for (const auto& path : paths) {
-        auto found = ingest::findFiles(path, terminal.job());
-        if (!found) {
-            return tl::make_unexpected(found.error());
-        }
+        auto found = TRY(ingest::findFiles(path, terminal.job()));
         std::error_code error;
         const bool given = !std::filesystem::is_directory(path, error);
-        for (const auto& file : found->files) {
+        for (const auto& file : found.files) {
             if (given || file.kind == ingest::FoundFile::Kind::tensor) {
                 files.push_back({file.path, given, static_cast<std::int64_t>(file.size)});
             }
@@ -383,11 +381,8 @@ Result<std::vector<StitchedSide>> stitchSet(
         if (shards.empty()) {
             continue;
         }
-        auto tensor = shards::stitch(std::move(shards), terminal.job());
-        if (!tensor) {
-            return tl::make_unexpected(tensor.error());
-        }
-        sides.push_back({side, set.how, spreadOf(captures, set), std::move(*tensor)});
+        auto tensor = TRY(shards::stitch(std::move(shards), terminal.job()));
+        sides.push_back({side, set.how, spreadOf(captures, set), std::move(tensor)});
     }
     return sides;
 }
@@ -470,16 +465,10 @@ Result<void> writeWhole(
 /// the one call that was found is written there as a capture. The exit status.
 Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::string& output, Terminal& terminal)
 {
-    const auto files = filesUnder(paths, terminal);
-    if (!files) {
-        return tl::make_unexpected(files.error());
-    }
-    const auto read = readAll(*files, terminal);
-    if (!read) {
-        return tl::make_unexpected(read.error());
-    }
-    const auto matched = shards::matchShards(read->captures);
-    sayUnmatched(read->captures, matched, terminal);
+    const auto files = TRY(filesUnder(paths, terminal));
+    const auto read = TRY(readAll(files, terminal));
+    const auto matched = shards::matchShards(read.captures);
+    sayUnmatched(read.captures, matched, terminal);
     if (matched.sets.empty()) {
         return failure(ErrorKind::unsupported,
             matched.unmatched.empty() ? "no dump here is a part of a DTensor, so there is nothing to stitch"
@@ -488,27 +477,22 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
     }
     std::vector<StitchedSide> sides;
     for (const auto& set : matched.sets) {
-        auto stitched = stitchSet(read->captures, set, terminal);
-        if (!stitched) {
-            return tl::make_unexpected(stitched.error());
-        }
-        std::move(stitched->begin(), stitched->end(), std::back_inserter(sides));
+        auto stitched = TRY(stitchSet(read.captures, set, terminal));
+        std::move(stitched.begin(), stitched.end(), std::back_inserter(sides));
     }
-    print(sides, unmatchedJson(read->captures, matched), terminal);
+    print(sides, unmatchedJson(read.captures, matched), terminal);
     if (!output.empty() && matched.sets.size() > 1) {
         return failure(ErrorKind::usage,
             fmt::format("{} were found, and one file holds one; name the dumps of one",
                 counted(std::ssize(matched.sets), "call")));
     }
     if (!output.empty()) {
-        const auto& first = read->captures[matched.sets.front().captures.front()];
-        if (auto written = writeWhole(sides, first, output); !written) {
-            return tl::make_unexpected(written.error());
-        }
+        const auto& first = read.captures[matched.sets.front().captures.front()];
+        TRY(writeWhole(sides, first, output));
     }
     const bool unused = std::any_of(sides.begin(), sides.end(),
         [](const StitchedSide& side) { return !side.tensor.unused.empty() || !side.tensor.drift.empty(); });
-    return read->rejected || unused || !matched.unmatched.empty() ? exitRejected : exitDone;
+    return read.rejected || unused || !matched.unmatched.empty() ? exitRejected : exitDone;
 }
 
 using tensorfile::CheckpointScan;
@@ -653,16 +637,13 @@ Json checkpointJson(const CheckpointScan& scan)
 
 Result<int> inspectCheckpoint(const std::string& path, Terminal& terminal)
 {
-    const auto scan = tensorfile::scanCheckpoint(path, terminal.job());
-    if (!scan) {
-        return tl::make_unexpected(scan.error());
-    }
+    const auto scan = TRY(tensorfile::scanCheckpoint(path, terminal.job()));
     if (terminal.json()) {
-        terminal.printJson(checkpointJson(*scan));
+        terminal.printJson(checkpointJson(scan));
     } else {
-        terminal.print(checkpointResult(*scan) + '\n' + checkpointNotes(*scan) + '\n' + checkpointTable(*scan));
+        terminal.print(checkpointResult(scan) + '\n' + checkpointNotes(scan) + '\n' + checkpointTable(scan));
     }
-    return scan->rejected.empty() && howMany(*scan, ParameterState::notRead) == 0 ? exitDone : exitRejected;
+    return scan.rejected.empty() && howMany(scan, ParameterState::notRead) == 0 ? exitDone : exitRejected;
 }
 
 /// A folder, the index of a distributed checkpoint, or a file of tensors that is no capture.
@@ -760,16 +741,13 @@ Result<int> Inspect::run(Terminal& terminal)
 
 Result<int> Inspect::inspectOne(Terminal& terminal) const
 {
-    const auto file = tensorfile::readCaptureOrCounts(m_paths.front(), {}, terminal.job());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(tensorfile::readCaptureOrCounts(m_paths.front(), {}, terminal.job()));
     if (terminal.json()) {
-        auto answer = toJson(file->capture);
-        addShardJson(answer, *file);
+        auto answer = toJson(file.capture);
+        addShardJson(answer, file);
         terminal.printJson(answer);
     } else {
-        terminal.print(header(file->capture) + shardText(*file) + bodyText(file->capture));
+        terminal.print(header(file.capture) + shardText(file) + bodyText(file.capture));
     }
     return exitDone;
 }

@@ -7,6 +7,7 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
@@ -121,11 +122,7 @@ Result<int> listCells(const Source& source, Terminal& terminal)
     if (!source.session) {
         return failure(ErrorKind::usage, "cells are kept in sessions; name one, or run `nanscope sweep`");
     }
-    const auto cells = source.session->cells();
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
-    return answerCells(source, *cells, terminal);
+    return answerCells(source, TRY(source.session->cells()), terminal);
 }
 
 Result<int> List::run(Terminal& terminal)
@@ -139,24 +136,18 @@ Result<int> List::run(Terminal& terminal)
     if (!kind) {
         return tl::make_unexpected(kind.error());
     }
-    const auto columns = columnsFor({m_path}, m_columns, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    auto source = openSource(m_path, m_session, terminal, *columns);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
+    const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
+    auto source = TRY(openSource(m_path, m_session, terminal, columns));
     if (m_kind == "cells") {
-        return listCells(*source, terminal);
+        return listCells(source, terminal);
     }
     using Text = std::string (*)(const RunData&);
     using Answer = JsonAnswer (*)(const RunData&);
     constexpr Text texts[] = {capturesText, seriesText, eventsText, runsText};
     constexpr Answer answers[] = {
         report::capturesAnswer, report::seriesAnswer, report::eventsAnswer, report::runsAnswer};
-    terminal.answer([&] { return answers[*kind](source->run); }, [&] { return texts[*kind](source->run); });
-    return statusOf(*source);
+    terminal.answer([&] { return answers[*kind](source.run); }, [&] { return texts[*kind](source.run); });
+    return statusOf(source);
 }
 
 } // namespace

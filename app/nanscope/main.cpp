@@ -9,9 +9,9 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/guarded.h"
 #include "core/platform/platform.h"
@@ -73,9 +73,7 @@ Result<void> checkCommandName(const std::vector<std::string>& arguments, const C
     if (arguments.empty() || arguments.front().starts_with("-")) {
         return {};
     }
-    if (auto known = oneOf("command", arguments.front(), namesOf(commands)); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(oneOf("command", arguments.front(), namesOf(commands)));
     return {};
 }
 

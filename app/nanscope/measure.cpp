@@ -14,6 +14,7 @@
 #include "app/nanscope/shared/options.h"
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/utf8.h"
 #include "core/instruments/measure.h"
@@ -43,21 +44,15 @@ Result<std::string> chosenVariant(const TargetOptions& options, const std::strin
     if (!options.variant.empty()) {
         return options.variant;
     }
-    auto file = tensorfile::readCapture(path, {}, terminal.job());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    const auto plausible = plausibleVariants(file->capture, options.catalogue, terminal);
-    if (!plausible) {
-        return tl::make_unexpected(plausible.error());
-    }
-    if (plausible->names.size() != 1) {
+    auto file = TRY(tensorfile::readCapture(path, {}, terminal.job()));
+    const auto plausible = TRY(plausibleVariants(file.capture, options.catalogue, terminal));
+    if (plausible.names.size() != 1) {
         return failure(ErrorKind::usage,
             fmt::format("the capture does not tell which variant ran; name one with --variant: {}",
-                fmt::join(plausible->names, ", ")),
+                fmt::join(plausible.names, ", ")),
             path);
     }
-    return plausible->names.front();
+    return plausible.names.front();
 }
 
 Result<instruments::CellChoice> cellChoice(const TargetOptions& options, std::string variant)
@@ -68,18 +63,10 @@ Result<instruments::CellChoice> cellChoice(const TargetOptions& options, std::st
     choice.steps = options.steps;
     choice.catalogue = options.catalogue;
     if (!options.precision.empty()) {
-        const auto precisions = precisionsOf({options.precision});
-        if (!precisions) {
-            return tl::make_unexpected(precisions.error());
-        }
-        choice.precision = precisions->front();
+        choice.precision = TRY(precisionsOf({options.precision})).front();
     }
     if (!options.lowering.empty()) {
-        const auto lowerings = loweringsOf({options.lowering});
-        if (!lowerings) {
-            return tl::make_unexpected(lowerings.error());
-        }
-        choice.lowering = lowerings->front();
+        choice.lowering = TRY(loweringsOf({options.lowering})).front();
     }
     return choice;
 }
@@ -95,20 +82,13 @@ Result<instruments::FunctionChoice> functionChoice(const TargetOptions& options)
 
 Result<instruments::MeasuredTarget> openFunction(const TargetOptions& options, Terminal& terminal)
 {
-    const auto impl = functionChoice(options);
-    if (!impl) {
-        return tl::make_unexpected(impl.error());
-    }
+    const auto impl = TRY(functionChoice(options));
     std::optional<instruments::CellChoice> expected;
     if (!options.variant.empty()) {
-        auto cell = cellChoice(options, options.variant);
-        if (!cell) {
-            return tl::make_unexpected(cell.error());
-        }
-        expected = std::move(*cell);
+        expected = TRY(cellChoice(options, options.variant));
     }
-    sayWhatRuns(*impl, terminal);
-    return instruments::measuredFunction(*impl, expected, terminal.cancelToken());
+    sayWhatRuns(impl, terminal);
+    return instruments::measuredFunction(impl, expected, terminal.cancelToken());
 }
 
 void TargetOptions::add(Options& options)
@@ -131,13 +111,9 @@ Result<instruments::MeasuredTarget> openTarget(
     if (!options.function.empty()) {
         return openFunction(options, terminal);
     }
-    const auto variant = chosenVariant(options, capture, terminal);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    const auto cell = cellChoice(options, *variant);
-    return cell ? instruments::measuredCell(*cell, rpc::deviceFactory(terminal.cancelToken()))
-                : tl::make_unexpected(cell.error());
+    const auto variant = TRY(chosenVariant(options, capture, terminal));
+    const auto cell = TRY(cellChoice(options, variant));
+    return instruments::measuredCell(cell, rpc::deviceFactory(terminal.cancelToken()));
 }
 
 class Measure : public Command
@@ -194,11 +170,7 @@ Measure::Measure(CLI::App& root)
 
 Result<void> Measure::check()
 {
-    const auto instrument = instruments::findInstrument(m_name);
-    if (!instrument) {
-        return tl::make_unexpected(instrument.error());
-    }
-    m_request.instrument = *instrument;
+    m_request.instrument = TRY(instruments::findInstrument(m_name));
     if (m_request.calls && (*m_request.calls < 1 || *m_request.calls > 1000000)) {
         return failure(ErrorKind::usage, "--calls takes 1 to 1000000");
     }
@@ -231,11 +203,7 @@ Result<void> Measure::check()
 
 Result<int> Measure::show(Terminal& terminal) const
 {
-    const auto choice = functionChoice(m_target);
-    if (!choice) {
-        return tl::make_unexpected(choice.error());
-    }
-    printProgram(*choice, terminal);
+    printProgram(TRY(functionChoice(m_target)), terminal);
     return exitDone;
 }
 
@@ -247,11 +215,8 @@ Result<void> Measure::write(const instruments::MeasureAnswer& answer) const
 
 Result<int> Measure::measured(instruments::MeasuredTarget& target, Terminal& terminal, const Tell& tell)
 {
-    const auto under = instruments::inputBatchFor(m_request, target, terminal.cancelToken());
-    if (!under) {
-        return tl::make_unexpected(under.error());
-    }
-    instruments::Measurement measurement(target.target(), *under, terminal.job());
+    const auto under = TRY(instruments::inputBatchFor(m_request, target, terminal.cancelToken()));
+    instruments::Measurement measurement(target.target(), under, terminal.job());
     const auto answer = instruments::measure(m_request, measurement, target);
     const auto written = answer ? write(*answer) : tl::make_unexpected(answer.error());
     if (!written) {
@@ -306,16 +271,13 @@ std::string withWholePath(const std::string& impl)
 /// What each rank is told, and what tells this job from others.
 Result<MeasureTask> Measure::task() const
 {
-    const auto device = jobDevice({m_target.device});
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
+    const auto device = TRY(jobDevice({m_target.device}));
     // Said here once, not by each rank.
-    if (const auto choice = functionChoice(m_target); !m_target.function.empty() && !choice) {
-        return tl::make_unexpected(choice.error());
+    if (!m_target.function.empty()) {
+        TRY(functionChoice(m_target));
     }
-    MeasureTask task {m_name, absolutePath(m_request.capture.path), *device, {}};
-    task.words = {m_name, task.capture, "--device", *device};
+    MeasureTask task {m_name, absolutePath(m_request.capture.path), device, {}};
+    task.words = {m_name, task.capture, "--device", device};
     const auto add = [&task](const char* option, const std::string& value) {
         if (!value.empty()) {
             task.words.insert(task.words.end(), {option, value});
@@ -349,31 +311,25 @@ Result<MeasureTask> Measure::task() const
 
 Result<int> Measure::runJob(Terminal& terminal) const
 {
-    const auto task = this->task();
-    const auto job = task ? openMeasureJob(m_job, *task) : tl::make_unexpected(task.error());
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
-    terminal.answer([&] { return measureJobJson(*job, *task); }, [&] { return measureJobText(*job); });
+    const auto task = TRY(this->task());
+    const auto job = TRY(openMeasureJob(m_job, task));
+    terminal.answer([&] { return measureJobJson(job, task); }, [&] { return measureJobText(job); });
     // A job that was just made lacks nothing yet.
-    return job->gathered.begun && !job->gathered.missing.empty() ? exitRejected : exitDone;
+    return job.gathered.begun && !job.gathered.missing.empty() ? exitRejected : exitDone;
 }
 
 Result<int> Measure::runAsRank(Terminal& terminal)
 {
-    const auto task = this->task();
-    const auto rank = task ? MeasuringRank::join(m_job, *task) : tl::make_unexpected(task.error());
-    if (!rank) {
-        return tl::make_unexpected(rank.error());
-    }
-    if (rank->hasAnswer()) {
-        terminal.print(printable(rank->name()) + ": has its answer already\n");
+    const auto task = TRY(this->task());
+    const auto rank = TRY(MeasuringRank::join(m_job, task));
+    if (rank.hasAnswer()) {
+        terminal.print(printable(rank.name()) + ": has its answer already\n");
         return exitDone;
     }
-    m_target.device = rank->device();
-    auto done = measuredBy(*rank, terminal);
+    m_target.device = rank.device();
+    auto done = measuredBy(rank, terminal);
     if (!done && done.error().kind != ErrorKind::cancelled) {
-        rank->failed(done.error());
+        rank.failed(done.error());
     }
     return done;
 }
@@ -381,13 +337,10 @@ Result<int> Measure::runAsRank(Terminal& terminal)
 /// Whatever the calls came to is this rank's answer. Another status than 0 would have torchrun stop the others.
 Result<int> Measure::measuredBy(const MeasuringRank& rank, Terminal& terminal)
 {
-    auto target = openTarget(m_target, m_request.capture.path, terminal);
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
+    auto target = TRY(openTarget(m_target, m_request.capture.path, terminal));
     return measured(
-        *target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
-            const auto json = answerJson(*target, measurement, answer, m_request.instrument);
+        target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
+            const auto json = answerJson(target, measurement, answer, m_request.instrument);
             return rank.keep(measurement.facts().environment, measurement.log().seconds, json).map([&] {
                 const auto sentence = json["answer"].value("sentence", std::string());
                 terminal.print(printable(fmt::format("{}: {}", rank.name(), sentence)) + "\n");
@@ -398,15 +351,11 @@ Result<int> Measure::measuredBy(const MeasuringRank& rank, Terminal& terminal)
 
 Result<int> Measure::run(Terminal& terminal)
 {
-    if (auto good = check(); !good) {
-        return tl::make_unexpected(good.error());
-    }
+    TRY(check());
     if (m_target.function.show) {
         return show(terminal);
     }
-    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
+    TRY(takeVariantsFrom(m_session, catalogue(), terminal));
     m_target.catalogue = catalogue();
     if (m_asRank) {
         return runAsRank(terminal);
@@ -414,13 +363,10 @@ Result<int> Measure::run(Terminal& terminal)
     if (m_job.wanted()) {
         return runJob(terminal);
     }
-    auto target = openTarget(m_target, m_request.capture.path, terminal);
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
+    auto target = TRY(openTarget(m_target, m_request.capture.path, terminal));
     return measured(
-        *target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
-            return told(*target, measurement, answer, terminal);
+        target, terminal, [&](const instruments::Measurement& measurement, const instruments::MeasureAnswer& answer) {
+            return told(target, measurement, answer, terminal);
         });
 }
 

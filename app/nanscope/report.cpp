@@ -12,6 +12,7 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/userfacts.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
@@ -136,11 +137,7 @@ Result<std::set<report::ReportSection>> sectionsOf(const std::vector<std::string
                 sections.insert(*section);
                 continue;
             }
-            const auto place = oneOf("section", part, known);
-            if (!place) {
-                return tl::make_unexpected(place.error());
-            }
-            sections.insert(static_cast<report::ReportSection>(*place));
+            sections.insert(static_cast<report::ReportSection>(TRY(oneOf("section", part, known))));
         }
     }
     return sections;
@@ -155,18 +152,15 @@ report::Redaction redactionOf(const std::string& word)
 
 Result<report::ReportOptions> Report::reportOptions() const
 {
-    const auto only = sectionsOf(m_only);
-    const auto without = sectionsOf(m_without);
-    if (!only || !without) {
-        return tl::make_unexpected(only ? without.error() : only.error());
-    }
+    const auto only = TRY(sectionsOf(m_only));
+    const auto without = TRY(sectionsOf(m_without));
     report::ReportOptions options;
     options.redact = !m_open;
     options.figures = !m_noImages;
-    if (!only->empty()) {
-        options.sections = *only;
+    if (!only.empty()) {
+        options.sections = only;
     }
-    for (const auto section : *without) {
+    for (const auto section : without) {
         options.sections.erase(section);
     }
     std::transform(m_replace.begin(), m_replace.end(), std::back_inserter(options.redactions), redactionOf);
@@ -234,32 +228,21 @@ Result<std::string> Report::aboutIn(const RunData& run) const
 Result<report::ReportInput> Report::gather(
     Source& source, const workflow::UserFacts& facts, const diagnose::FindingChoices& choices, Terminal& terminal) const
 {
-    const auto said = parseObserved(m_observed);
-    const auto observed = said ? observedOf(source, *said) : said;
-    if (!observed) {
-        return tl::make_unexpected(observed.error());
-    }
-    const auto about = aboutIn(source.run);
-    if (!about) {
-        return tl::make_unexpected(about.error());
-    }
+    const auto said = TRY(parseObserved(m_observed));
+    const auto observed = TRY(observedOf(source, said));
+    const auto about = TRY(aboutIn(source.run));
     auto files = m_files;
     files.variants = variantFiles();
     diagnose::DiagnoseOptions options {m_ran, m_nothingElse, choices};
-    if (auto opened = replayOn(m_device, options, terminal); !opened) {
-        return tl::make_unexpected(opened.error());
-    }
-    auto diagnosis = judge(source, facts, files, options, terminal.job(), terminal);
-    if (!diagnosis) {
-        return tl::make_unexpected(diagnosis.error());
-    }
-    if (!diagnosis->stopped.empty()) {
+    TRY(replayOn(m_device, options, terminal));
+    auto diagnosis = TRY(judge(source, facts, files, options, terminal.job(), terminal));
+    if (!diagnosis.stopped.empty()) {
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
-    workflow::ReportSource written {std::move(source.run), std::move(*diagnosis), *observed, {}, files, !m_open, m_ran,
-        m_nothingElse, commandLine(choices, *about)};
-    written.about = *about;
+    workflow::ReportSource written {std::move(source.run), std::move(diagnosis), observed, {}, files, !m_open, m_ran,
+        m_nothingElse, commandLine(choices, about)};
+    written.about = about;
     written.catalogue = facts.catalogue;
     return workflow::reportInput(std::move(written), session);
 }
@@ -370,15 +353,12 @@ Result<report::WrittenBundle> Report::bundle(
     wanted.minimise = !m_whole;
     wanted.hidden = options.redactions;
     wanted.catalogue = catalogue();
-    auto reproducer = reproduce::reproducerOrReason(input, wanted, terminal.job());
-    if (!reproducer) {
-        return tl::make_unexpected(reproducer.error());
-    }
-    if (reproducer->files.empty() && report::mainCapture(input) != nullptr) {
-        terminal.say(LogLevel::warning, reproducer->readme);
+    auto reproducer = TRY(reproduce::reproducerOrReason(input, wanted, terminal.job()));
+    if (reproducer.files.empty() && report::mainCapture(input) != nullptr) {
+        terminal.say(LogLevel::warning, reproducer.readme);
     }
     auto written =
-        report::writeBundle(m_bundle, input, {options, m_withCapture, report::maxBundleBytes, std::move(*reproducer)});
+        report::writeBundle(m_bundle, input, {options, m_withCapture, report::maxBundleBytes, std::move(reproducer)});
     if (written) {
         warnOf(*written, terminal);
     }
@@ -394,18 +374,12 @@ Result<std::vector<report::WrittenFile>> Report::write(
             terminal.print(report::markdownReport(input, options));
             continue;
         }
-        const auto written = report::writeReport(output, input, options);
-        if (!written) {
-            return tl::make_unexpected(written.error());
-        }
-        files.insert(files.end(), written->begin(), written->end());
+        const auto written = TRY(report::writeReport(output, input, options));
+        files.insert(files.end(), written.begin(), written.end());
     }
     if (!m_bundle.empty()) {
-        const auto done = bundle(input, options, terminal);
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        files.insert(files.end(), done->files.begin(), done->files.end());
+        const auto done = TRY(bundle(input, options, terminal));
+        files.insert(files.end(), done.files.begin(), done.files.end());
     }
     return files;
 }
@@ -415,47 +389,22 @@ Result<int> Report::run(Terminal& terminal)
     if (m_outputs.empty() && m_bundle.empty()) {
         return failure(ErrorKind::usage, "say where the report goes: -o report.md, or --bundle report.zip");
     }
-    const auto outputs = checkOutputs(m_outputs);
-    const auto options = reportOptions();
-    if (!outputs || !options) {
-        return tl::make_unexpected(outputs ? options.error() : outputs.error());
-    }
-    const auto choices = chosen(m_cards);
-    if (!choices) {
-        return tl::make_unexpected(choices.error());
-    }
-    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
-    const auto facts = workflow::requireUserFiles(m_files, catalogue());
-    if (!facts) {
-        return tl::make_unexpected(facts.error());
-    }
-    const auto columns = columnsFor({m_path}, m_columns, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    auto source = openSource(
-        m_path, m_session, terminal, *columns, accessFor(m_observed, variantFiles()), workflow::Points::judging);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
-    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    const auto input = gather(*source, *facts, *choices, terminal);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    const auto settled = withKept(*options, m_keep, *input);
-    const auto files = write(*input, settled, terminal);
-    if (!files) {
-        return tl::make_unexpected(files.error());
-    }
-    const auto suspicions = report::suspicionsOf(*input, settled);
+    TRY(checkOutputs(m_outputs));
+    const auto options = TRY(reportOptions());
+    const auto choices = TRY(chosen(m_cards));
+    TRY(takeVariantsOf({m_path, m_session}, catalogue(), terminal));
+    const auto facts = TRY(workflow::requireUserFiles(m_files, catalogue()));
+    const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
+    auto source = TRY(openSource(
+        m_path, m_session, terminal, columns, accessFor(m_observed, variantFiles()), workflow::Points::judging));
+    TRY(keepVariantsIn(source, catalogue(), terminal));
+    const auto input = TRY(gather(source, facts, choices, terminal));
+    const auto settled = withKept(options, m_keep, input);
+    const auto files = TRY(write(input, settled, terminal));
+    const auto suspicions = report::suspicionsOf(input, settled);
     warnOf(suspicions, terminal);
-    say(*files, *input, m_capture.empty() ? aboutText(*input) : std::string(), !m_open, suspicions, terminal);
-    return input->run.rejected.empty() ? exitDone : exitRejected;
+    say(files, input, m_capture.empty() ? aboutText(input) : std::string(), !m_open, suspicions, terminal);
+    return input.run.rejected.empty() ? exitDone : exitRejected;
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/try.h"
 #include "core/rpc/deviceserver.h"
 
 namespace nanscope {
@@ -28,14 +29,11 @@ private:
 
 Result<int> Serve::run(Terminal&)
 {
-    const auto device = replay::makeCoreDevice(m_device.empty() ? "cpu" : m_device);
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
+    const auto device = TRY(replay::makeCoreDevice(m_device.empty() ? "cpu" : m_device));
     if (!m_device.empty()) {
-        return rpc::serveDevice(std::cin, std::cout, **device);
+        return rpc::serveDevice(std::cin, std::cout, *device);
     }
-    const auto environment = (*device)->environment();
+    const auto environment = device->environment();
     rpc::ServiceInfo info {environment.engine, {{environment.device, environment.hardware}},
         {"this is nanscope's own CPU device; GPUs and torch need nanscope-worker"}};
     return rpc::serveStandardStreams(info, replay::makeCoreDevice);

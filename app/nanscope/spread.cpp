@@ -12,6 +12,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/table.h"
@@ -325,27 +326,17 @@ Result<replay::PlantedFault> Spread::fault(const replay::Variant& variant, const
     if (m_op.empty()) {
         return failure(ErrorKind::usage, "--op and --iteration say whose result goes bad");
     }
-    const auto op = oneOf("op", m_op, opNames());
-    if (!op) {
-        return tl::make_unexpected(op.error());
-    }
+    const auto op = TRY(oneOf("op", m_op, opNames()));
     if (!replay::parseValue(m_value, fault)) {
         return failure(ErrorKind::usage,
             fmt::format("'{}' is no value to plant; use nan, inf, -inf, zero, stale or stale:NUMBER", m_value));
     }
-    fault.op = static_cast<OpName>(*op);
+    fault.op = static_cast<OpName>(op);
     fault.iteration = m_iteration;
     fault.mirrored = m_mirrored;
-    const auto program = replay::compileProgram(variant, shape, {});
-    if (!program) {
-        return tl::make_unexpected(program.error());
-    }
-    const auto tile = tileOf(m_tile, sizeOfOp(*program, fault));
-    if (!tile) {
-        return tl::make_unexpected(tile.error());
-    }
-    fault.region = *tile;
-    return replay::plantingPoint(*program, fault).map([&](std::size_t) { return fault; });
+    const auto program = TRY(replay::compileProgram(variant, shape, {}));
+    fault.region = TRY(tileOf(m_tile, sizeOfOp(program, fault)));
+    return replay::plantingPoint(program, fault).map([&](std::size_t) { return fault; });
 }
 
 Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batch, Terminal& terminal) const
@@ -353,21 +344,12 @@ Result<int> Spread::plant(const tensorfile::CaptureFile& file, std::int64_t batc
     if (m_variants.empty()) {
         return failure(ErrorKind::usage, "--variant says what is replayed");
     }
-    const auto variant = catalogue().find(m_variants);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    const auto request = cell(**variant);
-    const auto planted = fault(**variant, file.input.matrices());
-    if (!request || !planted) {
-        return tl::make_unexpected(!request ? request.error() : planted.error());
-    }
-    replay::FilmRequest wanted {m_path, *request, batch, {}, *planted, catalogue()};
-    const auto film = diagnose::spreadFilm(wanted, replay::makeCoreDevice, terminal.job());
-    if (!film) {
-        return tl::make_unexpected(film.error());
-    }
-    terminal.answer([&] { return spreadJson(*film, *planted); }, [&] { return spreadText(*film, *planted); });
+    const auto variant = TRY(catalogue().find(m_variants));
+    const auto request = TRY(cell(*variant));
+    const auto planted = TRY(fault(*variant, file.input.matrices()));
+    replay::FilmRequest wanted {m_path, request, batch, {}, planted, catalogue()};
+    const auto film = TRY(diagnose::spreadFilm(wanted, replay::makeCoreDevice, terminal.job()));
+    terminal.answer([&] { return spreadJson(film, planted); }, [&] { return spreadText(film, planted); });
     return exitDone;
 }
 
@@ -376,36 +358,24 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
     if (!file.output) {
         return failure(ErrorKind::unsupported, "the capture holds no output to end like", m_path);
     }
-    const auto names = variantsOf(listOf(m_variants), catalogue());
-    auto patterns = diagnose::damagePatterns(file);
-    const auto ends = names ? diagnose::candidateOriginsOf(file, batch, *names, catalogue())
-                            : Result<diagnose::CandidateOrigins>(tl::make_unexpected(names.error()));
-    if (!patterns || !ends) {
-        return tl::make_unexpected(!patterns ? patterns.error() : ends.error());
-    }
-    const auto& damage = patterns->at(static_cast<std::size_t>(batch));
+    const auto patterns = TRY(diagnose::damagePatterns(file));
+    const auto names = TRY(variantsOf(listOf(m_variants), catalogue()));
+    const auto ends = TRY(diagnose::candidateOriginsOf(file, batch, names, catalogue()));
+    const auto& damage = patterns.at(static_cast<std::size_t>(batch));
     if (damage.count == 0) {
         return failure(ErrorKind::unsupported, "its output is finite: no bad tile ends like this", m_path);
     }
-    terminal.answer([&] { return likeDumpJson(file.capture, damage, *ends); },
-        [&] { return likeDumpText(file.capture, damage, *ends, report::variantFileWords(variantFiles(), false)); });
+    terminal.answer([&] { return likeDumpJson(file.capture, damage, ends); },
+        [&] { return likeDumpText(file.capture, damage, ends, report::variantFileWords(variantFiles(), false)); });
     return exitDone;
 }
 
 Result<int> Spread::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsFrom(m_session, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
-    const auto file = tensorfile::readCapture(m_path, {}, terminal.job());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    const auto batch = batchOf(*file);
-    if (!batch) {
-        return tl::make_unexpected(batch.error());
-    }
-    return m_likeDump ? likeDump(*file, *batch, terminal) : plant(*file, *batch, terminal);
+    TRY(takeVariantsFrom(m_session, catalogue(), terminal));
+    const auto file = TRY(tensorfile::readCapture(m_path, {}, terminal.job()));
+    const auto batch = TRY(batchOf(file));
+    return m_likeDump ? likeDump(file, batch, terminal) : plant(file, batch, terminal);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "core/base/table.h"
 #include "core/session/session.h"
 
@@ -60,15 +61,9 @@ Json json(const session::QueryTable& result)
 
 Result<int> Sql::run(Terminal& terminal)
 {
-    const auto session = session::Session::open(m_session, session::OpenMode::readOnly);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    const auto result = session->query(m_query, terminal.cancelToken());
-    if (!result) {
-        return tl::make_unexpected(result.error());
-    }
-    terminal.answer([&] { return json(*result); }, [&] { return text(*result); });
+    const auto session = TRY(session::Session::open(m_session, session::OpenMode::readOnly));
+    const auto result = TRY(session.query(m_query, terminal.cancelToken()));
+    terminal.answer([&] { return json(result); }, [&] { return text(result); });
     return exitDone;
 }
 

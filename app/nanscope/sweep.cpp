@@ -19,6 +19,7 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/sweepjob.h"
 #include "app/nanscope/shared/terminal.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/base/table.h"
@@ -111,12 +112,9 @@ private:
 Result<std::unique_ptr<instruments::FunctionTarget>> startOn(
     const std::string& device, const FunctionOptions& options, Terminal& terminal)
 {
-    const auto choice = options.choice(device, {});
-    if (!choice) {
-        return tl::make_unexpected(choice.error());
-    }
-    sayWhatRuns(*choice, terminal);
-    return instruments::FunctionTarget::make(*choice, terminal.cancelToken());
+    const auto choice = TRY(options.choice(device, {}));
+    sayWhatRuns(choice, terminal);
+    return instruments::FunctionTarget::make(choice, terminal.cancelToken());
 }
 
 instruments::FunctionNeighbours neighboursIn(const replay::SweepRequest& request, const std::vector<Cell>& cells)
@@ -207,14 +205,11 @@ Result<void> SweptFunction::run(
     for (const auto& target : m_targets) {
         Progress progress {"sweep", "function", static_cast<std::int64_t>(m_rows.size()), 0, "calls", capture.file};
         m_terminal->progress(progress);
-        auto row = instruments::functionCell(*target, capture, request.epsilon, beside, m_terminal->job());
-        if (!row) {
-            return tl::make_unexpected(row.error());
-        }
+        auto row = TRY(instruments::functionCell(*target, capture, request.epsilon, beside, m_terminal->job()));
         ++progress.done;
-        row->cell.capture = capture.file;
-        m_terminal->cellDone(progress, instruments::toJson(*row));
-        m_rows.push_back(std::move(*row));
+        row.cell.capture = capture.file;
+        m_terminal->cellDone(progress, instruments::toJson(row));
+        m_rows.push_back(std::move(row));
     }
     return {};
 }
@@ -255,13 +250,10 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
     const bool named = !m_request.variants.empty();
     for (const auto* capture : captures) {
         if (!named) {
-            auto variants = plausibleVariants(*capture, m_request.catalogue, m_terminal);
-            if (!variants) {
-                return tl::make_unexpected(variants.error());
-            }
-            m_request.variants = std::move(variants->names);
-            if (!variants->leftOut.empty()) {
-                m_leftOut.emplace_back(capture->file, std::move(variants->leftOut));
+            auto variants = TRY(plausibleVariants(*capture, m_request.catalogue, m_terminal));
+            m_request.variants = std::move(variants.names);
+            if (!variants.leftOut.empty()) {
+                m_leftOut.emplace_back(capture->file, std::move(variants.leftOut));
             }
         }
         auto done = runCapture(*capture);
@@ -356,12 +348,9 @@ Result<void> Sweeper::doWithout(const std::string& device, const Error& error)
         return {};
     }
     m_terminal.error({error.kind, fmt::format("{} is done without: {}", device, error.what), error.path});
-    auto others = openDevices(m_devices.ofWorker, m_terminal);
-    if (!others) {
-        return tl::make_unexpected(others.error());
-    }
-    m_devices.worker = std::move(others->worker);
-    m_devices.ofWorker = std::move(others->ofWorker);
+    auto others = TRY(openDevices(m_devices.ofWorker, m_terminal));
+    m_devices.worker = std::move(others.worker);
+    m_devices.ofWorker = std::move(others.ofWorker);
     return {};
 }
 
@@ -521,21 +510,9 @@ std::vector<std::string> split(const std::vector<std::string>& given)
 Result<replay::SweepRequest> Sweep::request() const
 {
     replay::SweepRequest request;
-    auto variants = variantsOf(split(m_variants), catalogue());
-    auto precisions = precisionsOf(split(m_precisions));
-    auto lowerings = loweringsOf(split(m_lowerings));
-    if (!variants) {
-        return tl::make_unexpected(variants.error());
-    }
-    if (!precisions) {
-        return tl::make_unexpected(precisions.error());
-    }
-    if (!lowerings) {
-        return tl::make_unexpected(lowerings.error());
-    }
-    request.variants = std::move(*variants);
-    request.precisions = std::move(*precisions);
-    request.lowerings = std::move(*lowerings);
+    request.variants = TRY(variantsOf(split(m_variants), catalogue()));
+    request.precisions = TRY(precisionsOf(split(m_precisions)));
+    request.lowerings = TRY(loweringsOf(split(m_lowerings)));
     request.devices = split(m_devices);
     request.epsilon = m_epsilon;
     request.steps = m_steps;
@@ -544,9 +521,7 @@ Result<replay::SweepRequest> Sweep::request() const
     if (!m_gauges.empty() && !request.deep) {
         return failure(ErrorKind::usage, fmt::format("'{}' is no kind of gauges; the only one is deep", m_gauges));
     }
-    if (const auto epsilon = replay::checkEpsilon(m_epsilon); !epsilon) {
-        return tl::make_unexpected(epsilon.error());
-    }
+    TRY(replay::checkEpsilon(m_epsilon));
     return request;
 }
 
@@ -624,11 +599,7 @@ std::string answerText(const Sweeper& sweeper)
 
 Result<int> Sweep::show(Terminal& terminal) const
 {
-    const auto choice = m_function.choice(split(m_devices).front(), {});
-    if (!choice) {
-        return tl::make_unexpected(choice.error());
-    }
-    printProgram(*choice, terminal);
+    printProgram(TRY(m_function.choice(split(m_devices).front(), {})), terminal);
     return exitDone;
 }
 
@@ -638,14 +609,11 @@ Result<std::optional<SweptFunction>> Sweep::openFunction(const Source& source, T
     if (m_function.empty()) {
         return std::nullopt;
     }
-    auto function = SweptFunction::open(m_function, split(m_devices), terminal);
-    if (!function) {
-        return tl::make_unexpected(function.error());
-    }
+    auto function = TRY(SweptFunction::open(m_function, split(m_devices), terminal));
     if (source.session && source.writable) {
         terminal.say(LogLevel::warning, "The session keeps the replays, not what the function gives");
     }
-    return std::optional(std::move(*function));
+    return std::optional(std::move(function));
 }
 
 /// Where the cells of each capture end, in the order of the job.
@@ -669,65 +637,43 @@ Result<int> Sweep::runJob(const replay::SweepRequest& request, const std::vector
     if (!m_function.empty()) {
         return failure(ErrorKind::usage, "a job has no function of its own; --impl is called without --job");
     }
-    const auto job = openSweepJob(m_job, request, captures, source, terminal);
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
-    const auto& cells = job->gathered.cells;
+    const auto job = TRY(openSweepJob(m_job, request, captures, source, terminal));
+    const auto& cells = job.gathered.cells;
     terminal.answer(
         [&] {
             auto json = report::sweepJson(cells);
-            json["job"] = jobJson(*job);
+            json["job"] = jobJson(job);
             return json;
         },
         [&] {
-            const auto done = tables(sweptBy(*job, captures), cells) + deepTables(cells) + footer(cells);
-            return done + (done.empty() ? "" : "\n") + jobText(*job);
+            const auto done = tables(sweptBy(job, captures), cells) + deepTables(cells) + footer(cells);
+            return done + (done.empty() ? "" : "\n") + jobText(job);
         });
     // A job that was just made lacks nothing yet.
-    return job->gathered.missing > 0 && !job->gathered.parts.empty() ? exitRejected : statusOf(source);
+    return job.gathered.missing > 0 && !job.gathered.parts.empty() ? exitRejected : statusOf(source);
 }
 
 Result<int> Sweep::run(Terminal& terminal)
 {
-    if (const auto taken = takeVariantsOf({m_path, m_session}, catalogue(), terminal); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
-    auto wanted = request();
-    if (!wanted) {
-        return tl::make_unexpected(wanted.error());
-    }
+    TRY(takeVariantsOf({m_path, m_session}, catalogue(), terminal));
+    auto wanted = TRY(request());
     if (m_function.show) {
         return show(terminal);
     }
     // The devices of a job are its processes' own.
-    auto devices = m_job.wanted() ? SweepDevices() : openDevices(wanted->devices, terminal);
-    if (!devices) {
-        return tl::make_unexpected(devices.error());
-    }
-    auto source = openSource(m_path, m_session, terminal, std::nullopt, workflow::Access::store);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
-    if (const auto kept = keepVariantsIn(*source, catalogue(), terminal); !kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    if (source->run.captures.empty()) {
+    auto devices = TRY(m_job.wanted() ? SweepDevices() : openDevices(wanted.devices, terminal));
+    auto source = TRY(openSource(m_path, m_session, terminal, std::nullopt, workflow::Access::store));
+    TRY(keepVariantsIn(source, catalogue(), terminal));
+    if (source.run.captures.empty()) {
         return failure(ErrorKind::format, "there is no capture to replay", m_path);
     }
-    const auto captures = chosenCaptures(source->run, split(m_captures), terminal);
-    if (!captures) {
-        return tl::make_unexpected(captures.error());
-    }
+    const auto captures = TRY(chosenCaptures(source.run, split(m_captures), terminal));
     if (m_job.wanted()) {
-        return runJob(*wanted, *captures, *source, terminal);
+        return runJob(wanted, captures, source, terminal);
     }
-    auto function = openFunction(*source, terminal);
-    if (!function) {
-        return tl::make_unexpected(function.error());
-    }
-    Sweeper sweeper(std::move(*wanted), std::move(*devices), std::move(*function), *source, terminal);
-    const auto done = sweeper.run(*captures);
+    auto function = TRY(openFunction(source, terminal));
+    Sweeper sweeper(std::move(wanted), std::move(devices), std::move(function), source, terminal);
+    const auto done = sweeper.run(captures);
     if (!done && done.error().kind != ErrorKind::cancelled) {
         return tl::make_unexpected(done.error());
     }
@@ -736,7 +682,7 @@ Result<int> Sweep::run(Terminal& terminal)
     if (!done) {
         return tl::make_unexpected(done.error());
     }
-    return sweeper.complete() ? statusOf(*source) : exitRejected;
+    return sweeper.complete() ? statusOf(source) : exitRejected;
 }
 
 } // namespace

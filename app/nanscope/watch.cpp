@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/shared/command.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/watch/watcher.h"
 #include "core/base/text.h"
@@ -49,11 +50,8 @@ Result<std::optional<WatchEvent::Kind>> kindNamed(const std::string& word)
         return std::nullopt;
     }
     constexpr std::array kinds {Kind::dump, Kind::nonFinite, Kind::verdict};
-    const auto place = oneOf("event", word, {"dump", "nonfinite", "verdict"});
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
-    return kinds.at(*place);
+    const auto place = TRY(oneOf("event", word, {"dump", "nonfinite", "verdict"}));
+    return kinds.at(place);
 }
 
 WatchEvent endEvent(const Teller& teller, double seconds)
@@ -70,15 +68,12 @@ WatchEvent endEvent(const Teller& teller, double seconds)
 
 Result<int> Watch::run(Terminal& terminal)
 {
-    const auto until = kindNamed(m_until);
-    if (!until) {
-        return tl::make_unexpected(until.error());
-    }
+    const auto until = TRY(kindNamed(m_until));
     if (session::isSessionFile(m_run)) {
         return failure(ErrorKind::usage, "a run that is watched is a folder, and this is a session", m_run);
     }
     const auto start = std::chrono::steady_clock::now();
-    Teller teller(terminal, m_command, *until);
+    Teller teller(terminal, m_command, until);
     Result<void> watched;
     {
         Watcher watcher(m_run, m_session, m_all, teller);

@@ -10,6 +10,7 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
@@ -186,11 +187,8 @@ private:
 
 Result<void> WhatIf::readDetector()
 {
-    const auto action = oneOf("action", m_action, {"warn", "skip", "raise"});
-    if (!action) {
-        return tl::make_unexpected(action.error());
-    }
-    m_detector.options.action = static_cast<probe::NanAction>(*action);
+    m_detector.options.action =
+        static_cast<probe::NanAction>(TRY(oneOf("action", m_action, {"warn", "skip", "raise"})));
     if (m_detector.options.maxConsecutive < 1) {
         return failure(ErrorKind::usage, "--max-consecutive takes 1 or more");
     }
@@ -200,18 +198,11 @@ Result<void> WhatIf::readDetector()
 Result<void> WhatIf::readGuard()
 {
     if (!m_scope.empty()) {
-        const auto scope = oneOf("guard", m_scope, {"local", "group", "full"});
-        if (!scope) {
-            return tl::make_unexpected(scope.error());
-        }
+        TRY(oneOf("guard", m_scope, {"local", "group", "full"}));
         m_guard.scope = probe::parseGuardScope(m_scope);
     }
     if (!m_layout.empty()) {
-        const auto layout =
-            oneOf("layout", m_layout, {"gathered", "single", "head-split", "matrix-sharded", "batch-sharded"});
-        if (!layout) {
-            return tl::make_unexpected(layout.error());
-        }
+        TRY(oneOf("layout", m_layout, {"gathered", "single", "head-split", "matrix-sharded", "batch-sharded"}));
         m_guard.layout = probe::parseLayout(m_layout);
     }
     if (m_guard.ranks && *m_guard.ranks < 1) {
@@ -222,11 +213,7 @@ Result<void> WhatIf::readGuard()
 
 Result<void> WhatIf::readOptions()
 {
-    const auto what = oneOf("what-if", m_what, {"detector", "guard"});
-    if (!what) {
-        return tl::make_unexpected(what.error());
-    }
-    const bool detector = *what == 0;
+    const bool detector = TRY(oneOf("what-if", m_what, {"detector", "guard"})) == 0;
     constexpr std::pair<const char*, bool> ofOneAlone[] {{"--max-consecutive", true}, {"--action", true},
         {"--check-gradients", true}, {"--guard", false}, {"--layout", false}, {"--ranks", false}};
     for (const auto& [option, ofDetector] : ofOneAlone) {
@@ -273,18 +260,11 @@ Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
 
 Result<int> WhatIf::run(Terminal& terminal)
 {
-    if (auto read = readOptions(); !read) {
-        return tl::make_unexpected(read.error());
-    }
-    const auto columns = columnsFor({m_path}, m_columns, terminal);
-    if (!columns) {
-        return tl::make_unexpected(columns.error());
-    }
-    auto source = openSource(m_path, m_session, terminal, *columns, workflow::Access::read, workflow::Points::judging);
-    if (!source) {
-        return tl::make_unexpected(source.error());
-    }
-    return m_what == "guard" ? guard(*source, terminal) : detector(*source, terminal);
+    TRY(readOptions());
+    const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
+    auto source =
+        TRY(openSource(m_path, m_session, terminal, columns, workflow::Access::read, workflow::Points::judging));
+    return m_what == "guard" ? guard(source, terminal) : detector(source, terminal);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/shared/source.h"
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/nearest.h"
@@ -47,9 +48,7 @@ Result<std::optional<ingest::ColumnMap>> parseColumns(const ColumnWords& words)
         const auto sign = word.find('=');
         const auto given = ingest::parseColumnMap({word});
         if (!given && sign != std::string::npos && sign > 0 && sign + 1 < word.size()) {
-            if (const auto known = oneOf("name for a column", word.substr(0, sign), ingest::mappableNames()); !known) {
-                return tl::make_unexpected(known.error());
-            }
+            TRY(oneOf("name for a column", word.substr(0, sign), ingest::mappableNames()));
         }
     }
     return ingest::parseColumnMap(words).map(
@@ -59,12 +58,9 @@ Result<std::optional<ingest::ColumnMap>> parseColumns(const ColumnWords& words)
 Result<void> requireColumns(
     const std::vector<std::filesystem::path>& paths, const ingest::ColumnMap& columns, Terminal& terminal)
 {
-    const auto survey = ingest::surveyColumns(paths, columns, terminal.job());
-    if (!survey) {
-        return tl::make_unexpected(survey.error());
-    }
-    if (!survey->missing.empty()) {
-        return failure(ErrorKind::usage, missingText(*survey), paths.front().string());
+    const auto survey = TRY(ingest::surveyColumns(paths, columns, terminal.job()));
+    if (!survey.missing.empty()) {
+        return failure(ErrorKind::usage, missingText(survey), paths.front().string());
     }
     return {};
 }
@@ -83,9 +79,7 @@ Result<std::optional<ingest::ColumnMap>> columnsFor(
                 path.string());
         }
     }
-    if (auto there = requireColumns(paths, **columns, terminal); !there) {
-        return tl::make_unexpected(there.error());
-    }
+    TRY(requireColumns(paths, **columns, terminal));
     return columns;
 }
 

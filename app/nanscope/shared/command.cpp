@@ -3,8 +3,8 @@
 #include "app/nanscope/shared/command.h"
 
 #include <CLI/App.hpp>
-#include <fmt/format.h>
 
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/replay/variants/variantjson.h"
 
@@ -42,16 +42,10 @@ Result<TerminalOptions> Command::terminalOptions() const
 {
     TerminalOptions result;
     result.json = m_json;
-    if (auto known = oneOf("progress", m_progress, {"auto", "jsonl", "none"}); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(oneOf("progress", m_progress, {"auto", "jsonl", "none"}));
     result.progressJsonl = m_progress == "jsonl";
     result.progressLine = m_progress == "auto";
-    const auto level = oneOf("log level", m_level, {"error", "warning", "info", "debug"});
-    if (!level) {
-        return tl::make_unexpected(level.error());
-    }
-    result.level = static_cast<LogLevel>(*level);
+    result.level = static_cast<LogLevel>(TRY(oneOf("log level", m_level, {"error", "warning", "info", "debug"})));
     return result;
 }
 

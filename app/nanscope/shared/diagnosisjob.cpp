@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/try.h"
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
@@ -92,17 +92,14 @@ Result<std::optional<std::string>> sessionOfJob(const JobOptions& options)
     if (!fs::exists(fs::path(options.folder) / "job.jsonl", ignored)) {
         return std::nullopt;
     }
-    const auto job = scaleout::readJob(options.folder);
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
-    if (!job->judges()) {
+    const auto job = TRY(scaleout::readJob(options.folder));
+    if (!job.judges()) {
         return failure(ErrorKind::usage,
             fmt::format(
-                "the folder holds the job of a {}; name another folder", job->measures() ? "measurement" : "sweep"),
+                "the folder holds the job of a {}; name another folder", job.measures() ? "measurement" : "sweep"),
             options.folder);
     }
-    return job->judging.front();
+    return job.judging.front();
 }
 
 std::string newSessionOfJob(const JobOptions& options)
@@ -117,19 +114,14 @@ Result<DiagnosisJob> openDiagnosisJob(const JobOptions& options, const std::stri
         return failure(ErrorKind::internal, "the run of a job has no session");
     }
     const auto session = absolutePath(source.session->path().string());
-    if (auto same = requireSameRun(run, session, source.run); !same) {
-        return tl::make_unexpected(same.error());
-    }
+    TRY(requireSameRun(run, session, source.run));
     scaleout::Job job {{}, jobCaptures(source.run), device};
     job.judging = {session};
     job.judging.insert(job.judging.end(), words.begin(), words.end());
-    auto made = scaleout::makeJob(options.folder, std::move(job), source.run);
-    if (!made) {
-        return tl::make_unexpected(made.error());
-    }
-    auto gathered = scaleout::gatherVerdicts(*made, options.folder);
-    auto commands = commandsOf(options, *made);
-    return DiagnosisJob {std::move(*made), std::move(gathered), std::move(commands)};
+    auto made = TRY(scaleout::makeJob(options.folder, std::move(job), source.run));
+    auto gathered = scaleout::gatherVerdicts(made, options.folder);
+    auto commands = commandsOf(options, made);
+    return DiagnosisJob {std::move(made), std::move(gathered), std::move(commands)};
 }
 
 void planRest(DiagnosisJob& job, const JobOptions& options, const RunData& run, bool named,
@@ -173,15 +165,12 @@ Json jobJson(const DiagnosisJob& job)
 
 Result<int> judgeAsTold(const RunData& run, const diagnose::DiagnoseOptions& options, const CancelToken& cancel)
 {
-    auto judge = diagnose::CaptureJudge::make(run, options, cancel);
-    if (!judge) {
-        return tl::make_unexpected(judge.error());
-    }
+    auto judge = TRY(diagnose::CaptureJudge::make(run, options, cancel));
     const auto say = [](const Json& json) { std::cout << jsonText(json) << '\n' << std::flush; };
-    const auto environment = judge->environment();
+    const auto environment = judge.environment();
     say({{"engine", environment.engine}, {"hardware", environment.hardware}});
     for (std::string name; std::cout && std::getline(std::cin, name);) {
-        auto verdict = judge->judge(name);
+        auto verdict = judge.judge(name);
         if (!verdict) {
             say({{"error", verdict.error().what}, {"path", verdict.error().path}});
             continue;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/nanscope/shared/try.h"
 #include "core/base/utf8.h"
 
 namespace nanscope {
@@ -46,14 +47,11 @@ void FunctionOptions::add(Options& options)
 
 Result<instruments::FunctionChoice> FunctionOptions::choice(const std::string& device, const std::string& variant) const
 {
-    auto target = instruments::functionTarget(impl);
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
+    auto target = TRY(instruments::functionTarget(impl));
     if (!(timeout > 0)) {
         return failure(ErrorKind::usage, "--timeout takes a positive number of seconds");
     }
-    return instruments::FunctionChoice {*target, programPath(python), device, timeout, variant};
+    return instruments::FunctionChoice {target, programPath(python), device, timeout, variant};
 }
 
 void sayWhatRuns(const instruments::FunctionChoice& choice, Terminal& terminal)

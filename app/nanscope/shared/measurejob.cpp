@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
@@ -58,15 +59,10 @@ std::string gpuOf(const scaleout::Launch& launch)
 
 Result<scaleout::Job> makeJob(const JobOptions& options, const MeasureTask& task)
 {
-    if (auto good = options.check(); !good) {
-        return tl::make_unexpected(good.error());
-    }
-    const auto file = tensorfile::openCapture({task.capture});
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    scaleout::JobCapture capture {file->capture.file, 0, {}};
-    capture.request.captures = {CaptureRef(task.capture, file->capture.identity)};
+    TRY(options.check());
+    const auto file = TRY(tensorfile::openCapture({task.capture}));
+    scaleout::JobCapture capture {file.capture.file, 0, {}};
+    capture.request.captures = {CaptureRef(task.capture, file.capture.identity)};
     scaleout::Job job {{}, {std::move(capture)}, task.device};
     job.measuring = task.words;
     return scaleout::makeJob(options.folder, std::move(job), {});
@@ -140,13 +136,10 @@ std::set<std::string> sentencesOf(const std::vector<Error>& problems)
 
 Result<MeasureJob> openMeasureJob(const JobOptions& options, const MeasureTask& task)
 {
-    auto job = makeJob(options, task);
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
-    auto gathered = scaleout::gatherMeasures(*job, options.folder, askedRanks(options, task.device));
-    auto commands = commandsOf(options, *job, rankCommand(options, task));
-    return MeasureJob {std::move(*job), std::move(gathered), std::move(commands)};
+    auto job = TRY(makeJob(options, task));
+    auto gathered = scaleout::gatherMeasures(job, options.folder, askedRanks(options, task.device));
+    auto commands = commandsOf(options, job, rankCommand(options, task));
+    return MeasureJob {std::move(job), std::move(gathered), std::move(commands)};
 }
 
 std::string measureJobText(const MeasureJob& job)
@@ -189,15 +182,12 @@ Json measureJobJson(const MeasureJob& job, const MeasureTask& task)
 
 Result<MeasuringRank> MeasuringRank::join(const JobOptions& options, const MeasureTask& task)
 {
-    auto launch = scaleout::launchOf(environmentVariable);
-    const auto job = launch ? makeJob(options, task) : tl::make_unexpected(launch.error());
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
+    auto launch = TRY(scaleout::launchOf(environmentVariable));
+    const auto job = TRY(makeJob(options, task));
     MeasuringRank rank;
     rank.m_folder = options.folder;
-    rank.m_job = job->id;
-    rank.m_launch = std::move(*launch);
+    rank.m_job = job.id;
+    rank.m_launch = std::move(launch);
     rank.m_node = nodeName();
     if (task.device == "cuda") {
         const auto gpu = gpuOf(rank.m_launch);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -128,13 +129,8 @@ Result<void> takeVariantsFrom(const std::string& session, replay::Catalogue& cat
     if (session.empty()) {
         return {};
     }
-    const auto opened = session::Session::open(session, session::OpenMode::readOnly);
-    const auto notes = opened ? replay::takeVariants(*opened, catalogue)
-                              : Result<std::vector<std::string>>(tl::make_unexpected(opened.error()));
-    if (!notes) {
-        return tl::make_unexpected(notes.error());
-    }
-    for (const auto& note : *notes) {
+    const auto opened = TRY(session::Session::open(session, session::OpenMode::readOnly));
+    for (const auto& note : TRY(replay::takeVariants(opened, catalogue))) {
         terminal.say(LogLevel::warning, printable(note));
     }
     return {};
@@ -161,11 +157,7 @@ Result<void> keepVariantsIn(Source& source, const replay::Catalogue& catalogue, 
     }
     std::vector<std::string> names;
     std::ranges::transform(catalogue.added(), std::back_inserter(names), [](const auto& own) { return own->name; });
-    const auto notes = replay::keepVariants(*source.session, catalogue, names);
-    if (!notes) {
-        return tl::make_unexpected(notes.error());
-    }
-    for (const auto& note : *notes) {
+    for (const auto& note : TRY(replay::keepVariants(*source.session, catalogue, names))) {
         terminal.say(LogLevel::warning, note);
     }
     return {};
@@ -220,11 +212,7 @@ Result<std::vector<const Capture*>> capturesNamed(
         if (wanted == "all") {
             return allOf(run);
         }
-        const auto found = captureNamed(run, wanted);
-        if (!found) {
-            return tl::make_unexpected(found.error());
-        }
-        captures.push_back(*found);
+        captures.push_back(TRY(captureNamed(run, wanted)));
     }
     return captures;
 }
@@ -315,10 +303,7 @@ Result<PlausibleVariants> plausibleVariants(
     if (const auto said = recorded.substr(0, recorded.find(':')); catalogue.find(said)) {
         return PlausibleVariants {{said}};
     }
-    const auto file = tensorfile::openCapture(capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(tensorfile::openCapture(capture));
     auto device = replay::makeEigenDevice();
     sayIdentifying(capture, *device, terminal);
     const replay::Following following(*device, replay::decomposing(terminal.job(), "sweep", capture.file));
@@ -328,7 +313,7 @@ Result<PlausibleVariants> plausibleVariants(
                 "comparisons", fmt::format("{}: {} {}", capture.file, variant.name, name(precision)), true});
     };
     auto found = diagnose::identify(
-        *file, catalogue, *device, terminal.cancelToken(), watch, diagnose::mostIdentifyingOperations);
+        file, catalogue, *device, terminal.cancelToken(), watch, diagnose::mostIdentifyingOperations);
     if (!found && found.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(found.error());
     }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
 #include "core/diagnose/identify/identify.h"
@@ -62,10 +63,7 @@ Result<std::vector<scaleout::JobCapture>> jobCaptures(const replay::SweepRequest
         std::error_code ignored;
         one.request.captures = {CaptureRef(fs::absolute(capture->path, ignored).string(), capture->identity)};
         if (request.variants.empty()) {
-            if (auto chosen = chooseVariants(one, *capture, there, {result.size(), captures.size()}, terminal);
-                !chosen) {
-                return tl::make_unexpected(chosen.error());
-            }
+            TRY(chooseVariants(one, *capture, there, {result.size(), captures.size()}, terminal));
         }
         result.push_back(std::move(one));
     }
@@ -124,25 +122,17 @@ Json leftOutJson(const LeftOutVariants& leftOut)
 Result<SweepJob> openSweepJob(const JobOptions& options, const replay::SweepRequest& request,
     const std::vector<const Capture*>& captures, Source& source, Terminal& terminal)
 {
-    const auto device = options.check().and_then([&] { return jobDevice(request.devices); });
+    TRY(options.check());
+    const auto device = TRY(jobDevice(request.devices));
     const auto there = scaleout::readJob(options.folder);
-    auto each = device ? jobCaptures(request, captures, there, terminal) : tl::make_unexpected(device.error());
-    if (!each) {
-        return tl::make_unexpected(each.error());
-    }
-    const auto bytes = storedBytes(*each, captures);
-    const auto perBlock = scaleout::variantsPerBlock(*each, options.processesOn(*device));
-    auto job = scaleout::makeJob(options.folder, {{}, std::move(*each), *device, perBlock}, source.run);
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
+    auto each = TRY(jobCaptures(request, captures, there, terminal));
+    const auto bytes = storedBytes(each, captures);
+    const auto perBlock = scaleout::variantsPerBlock(each, options.processesOn(device));
+    auto job = TRY(scaleout::makeJob(options.folder, {{}, std::move(each), device, perBlock}, source.run));
     auto* into = source.session && source.writable ? &*source.session : nullptr;
-    auto gathered = scaleout::gather(*job, options.folder, into, terminal.job());
-    if (!gathered) {
-        return tl::make_unexpected(gathered.error());
-    }
-    auto commands = commandsOf(options, *job);
-    return SweepJob {std::move(*job), std::move(*gathered), std::move(commands), bytes, freeBytes(options.folder)};
+    auto gathered = TRY(scaleout::gather(job, options.folder, into, terminal.job()));
+    auto commands = commandsOf(options, job);
+    return SweepJob {std::move(job), std::move(gathered), std::move(commands), bytes, freeBytes(options.folder)};
 }
 
 std::string jobText(const SweepJob& job)

@@ -6,8 +6,7 @@
 #include <charconv>
 #include <iterator>
 
-#include <fmt/format.h>
-
+#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/judgement.h"
@@ -51,15 +50,9 @@ Result<TriedExperiment> triedOf(const std::string& word)
     const auto colon = word.find(':', equals == std::string::npos ? word.size() : equals);
     TriedExperiment tried;
     tried.id = word.substr(0, equals);
-    if (auto known = oneOf("experiment", tried.id, diagnose::experimentIds()); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(oneOf("experiment", tried.id, diagnose::experimentIds()));
     const auto outcome = equals == std::string::npos ? std::string() : word.substr(equals + 1, colon - equals - 1);
-    const auto place = oneOf("outcome", outcome, outcomeNames());
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
-    tried.seen = everySeen[*place];
+    tried.seen = everySeen[TRY(oneOf("outcome", outcome, outcomeNames()))];
     if (colon == std::string::npos) {
         return tried;
     }
@@ -121,11 +114,7 @@ Result<Observations> ofCaptures(const RunData& run, Observations said)
 {
     std::vector<CallsAgain> called;
     for (auto& one : said.called) {
-        const auto capture = captureNamed(run, one.capture);
-        if (!capture) {
-            return tl::make_unexpected(capture.error());
-        }
-        one.capture = (*capture)->file;
+        one.capture = TRY(captureNamed(run, one.capture))->file;
         put(called, one);
     }
     said.called = std::move(called);
@@ -153,29 +142,15 @@ Result<Observations> parseObserved(const ObservedWords& words)
 {
     Observations observed;
     if (!words.failed.empty()) {
-        auto rate = rateOf(words.failed);
-        if (!rate) {
-            return tl::make_unexpected(rate.error());
-        }
-        observed.rate = *rate;
+        observed.rate = TRY(rateOf(words.failed));
     }
     for (const auto& word : words.tried) {
-        auto tried = triedOf(word);
-        if (!tried) {
-            return tl::make_unexpected(tried.error());
-        }
-        put(observed.tried, *tried);
+        put(observed.tried, TRY(triedOf(word)));
     }
     for (const auto& word : words.called) {
-        const auto called = calledOf(word);
-        if (!called) {
-            return tl::make_unexpected(called.error());
-        }
-        put(observed.called, *called);
+        put(observed.called, TRY(calledOf(word)));
     }
-    if (auto can = diagnose::check(observed); !can) {
-        return tl::make_unexpected(can.error());
-    }
+    TRY(diagnose::check(observed));
     return observed;
 }
 
@@ -206,9 +181,7 @@ Result<Observations> observedOf(Source& source, const Observations& words)
         put(observed.called, called);
     }
     if (news && source.writable) {
-        if (auto kept = workflow::storeObservations(*source.session, observed); !kept) {
-            return tl::make_unexpected(kept.error());
-        }
+        TRY(workflow::storeObservations(*source.session, observed));
     }
     return stored;
 }

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/shared/options.h"
+#include "app/nanscope/shared/try.h"
 #include "core/base/text.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/childprocess.h"
@@ -48,11 +49,8 @@ std::string endOf(platform::ChildProcess& worker)
 
 Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, Terminal& terminal)
 {
-    const auto program = rpc::workerWith(rpc::workerProgram(), {"serve"}, ErrorKind::usage, quotedList(wanted));
-    if (!program) {
-        return tl::make_unexpected(program.error());
-    }
-    auto worker = rpc::ServiceClient::start(*program, terminal.cancelToken());
+    const auto program = TRY(rpc::workerWith(rpc::workerProgram(), {"serve"}, ErrorKind::usage, quotedList(wanted)));
+    auto worker = rpc::ServiceClient::start(program, terminal.cancelToken());
     if (worker) {
         terminal.say(LogLevel::info,
             fmt::format("Worker: {} with {}{}", worker->info().engine, quotedList(namesOf(worker->info())),
@@ -64,11 +62,8 @@ Result<rpc::ServiceClient> startWorker(const std::vector<std::string>& wanted, T
 /// Moves to the worker what it has, and says what it has not.
 Result<void> assign(const std::vector<std::string>& wanted, SweepDevices& devices, Terminal& terminal)
 {
-    auto worker = startWorker(wanted, terminal);
-    if (!worker) {
-        return tl::make_unexpected(worker.error());
-    }
-    const auto known = namesOf(worker->info());
+    auto worker = TRY(startWorker(wanted, terminal));
+    const auto known = namesOf(worker.info());
     std::vector<std::string> missing;
     for (const auto& name : wanted) {
         const bool there = std::find(known.begin(), known.end(), name) != known.end();
@@ -78,11 +73,11 @@ Result<void> assign(const std::vector<std::string>& wanted, SweepDevices& device
     if (!missing.empty()) {
         result = failure(ErrorKind::usage,
             fmt::format("the worker has no device {}, only {}{}", quotedList(missing), quotedList(known),
-                notesText(worker->info())),
-            worker->path());
+                notesText(worker.info())),
+            worker.path());
     }
     if (!devices.ofWorker.empty()) {
-        devices.worker = std::move(*worker);
+        devices.worker = std::move(worker);
     }
     return result;
 }
@@ -94,35 +89,29 @@ Result<std::string> askWorker(
 {
     using Process = platform::ChildProcess;
     const auto begin = Process::Clock::now();
-    const auto program = rpc::workerWith(rpc::workerProgram(), arguments, ErrorKind::unsupported, "a GPU");
-    auto worker = program ? Process::start(*program) : tl::make_unexpected(program.error());
-    if (!worker) {
-        return tl::make_unexpected(worker.error());
-    }
+    const auto program = TRY(rpc::workerWith(rpc::workerProgram(), arguments, ErrorKind::unsupported, "a GPU"));
+    auto worker = TRY(Process::start(program));
     std::string text;
     std::string line;
     while (!cancel.cancelled()) {
-        const auto got = worker->readLine(line, Process::Clock::now() + std::chrono::milliseconds(100));
-        if (!got) {
-            return tl::make_unexpected(got.error());
-        }
+        const auto got = TRY(worker.readLine(line, Process::Clock::now() + std::chrono::milliseconds(100)));
         const bool late = patience && Process::Clock::now() - begin > *patience;
         if (late || text.size() > Process::maxLineBytes) {
-            worker->kill();
+            worker.kill();
             return failure(ErrorKind::busy,
                 late ? fmt::format("the worker did not end within {} s", patience->count())
                      : "the worker answers without end",
-                program->path.string());
+                program.path.string());
         }
-        if (*got == Process::Got::line) {
+        if (got == Process::Got::line) {
             text += line + '\n';
-        } else if (*got == Process::Got::end && text.empty()) {
-            return failure(ErrorKind::internal, fmt::format("the worker {}", endOf(*worker)), program->path.string());
-        } else if (*got == Process::Got::end) {
+        } else if (got == Process::Got::end && text.empty()) {
+            return failure(ErrorKind::internal, fmt::format("the worker {}", endOf(worker)), program.path.string());
+        } else if (got == Process::Got::end) {
             return text;
         }
     }
-    worker->kill();
+    worker.kill();
     return failure(ErrorKind::cancelled, "the worker was not waited for");
 }
 
