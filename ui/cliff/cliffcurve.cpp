@@ -3,7 +3,6 @@
 #include "ui/cliff/cliffcurve.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 
-#include <QEvent>
 #include <QUrl>
 
 #include "ui/shared/followlink.h"

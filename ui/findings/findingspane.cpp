@@ -129,16 +129,6 @@ QString idOf(const Finding& finding)
     return qstr(finding.id);
 }
 
-QString confidenceOf(const Finding& finding)
-{
-    return finding.state == FindingState::fired ? qstr(finding.confidence) : findingStateWord(finding.state);
-}
-
-QString reasonOf(const Finding& finding)
-{
-    return qstr(finding.reason.empty() ? finding.title : finding.reason);
-}
-
 QString findingStateWord(FindingState state)
 {
     switch (state) {
@@ -151,6 +141,16 @@ QString findingStateWord(FindingState state)
     default:
         return FindingsPane::tr("silenced");
     }
+}
+
+QString confidenceOf(const Finding& finding)
+{
+    return finding.state == FindingState::fired ? qstr(finding.confidence) : findingStateWord(finding.state);
+}
+
+QString reasonOf(const Finding& finding)
+{
+    return qstr(finding.reason.empty() ? finding.title : finding.reason);
 }
 
 QString spokenTitle(const Finding& finding)

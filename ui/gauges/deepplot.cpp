@@ -3,7 +3,6 @@
 #include "ui/gauges/deepplot.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/shared/axes.h"
 #include "ui/shared/qcp.h"

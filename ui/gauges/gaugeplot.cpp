@@ -3,7 +3,6 @@
 #include "ui/gauges/gaugeplot.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "ui/gauges/deepplot.h"
 #include "ui/shared/axes.h"

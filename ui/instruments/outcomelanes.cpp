@@ -70,6 +70,11 @@ QCPScatterStyle markOf(std::optional<Outcome> outcome)
 
 } // namespace
 
+QString outcomeText(std::optional<Outcome> outcome)
+{
+    return outcome ? outcomeWord(*outcome) : Words::tr("no output");
+}
+
 double laneOf(std::optional<Outcome> outcome)
 {
     return outcome ? static_cast<double>(indexOf(*outcome)) : silentLane;

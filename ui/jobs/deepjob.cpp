@@ -2,13 +2,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/deepjob.h"
 
-#include <utility>
-
 #include <nlohmann/json.hpp>
 
 #include "core/json/records.h"
 #include "core/rpc/requests.h"
-#include "ui/shared/text.h"
 
 namespace nanscope {
 

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <filesystem>
 #include <list>
-#include <memory>
 #include <thread>
 
 #include <QObject>

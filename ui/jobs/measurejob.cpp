@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/jobs/measurejob.h"
 
-#include <algorithm>
-#include <utility>
-
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QStringList>

@@ -10,7 +10,6 @@
 class QComboBox;
 
 class QPushButton;
-class QUrl;
 
 namespace nanscope {
 

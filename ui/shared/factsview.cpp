@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include <QEvent>
 #include <QUrl>
 
 #include "ui/shared/text.h"

@@ -14,8 +14,10 @@
 #include <QTabBar>
 #include <QToolButton>
 
+#include "ui/shared/copying.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/theme.h"
+#include "ui/shell/actions.h"
 
 namespace nanscope {
 

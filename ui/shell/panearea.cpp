@@ -36,6 +36,7 @@
 #include "ui/shared/answerparts.h"
 #include "ui/shared/partsscroll.h"
 #include "ui/shared/theme.h"
+#include "ui/shell/actions.h"
 #include "ui/shell/taborder.h"
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"

@@ -3,10 +3,8 @@
 #include "ui/shell/usercontextdialog.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include <QDialogButtonBox>
-#include <QEvent>
 #include <QFileInfo>
 #include <QHeaderView>
 #include <QLabel>

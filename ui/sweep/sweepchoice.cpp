@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/sweep/sweepchoice.h"
 
-#include <algorithm>
-#include <iterator>
-
 #include <QCoreApplication>
 
 #include "core/replay/variants/names.h"

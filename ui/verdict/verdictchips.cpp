@@ -8,6 +8,7 @@
 
 #include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/theme.h"
 #include "ui/verdict/verdictflow.h"
 

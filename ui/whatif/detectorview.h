@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <memory>
-
 #include <QWidget>
 
 #include "core/diagnose/whatif/whatifwords.h"

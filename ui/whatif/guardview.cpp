@@ -216,7 +216,7 @@ void GuardView::setAnswer(const WhatIfAnswer& answer)
     for (int column = local; column <= full; ++column) {
         m_view->setColumnHidden(column, scope && static_cast<int>(*scope) != column - local);
     }
-    m_view->setColumnHidden(update, std::ranges::count_if(m_whatIf.steps, diagnose::isCause) < 2);
+    m_view->setColumnHidden(cause, std::ranges::count_if(m_whatIf.steps, diagnose::isCause) < 2);
     if (!answer.noGuard.empty()) {
         m_headline->setText(
             tr("%1: open a folder that holds those of all ranks").arg(sentenceCase(qstr(answer.noGuard))));

@@ -37,7 +37,6 @@ class GuardView : public QWidget
     Q_OBJECT
 
 public:
-    /// Not called update: that is what widgets do.
     enum Column { cause, layout, stack, local, group, full };
 
     explicit GuardView(QWidget* parent = nullptr);

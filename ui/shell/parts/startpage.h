@@ -10,7 +10,6 @@
 #include "ui/jobs/placecheck.h"
 
 class QPushButton;
-class QToolButton;
 class QVBoxLayout;
 
 namespace nanscope {
