@@ -113,8 +113,8 @@ public:
         , m_cancel(cancel)
         , m_watch(watch)
         , m_operations(operations)
-        , m_signal(
-              replay::leadingDirections(element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections))
+        , m_signal(replay::leadingDirections(
+              element.input, element.shape.rows, element.shape.cols, 0.01, signalDirections, cancel))
     {
         if (std::min(element.shape.rows, element.shape.cols) >= sampledFrom) {
             m_sample = SampledFits::of(element, m_signal, device, cancel);
