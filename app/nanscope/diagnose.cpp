@@ -554,7 +554,7 @@ Result<Diagnose::Judged> Diagnose::judgeRun(const std::string& path, const Quest
         const auto device = TRY(jobDevice({m_device}));
         job = TRY(openDiagnosisJob(m_job, device, judgingWords(), path, source));
         job->putInto(options);
-        planRest(*job, m_job, source->run, !m_ran.empty(), question.facts.catalogue, terminal.cancelToken());
+        planRest(*job, m_job, source.run, !m_ran.empty(), question.facts.catalogue, terminal.cancelToken());
         if (job->plan.isLong()) {
             terminal.progress(diagnose::progressOf(job->plan, job->measuredOn));
         }

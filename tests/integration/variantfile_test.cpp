@@ -88,7 +88,7 @@ TEST(VariantFile, CommandsToCopyRepeatIt)
     const auto explained = run({"explain", capture, "--variant-file", file, "--json"}).json();
     EXPECT_THAT(explained["text"].get<std::string>(), HasSubstr("it is mine.json"));
     const auto advice = [&](std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), {"diagnose", capture, "--json", "--nothing-else"});
+        arguments.insert(arguments.begin(), {"diagnose", capture, "--json"});
         return run(arguments).json()["captures"][0]["next"][0].get<std::string>();
     };
     const std::string command = "nanscope diagnose PATH --ran VARIANT[:PRECISION]";

@@ -169,7 +169,8 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
         return ofUpstream(verdict);
     }
     std::vector<Experiment> list;
-    const bool asksName = verdict::answersOf(verdict.rule) == verdict::Answers::ran;
+    const bool asksName = verdict::answersOf(verdict.rule) == verdict::Answers::ran
+        || verdict.rule == RuleId::noKnownVariant || verdict.rule == RuleId::finiteOfNoKnownVariant;
     if (verdict.blame == Blame::undecided && asksName && verdict.facts.scene.namedLike.empty()) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
     }
