@@ -301,11 +301,8 @@ std::string questionAlone(const CaptureVerdict& judged)
 
 bool asksWhatRan(const CaptureVerdict& judged)
 {
-    const bool unknown = judged.rule == RuleId::noKnownVariant || judged.rule == RuleId::finiteOfNoKnownVariant;
-    const auto answers = verdict::answersOf(judged.rule);
-    const bool otherHalf = judged.facts.nothingElse && answers == verdict::Answers::nothingElse;
-    return judged.facts.identified.how != IdentifiedBy::sidecar
-        && (unknown || otherHalf || answers == verdict::Answers::ran);
+    const bool otherHalf = judged.facts.nothingElse && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse;
+    return judged.facts.identified.how != IdentifiedBy::sidecar && (otherHalf || verdict::asksForName(judged.rule));
 }
 
 std::optional<std::string_view> callThatAnswers(const CaptureVerdict& judged)

@@ -605,7 +605,7 @@ void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decisio
         addScene(v);
         v.notTestable.insert(v.notTestable.end(), c.facts.besides.begin(), c.facts.besides.end());
         addDuplicate(v, decision.first);
-        v.next = nextExperiments(v);
+        v.next = nextExperiments(v, asksForName(decision.rule));
         addExperiments(v, c);
     }
     addCallsAgain(v, c.facts, decision);

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
@@ -163,14 +162,12 @@ std::vector<std::string_view> experimentIds()
     return ids;
 }
 
-std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict)
+std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asksName)
 {
     if (verdict.role == Role::upstream || verdict.blame == Blame::upstream) {
         return ofUpstream(verdict);
     }
     std::vector<Experiment> list;
-    const bool asksName = verdict::answersOf(verdict.rule) == verdict::Answers::ran
-        || verdict.rule == RuleId::noKnownVariant || verdict.rule == RuleId::finiteOfNoKnownVariant;
     if (verdict.blame == Blame::undecided && asksName && verdict.facts.scene.namedLike.empty()) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
     }

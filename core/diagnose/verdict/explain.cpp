@@ -661,8 +661,7 @@ void refine(Words& words, const Considered& c, RuleId rule)
 void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 {
     const auto& scene = c.facts.scene;
-    const bool ofFunction =
-        answersOf(rule) == Answers::ran || rule == RuleId::noKnownVariant || rule == RuleId::finiteOfNoKnownVariant;
+    const bool ofFunction = asksForName(rule);
     const bool ofCast = rule == RuleId::dependsOnFunction && isCastFailing(c, dividing(c));
     if (ofFunction && !ofCast && !c.saidToHaveRun() && !scene.namedLike.empty()) {
         words.question = whatWasChanged(scene);

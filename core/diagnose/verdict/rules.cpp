@@ -531,6 +531,11 @@ bool asks(RuleId rule)
     return answersOf(rule) != Answers::nothing;
 }
 
+bool asksForName(RuleId rule)
+{
+    return answersOf(rule) == Answers::ran || rule == RuleId::noKnownVariant || rule == RuleId::finiteOfNoKnownVariant;
+}
+
 bool makesABirth(RuleId rule)
 {
     constexpr std::array births {RuleId::allZero, RuleId::allZeroOfSome, RuleId::allZeroOfAll, RuleId::zeroInPlaces,

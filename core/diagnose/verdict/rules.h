@@ -53,6 +53,8 @@ std::span<const Refinement> refinements();
 Answers answersOf(RuleId rule);
 
 bool asks(RuleId rule);
+/// Its question is which function ran, or which one made the output.
+bool asksForName(RuleId rule);
 
 /// True for a finite output whose question or accusation makes a birth of it.
 bool makesABirth(RuleId rule);
