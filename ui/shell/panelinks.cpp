@@ -3,6 +3,7 @@
 #include "ui/shell/panelinks.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -49,7 +50,7 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
     const CaptureVerdict* first = nullptr;
     int births = 0;
     std::set<Blame> causes;
-    QStringList others;
+    std::map<QString, int> others; // births, by where they are
     for (const CaptureVerdict& each : diagnosis.captures) {
         if (each.role != Role::birth) {
             continue;
@@ -60,11 +61,15 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
         const bool shown = each.captureId == verdict.captureId && each.capture == verdict.capture;
         if (verdict.role == Role::birth && !shown && each.step && each.step == verdict.step) {
             ++result.together;
-            others << PaneLinks::tr("one of %1").arg(rankText(each));
+            ++others[rankText(each)];
         }
     }
-    others.removeDuplicates();
-    result.others = others.join(QStringLiteral(", "));
+    QStringList places;
+    for (const auto& [place, count] : others) {
+        places << (count == 1 ? PaneLinks::tr("one of %1").arg(place)
+                              : PaneLinks::tr("%1 of %2").arg(count).arg(place));
+    }
+    result.others = places.join(QStringLiteral(", "));
     result.causes = static_cast<int>(causes.size());
     const bool ordered = (verdict.step && result.together == 1) || births == 1;
     result.first = ordered && first && first->captureId == verdict.captureId && first->capture == verdict.capture;

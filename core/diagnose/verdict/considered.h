@@ -19,7 +19,7 @@ struct Considered
 
     /// A sidecar or the user names what ran.
     bool saidToHaveRun() const;
-    /// The helper found another text than the published one under the name that is said to have run.
+    /// The helper found another source than the published one under the name that is said to have run.
     bool hasOtherText() const;
     /// Relative Frobenius distance of a healthy call from what is said to have run; none where there is no such call.
     std::optional<double> nameOffFromCall() const;

@@ -35,7 +35,7 @@ std::string sayChanged(const Scene& scene)
 
 std::string whatWasChanged(const Scene& scene)
 {
-    return fmt::format("what was changed in {}, which has the name of {} and another text than the published one? A "
+    return fmt::format("what was changed in {}, which has the name of {} and another source than the published one? A "
                        "coefficient, an epsilon, a cast or a transposition may do this by itself",
         scene.function.empty() ? "the function" : scene.function, scene.namedLike);
 }
@@ -543,7 +543,7 @@ Words functionChanged(const Considered& c)
     const auto& scene = c.facts.scene;
     const auto function = scene.function.empty() ? std::string("the function that was called") : scene.function;
     return {"a changed function",
-        fmt::format("{}, and {} has the name of {} and another text than the published one: replays of the published "
+        fmt::format("{}, and {} has the name of {} and another source than the published one: replays of the published "
                     "one ({}) say nothing of what was changed",
             c.facts.damage.text, function, scene.namedLike, totalsText(totalsOf(c.members))),
         whatWasChanged(scene), sayChanged(scene)};
@@ -657,7 +657,7 @@ void refine(Words& words, const Considered& c, RuleId rule)
     }
 }
 
-/// Where the helper found the name of a published function and another text, that is what is to be asked.
+/// Where the helper found the name of a published function and another source, that is what is to be asked.
 void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 {
     const auto& scene = c.facts.scene;
