@@ -46,7 +46,7 @@ void FrameLoader::drop()
 }
 
 template <class Picture>
-void FrameLoader::ask(Wanted& wanted, nlohmann::ordered_json request, const Kind<Picture>& kind,
+void FrameLoader::ask(Wanted& wanted, const nlohmann::ordered_json& request, const Kind<Picture>& kind,
     std::function<void(const Progress&)> progressed)
 {
     wanted.drop();
@@ -68,7 +68,7 @@ void FrameLoader::ask(Wanted& wanted, nlohmann::ordered_json request, const Kind
         return {};
     };
     const auto fail = [this, kind](const QString& why) { Q_EMIT(this->*kind.failed)(why); };
-    wanted.request.ask(std::move(request), {kind.key, unpack, fail, std::move(progressed)});
+    wanted.request.ask(request, {kind.key, unpack, fail, std::move(progressed)});
 }
 
 } // namespace nanscope

@@ -61,7 +61,7 @@ private:
         void (FrameLoader::*failed)(const QString& sentence);
     };
     template <class Picture>
-    void ask(Wanted& wanted, nlohmann::ordered_json request, const Kind<Picture>& kind,
+    void ask(Wanted& wanted, const nlohmann::ordered_json& request, const Kind<Picture>& kind,
         std::function<void(const Progress&)> progressed = {});
 
     Wanted m_film;
