@@ -50,7 +50,7 @@ std::string bullets(std::string_view label, const std::vector<EvidenceLine>& lin
     return text;
 }
 
-/// "; say what came of it: --tried bf16=gone:HOURS or stays"
+/// " [then --tried bf16=gone:HOURS or stays]"
 std::string outcomesText(const Experiment& experiment)
 {
     std::vector<std::string> outcomes;

@@ -257,13 +257,22 @@ std::string notReplaced(const std::string& name)
     return name.starts_with("(replaced") ? "./" + name : name;
 }
 
-bool holdsAnotherCapture(const fs::path& folder)
+/// How much a file of a bundle holds of its capture; 0 for no capture.
+int wholenessOf(const fs::path& path)
+{
+    const auto name = path.filename();
+    return name == "capture_min.pt"             ? 1
+        : name == "capture_whole.pt"            ? 2
+        : tensorfile::looksLikeTensorFile(path) ? 3
+                                                : 0;
+}
+
+bool holdsMoreThan(const fs::path& folder, int wholeness)
 {
     std::error_code error;
     for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
          entries.increment(error)) {
-        const auto& path = entries->path();
-        if (tensorfile::looksLikeTensorFile(path) && path.filename() != "capture_min.pt") {
+        if (wholenessOf(entries->path()) > wholeness) {
             return true;
         }
     }
@@ -271,19 +280,20 @@ bool holdsAnotherCapture(const fs::path& folder)
 }
 
 /// In a folder that `nanscope report --bundle` made: what the report says of the run is no log of it, and a part of the
-/// capture no second one beside the whole.
+/// capture no second one beside more of it.
 bool isOfBundle(const fs::path& path)
 {
     const auto name = path.filename();
     const bool text = name == "report.json" || name == "expected.json" || name == "README.txt";
-    if (!text && name != "capture_min.pt") {
+    const auto wholeness = wholenessOf(path);
+    if (!text && wholeness != 1 && wholeness != 2) {
         return false;
     }
     std::error_code ignored;
     const auto folder = path.parent_path();
     const bool bundle = fs::exists(folder / "report.json", ignored) && fs::exists(folder / "report.html", ignored)
         && fs::exists(folder / "README.txt", ignored);
-    return bundle && (text || holdsAnotherCapture(folder));
+    return bundle && (text || holdsMoreThan(folder, wholeness));
 }
 
 struct Folder

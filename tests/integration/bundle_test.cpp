@@ -75,6 +75,20 @@ TEST(Bundle, TheCaptureComesAsItIsWhereAskedFor)
     EXPECT_EQ(run({"report", sample, "-o", folder / "r.md", "--with-capture"}).status, 2) << "there is no bundle";
 }
 
+TEST(Bundle, IsReadAsOneCaptureWithWhatItsSidecarSays)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    writeText(folder / "a.json", R"({"step": 41, "function": {"module": "mine", "qualname": "ns"}})");
+    ASSERT_EQ(run({"report", capture, "--bundle", folder / "b", "--with-capture"}).status, 0);
+    const auto done = run({"diagnose", folder / "b", "--json"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    const auto answer = done.json();
+    ASSERT_EQ(answer["captures"].size(), 1U);
+    EXPECT_EQ(answer["captures"][0]["step"][0], 41);
+    EXPECT_EQ(answer["captures"][0]["facts"]["scene"]["function"], "mine:ns");
+}
+
 TEST(Bundle, IsAboutTheCaptureThatWasAskedFor)
 {
     const WorkFolder folder;

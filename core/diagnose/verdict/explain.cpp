@@ -33,11 +33,18 @@ std::string sayChanged(const Scene& scene)
         functionToCall(scene));
 }
 
+/// "muon:f has the name of keller-jordan and another source than the published one"
+std::string changedText(const Scene& scene, std::string_view link)
+{
+    return fmt::format("{}{} the name of {} and another source than the published one",
+        scene.function.empty() ? "the function" : scene.function, link, scene.namedLike);
+}
+
 std::string whatWasChanged(const Scene& scene)
 {
-    return fmt::format("what was changed in {}, which has the name of {} and another source than the published one? A "
-                       "coefficient, an epsilon, a cast or a transposition may do this by itself",
-        scene.function.empty() ? "the function" : scene.function, scene.namedLike);
+    return fmt::format("what was changed in {}? A coefficient, an epsilon, a cast or a transposition may do this by "
+                       "itself",
+        changedText(scene, ", which has"));
 }
 
 std::string membersThat(const Considered& c, Considered::Property property, bool have)
@@ -458,8 +465,7 @@ Words ofFinite(const Considered& c, RuleId rule)
                 ? "does it come again in a dump that waits for the kernels before it copies the result "
                   "(torch.cuda.synchronize(), or the capture helper in strict)? If it does, nothing wrote the result"
                 : "does your code mask, freeze or skip this update? If it does not, nothing wrote the result, or it "
-                  "was "
-                  "copied before it was written"};
+                  "was copied before it was written"};
     case RuleId::allZeroOfSome:
         return allZeroOfSome(c);
     case RuleId::allZeroOfAll:
@@ -541,11 +547,9 @@ Words dependsOnEpsilon(const Considered& c)
 Words functionChanged(const Considered& c)
 {
     const auto& scene = c.facts.scene;
-    const auto function = scene.function.empty() ? std::string("the function that was called") : scene.function;
     return {"a changed function",
-        fmt::format("{}, and {} has the name of {} and another source than the published one: replays of the published "
-                    "one ({}) say nothing of what was changed",
-            c.facts.damage.text, function, scene.namedLike, totalsText(totalsOf(c.members))),
+        fmt::format("{}, and {}: replays of the published one ({}) say nothing of what was changed",
+            c.facts.damage.text, changedText(scene, " has"), totalsText(totalsOf(c.members))),
         whatWasChanged(scene), sayChanged(scene)};
 }
 
@@ -661,9 +665,8 @@ void refine(Words& words, const Considered& c, RuleId rule)
 void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 {
     const auto& scene = c.facts.scene;
-    const bool ofFunction = asksForName(rule);
     const bool ofCast = rule == RuleId::dependsOnFunction && isCastFailing(c, dividing(c));
-    if (ofFunction && !ofCast && !c.saidToHaveRun() && !scene.namedLike.empty()) {
+    if (asksForName(rule) && !ofCast && !c.saidToHaveRun() && !scene.namedLike.empty()) {
         words.question = whatWasChanged(scene);
         words.command = sayChanged(scene);
     }
@@ -697,8 +700,8 @@ Words explain(const Considered& c, const Decision& decision)
         words.command = sayWhatRan;
     }
     askOfOtherText(words, c, decision.rule);
-    if (words.command.empty()) {
-        words.command = answersOf(decision.rule) == Answers::nothingElse ? sayNothingElse : "";
+    if (words.command.empty() && answersOf(decision.rule) == Answers::nothingElse) {
+        words.command = sayNothingElse;
     }
     return words;
 }

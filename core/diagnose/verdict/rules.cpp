@@ -77,14 +77,19 @@ bool fitsWithin(const Considered& c, double distance)
     return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone && id.fit.value_or(1) <= distance;
 }
 
-/// Its code is known: by a name, unless a helper found other code under it, or by bits. Values alone are shared by
+/// A name is said, and no helper found another source under it.
+bool isNamed(const Considered& c)
+{
+    return c.saidToHaveRun() && !c.hasOtherText();
+}
+
+/// Its code is known: by a name or by bits. Values alone are shared by
 /// functions that fail otherwise: on a Gaussian matrix any polar factor is what polar-express gives. And bits of an
 /// input of another size tell nothing of a branch that this one takes.
 bool isKnownCode(const Considered& c)
 {
     const auto& control = c.facts.control;
-    return (c.saidToHaveRun() && !c.hasOtherText()) || c.facts.exactBits
-        || (control && !control->otherSize && !control->exact.empty());
+    return isNamed(c) || c.facts.exactBits || (control && !control->otherSize && !control->exact.empty());
 }
 
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
@@ -102,7 +107,7 @@ bool isAloneInWrapper(const Considered& c)
         return false;
     }
     if (isOfLines(shape)) {
-        return facts.exactBits || (c.saidToHaveRun() && fitsWithin(c, closeFit));
+        return facts.exactBits || (isNamed(c) && fitsWithin(c, closeFit));
     }
     return isKnownCode(c) || (!isWhole(c) && fitsWithin(c, closeFit));
 }
@@ -112,10 +117,12 @@ bool isAloneInWrapper(const Considered& c)
 bool isAlone(const Considered& c)
 {
     const auto& facts = c.facts;
-    if (facts.nothingElse) {
-        return isKnownCode(c) || (!facts.outputFinite && fitsWithin(c, roundedFit));
+    const bool damaged = !facts.outputFinite;
+    if (facts.nothingElse && (isKnownCode(c) || (damaged && fitsWithin(c, roundedFit)))) {
+        return true;
     }
-    return facts.dumpedByWrapper && !facts.besideBadInput && isAloneInWrapper(c);
+    // That nothing else ran takes nothing from what the wrapper shows of damage.
+    return (damaged || !facts.nothingElse) && facts.dumpedByWrapper && !facts.besideBadInput && isAloneInWrapper(c);
 }
 
 /// Of zeros alone a function of them knows no place from another: a tile of what it makes of them is no number's.
@@ -130,7 +137,7 @@ bool isTileOfZeros(const Considered& c)
 bool asksWhatRan(const Considered& c)
 {
     const bool sure = c.facts.nothingElse || (c.facts.dumpedByWrapper && !c.facts.besideBadInput && isWhole(c));
-    return sure && !isAlone(c) && (!c.saidToHaveRun() || c.hasOtherText());
+    return sure && !isAlone(c) && !isNamed(c);
 }
 
 bool isCorrupt(const Considered& c)
@@ -213,7 +220,7 @@ bool sumsMayDecide(const Considered& c)
 bool isUnknownFunction(const Considered& c)
 {
     const bool nothingTells = c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared;
-    const bool changed = c.hasOtherText() && !isKnownCode(c);
+    const bool changed = c.hasOtherText() && !isAlone(c);
     return (changed || !c.facts.inputZero) && (nothingTells || changed || asksWhatRan(c));
 }
 
@@ -329,8 +336,7 @@ constexpr Rule table[] = {
         }},
     {RuleId::zeroInAllBadOut,
         "the input is zero, the whole output is damaged, not every member ends so, and which epsilon was in effect is "
-        "not "
-        "known",
+        "not known",
         Blame::undecided, Answers::epsilon,
         [](const Considered& c) {
             return isDamaged(c) && c.facts.inputZero && c.epsilonUnknown() && isWhole(c) && !c.all(reproduces);

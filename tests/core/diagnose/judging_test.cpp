@@ -494,6 +494,19 @@ TEST_F(Judging, HeadlineCountsAndPlacesTheFirstBirth)
     EXPECT_EQ(diagnosed().headline, "2 captures, 2 births: rank 3, at step 7, and 1 more");
 }
 
+TEST_F(Judging, HeadlineNamesTheZeroMatrixThatOthersFollowFrom)
+{
+    add("zero.pt", {Matrix(size, 0)}, {Matrix(size, NAN)});
+    auto input = waves();
+    input[0] = NAN;
+    add("next.pt", {input}, {Matrix(size, NAN)});
+    m_run.captures[0].step = 5;
+    EXPECT_EQ(diagnosed().headline, "2 captures, 0 births, 1 upstream: at an unknown step");
+    m_run.captures[1].step = 6;
+    EXPECT_EQ(diagnosed().headline,
+        "2 captures, 0 births; a zero matrix came out damaged (at step 5), and 1 call followed from it");
+}
+
 TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
 {
     add("a.pt", {waves()}, {Matrix(size, NAN)});

@@ -590,6 +590,55 @@ TEST_F(Import, ofEqualCapturesTheFirstKeepsItsNameAndPlace)
     EXPECT_EQ(over.captures[1].file, "copy.pt");
 }
 
+/// One matrix of fp32 as numpy writes it.
+std::string npy(const std::vector<float>& values, int rows)
+{
+    auto header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", "
+        + std::to_string(static_cast<int>(values.size()) / rows) + "), }";
+    header.resize(117, ' ');
+    return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + header + "\n"
+        + std::string(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+}
+
+TEST_F(Import, twoFilesOfOneCallAreOneCapture)
+{
+    m_folder.write("run/X_step7.npy", npy({1, 2, 3, 4}, 2));
+    m_folder.write("run/Y_step7.npy", npy({1, 2, std::numeric_limits<float>::quiet_NaN(), 4}, 2));
+    const auto run = import();
+    ASSERT_EQ(run.captures.size(), 1U);
+    EXPECT_EQ(run.captures[0].file, "X_step7.npy");
+    EXPECT_EQ(run.captures[0].step, 7);
+    EXPECT_EQ(run.captures[0].output->total().nan, 1);
+    ASSERT_EQ(run.notes.size(), 1U);
+    EXPECT_EQ(run.notes[0].path, "Y_step7.npy");
+    EXPECT_EQ(run.notes[0].reason, "read as the output of X_step7.npy");
+    EXPECT_EQ(ingest::readRun(m_folder / "run/Y_step7.npy")->captures.at(0).file, "X_step7.npy") << "named alone";
+}
+
+TEST_F(Import, aBundleIsOneCaptureAndNoLog)
+{
+    for (const auto* text : {"report.json", "report.html", "README.txt", "expected.json"}) {
+        m_folder.write(std::string("run/") + text, "{\"step\": 1, \"loss\": 2}\n");
+    }
+    writeCapture(m_folder / "run/capture_min.pt", 1);
+    writeCapture(m_folder / "run/capture_whole.pt", 2);
+    writeCapture(m_folder / "run/dump.pt", 3);
+    const auto files = [this] {
+        const auto run = ingest::readRun(m_folder / "run");
+        EXPECT_TRUE(run->series.empty() && run->rejected.empty());
+        std::vector<std::string> names;
+        for (const auto& capture : run->captures) {
+            names.push_back(capture.file);
+        }
+        return names;
+    };
+    EXPECT_THAT(files(), ElementsAre("dump.pt"));
+    std::filesystem::remove(m_folder / "run/dump.pt");
+    EXPECT_THAT(files(), ElementsAre("capture_whole.pt")) << "the most that there is";
+    std::filesystem::remove(m_folder / "run/report.html");
+    EXPECT_EQ(ingest::readRun(m_folder / "run")->captures.size(), 2U) << "no bundle";
+}
+
 TEST_F(Import, aSessionStaysWithItsFolder)
 {
     m_folder.write("run/train.log", dionLines(0, 5));

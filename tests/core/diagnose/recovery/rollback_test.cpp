@@ -239,6 +239,29 @@ TEST(FailureTimeline, AClimbBeginsWhereTheLossIsTwiceItsMean)
     EXPECT_FALSE(diagnose::failureTimelineOf(run, {}).failed->climbingFrom) << "it had come down again";
 }
 
+TEST(Rollback, ADamagedInputBesideAClimbIsNoFaultOfItsBatch)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, joined(constant(50, 2.0), {3.9, 4.1, 8.0, 9.0, nan, nan}))};
+    const auto tonight = [&run] { return diagnose::adviseRollback(run, {birthAfter(54, Blame::upstream)})->tonight; };
+    EXPECT_THAT(tonight(), HasSubstr("take a lower learning rate"));
+    run.series = {seriesOf("loss", 1, joined(constant(54, 2.0), {nan, nan}))};
+    EXPECT_THAT(tonight(), HasSubstr("check gradients before the optimizer"));
+}
+
+TEST(Rollback, CapturesThatAreThereAreNotAskedFor)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 1, joined(constant(54, 2.0), {nan, nan}))};
+    const auto tonight = [&run] { return diagnose::adviseRollback(run, {})->tonight; };
+    EXPECT_THAT(tonight(), HasSubstr("turn on captures"));
+    run.events = {eventOf(EventKind::captureDumped, 54, "dumped", 160)};
+    run.events.back().capture = "dion_nan_capture_rank0_shape8x8_pid1_5.pt";
+    EXPECT_THAT(tonight(), HasSubstr("fetch the dumps that the log names"));
+    run.captures.emplace_back().file = "other.pt";
+    EXPECT_THAT(tonight(), testing::StartsWith("turn on a guard that skips non-finite updates on all ranks; "));
+}
+
 /// Steps of one log: the same series in as many segments as there were starts.
 RunData startedAgain(const std::vector<std::pair<std::int64_t, std::vector<double>>>& starts, bool sameLog)
 {

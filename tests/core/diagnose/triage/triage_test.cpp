@@ -522,6 +522,14 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "what was damaged before did not reach the only weight";
     known->coverage->all = 2;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor is anything known of the other one";
+    known->coverage->all = 1;
+    auto early = s.run.captures[1];
+    early.file = "early";
+    early.input.batches = early.output->batches = {fine};
+    early.scene.optimizerStep = 3;
+    known.reset();
+    s.run.captures.push_back(early);
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "it was sound before it was damaged";
 }
 
 TEST(Triage, OneTensorAloneIsNoInputYet)

@@ -62,6 +62,32 @@ TEST(Rules, ANameUnderWhichAnotherTextWasFoundIsNoKnownCode)
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "bits tell that it computes the same";
 }
 
+TEST(Rules, ANameTakesNothingFromWhatValuesTell)
+{
+    Bench b;
+    b.member("keller-jordan", 8, 0);
+    b.facts.control.reset();
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.fit.compared = true;
+    b.facts.identified.names = {"keller-jordan"};
+    b.facts.identified.all = {{"keller-jordan", 0}};
+    b.facts.identified.fit = 0;
+    b.facts.scene.namedLike = "keller-jordan";
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a tile that is gone beside values that fit";
+    b.facts.ran = {"keller-jordan"};
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "said, it is no less so";
+    b.facts.identified.all = {{"keller-jordan", 0.01}}; // a few roundings of bf16
+    b.facts.identified.fit = 0.01;
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "nor where nothing else ran besides";
+    b.facts.nothingElse = false;
+    b.facts.damage.shape = DamageShape::rows;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "an edited copy may divide rows by their norm";
+    b.facts.scene.namedLike.clear();
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one does not";
+}
+
 TEST(Rules, OfZerosTheEpsilonIsAskedFirst)
 {
     Bench b;
