@@ -346,7 +346,9 @@ public:
             .add("source", m_paths, "A capture, a folder or a session; of several, what they show together, too")
             .required();
         options().add("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated").oneEach();
-        options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+        const auto none =
+            options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+        options().addFlag("--other-code", m_otherCode, "Other code did").excludes(none);
         addVariantFileOption();
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
@@ -396,6 +398,7 @@ private:
     std::vector<std::string> m_paths;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
+    bool m_otherCode = false;
     bool m_verifyCheckpoints = false;
     diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
@@ -465,7 +468,7 @@ Result<Diagnose::Question> Diagnose::question(Terminal& terminal)
     places.push_back(m_session);
     TRY(takeVariantsOf(places, catalogue(), terminal));
     auto choices = TRY(chosen(m_cards));
-    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, std::move(choices)};
+    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, m_otherCode, std::move(choices)};
     options.timeLimit = m_timeLimit;
     // The devices of a job are its processes' own.
     TRY(m_job.wanted() ? Result<void>() : replayOn(m_device, options, terminal));
@@ -618,6 +621,9 @@ std::vector<std::string> Diagnose::judgingWords() const
     addFile("--env", m_files.environment);
     if (m_nothingElse) {
         words.emplace_back("--nothing-else");
+    }
+    if (m_otherCode) {
+        words.emplace_back("--other-code");
     }
     return words;
 }

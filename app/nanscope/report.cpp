@@ -52,6 +52,7 @@ private:
     std::vector<std::string> m_outputs;
     std::vector<std::string> m_ran;
     bool m_nothingElse = false;
+    bool m_otherCode = false;
     std::string m_device = "cpu";
     diagnose::FindingChoices m_cards;
     ObservedWords m_observed;
@@ -94,7 +95,9 @@ Report::Report(CLI::App& root)
             "Keep the damaged matrices whole, and do not look for the least of them that ends the same way")
         .needs(bundle);
     options().add("--ran", m_ran, "What ran: VARIANT or VARIANT:PRECISION; may be repeated").oneEach();
-    options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+    const auto none =
+        options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
+    options().addFlag("--other-code", m_otherCode, "Other code did").excludes(none);
     addVariantFileOption();
     addCardOptions(options(), m_cards);
     addObservedOptions(options(), m_observed);
@@ -192,7 +195,7 @@ std::string Report::commandLine(const diagnose::FindingChoices& choices, const s
     addPlaces("-o", m_outputs);
     addPlaces("--bundle", {m_bundle});
     add("--ran", m_ran);
-    text += m_nothingElse ? " --nothing-else" : "";
+    text += m_nothingElse ? " --nothing-else" : m_otherCode ? " --other-code" : "";
     text += m_device == "cpu" ? std::string() : " --device " + m_device;
     addPlaces("--variant-file", variantFiles());
     text += workflow::findingWords(choices);
@@ -233,7 +236,7 @@ Result<report::ReportInput> Report::gather(
     const auto about = TRY(aboutIn(source.run));
     auto files = m_files;
     files.variants = variantFiles();
-    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, choices};
+    diagnose::DiagnoseOptions options {m_ran, m_nothingElse, m_otherCode, choices};
     TRY(replayOn(m_device, options, terminal));
     auto diagnosis = TRY(judge(source, facts, files, options, terminal.job(), terminal));
     if (!diagnosis.stopped.empty()) {
@@ -241,7 +244,7 @@ Result<report::ReportInput> Report::gather(
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
     workflow::ReportSource written {std::move(source.run), std::move(diagnosis), observed, {}, files, !m_open, m_ran,
-        m_nothingElse, commandLine(choices, about)};
+        m_nothingElse, m_otherCode, commandLine(choices, about)};
     written.about = about;
     written.catalogue = facts.catalogue;
     return workflow::reportInput(std::move(written), session);

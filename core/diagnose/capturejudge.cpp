@@ -83,8 +83,8 @@ Result<CaptureVerdict> CaptureJudge::judge(const std::string& name)
     if (capture == nullptr) {
         return failure(ErrorKind::usage, fmt::format("the run has no capture '{}'", name));
     }
-    const Bench bench {s.run, s.options.catalogue, s.given, s.options.nothingElse, s.captures, *s.device, s.controls,
-        s.words, s.job, s.options.arrived, s.options.device ? &s.tooLarge : nullptr};
+    const Bench bench {s.run, s.options, s.given, s.captures, *s.device, s.controls, s.words, s.job,
+        s.options.device ? &s.tooLarge : nullptr};
     auto verdict = *found;
     return judgeOne(verdict, *capture, bench, 0).map([&] { return std::move(verdict); });
 }

@@ -145,7 +145,7 @@ Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& do
             return judged;
         }
         if (judged) {
-            bench.arrived(verdict);
+            bench.options.arrived(verdict);
         }
     }
     return {};
@@ -330,8 +330,8 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             return told;
         }
         Controls controls(captures, options.catalogue, device, time.job().cancel);
-        const Bench bench {run, options.catalogue, *given, options.nothingElse, captures, device, controls,
-            wordsOf(run), time.job(), options.arrived, &device == options.device.get() ? &tooLarge : nullptr};
+        const Bench bench {run, options, *given, captures, device, controls, wordsOf(run), time.job(),
+            &device == options.device.get() ? &tooLarge : nullptr};
         return judgeAll(inOrder, done, bench, time, job);
     };
     const auto unjudged = options.judgedElsewhere ? takeFromElsewhere(diagnosis.captures, captures, options)

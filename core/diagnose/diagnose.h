@@ -31,6 +31,7 @@ struct DiagnoseOptions
     /// What the user says ran: "VARIANT" or "VARIANT:PRECISION"; several widen the plausible set.
     std::vector<std::string> ran;
     bool nothingElse = false; ///< the user says that no other code touched the input or the result
+    bool otherCode = false; ///< the user says that some did
     FindingChoices findings {};
     std::vector<Advisory> advisories {}; ///< of the user, beside those that are built in
     std::optional<double> timeLimit {}; ///< seconds, after which no other capture is judged

@@ -21,6 +21,7 @@
 #include "core/diagnose/damage/deviationkinds.h"
 #include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/identify.h"
@@ -226,13 +227,12 @@ public:
         : m_run(context.run)
         , m_words(context.words)
         , m_captures(context.captures)
-        , m_catalogue(context.catalogue)
+        , m_options(context.options)
+        , m_catalogue(context.options.catalogue)
         , m_given(context.given)
-        , m_nothingElse(context.nothingElse)
         , m_device(context.device)
         , m_controls(context.controls)
         , m_job(context.job)
-        , m_arrived(context.arrived)
         , m_done(static_cast<std::int64_t>(context.done))
     { }
 
@@ -247,7 +247,7 @@ public:
             return tl::make_unexpected(patterns.error());
         }
         showDamage(verdict, *patterns);
-        m_arrived(verdict);
+        m_options.arrived(verdict);
         if (verdict.role == Role::healthy && sharesMemory(*file)) {
             askForInputBefore(verdict);
             return {};
@@ -343,8 +343,10 @@ private:
         Evidence e {matrix.element};
         e.facts = factsOf(matrix, std::move(pattern));
         e.facts.role = verdict.facts.role;
-        e.facts.nothingElse = m_nothingElse || matrix.stored.nothingElse;
-        e.facts.nothingElseBySidecar = matrix.stored.nothingElse;
+        // Who saw other code at work takes back what a sidecar says.
+        e.facts.otherCode = m_options.otherCode;
+        e.facts.nothingElse = !m_options.otherCode && (m_options.nothingElse || matrix.stored.nothingElse);
+        e.facts.nothingElseBySidecar = e.facts.nothingElse && matrix.stored.nothingElse;
         if (auto done = identifyWhatRan(e, matrix); !done) {
             return done;
         }
@@ -952,13 +954,12 @@ private:
     const RunData& m_run;
     const HardwareEvents& m_words;
     const CaptureIndex& m_captures;
+    const DiagnoseOptions& m_options;
     const replay::Catalogue& m_catalogue;
     const std::vector<Member>& m_given;
-    bool m_nothingElse;
     replay::Device& m_device;
     Controls& m_controls;
     const JobContext& m_job;
-    const std::function<void(const CaptureVerdict&)>& m_arrived;
     std::int64_t m_done;
     std::vector<EvidenceLine> m_besides; ///< about the capture that is judged
 };

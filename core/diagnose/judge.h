@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +16,8 @@
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
+
+struct DiagnoseOptions;
 
 // What the logs of a run say to all of its captures alike, read once.
 
@@ -75,13 +76,11 @@ struct JudgeContext
     const RunData& run;
     const HardwareEvents& words;
     const CaptureIndex& captures;
-    const replay::Catalogue& catalogue;
+    const DiagnoseOptions& options;
     const std::vector<Member>& given; ///< what the user says ran
-    bool nothingElse = false; ///< the user's word
     replay::Device& device;
     Controls& controls;
     const JobContext& job;
-    const std::function<void(const CaptureVerdict&)>& arrived; ///< as DiagnoseOptions::arrived
     std::size_t done = 0; ///< captures judged before, for the progress
 };
 

@@ -94,8 +94,8 @@ Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const R
 Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
     const replay::Following following(bench.device, replay::decomposing(bench.job, "diagnose", capture.file));
-    const JudgeContext context {bench.run, bench.words, bench.captures, bench.catalogue, bench.given, bench.nothingElse,
-        bench.device, bench.controls, bench.job, bench.arrived, done};
+    const JudgeContext context {bench.run, bench.words, bench.captures, bench.options, bench.given, bench.device,
+        bench.controls, bench.job, done};
     auto judged = judgeCapture(verdict, bench.captures.asSaid(capture), context);
     if (!judged) {
         return judged;
@@ -110,7 +110,7 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
     }
     // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.
     verdict.facts.duplicate = describeDuplicate(
-        capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members, bench.catalogue);
+        capture, *clean, fits.value_or(std::vector<std::string>()), verdict.facts.members, bench.options.catalogue);
     verdict::judgeAgain(verdict);
     return {};
 }
@@ -120,9 +120,8 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
 Result<void> judgeOnCpu(CaptureVerdict& verdict, const Capture& capture, const Bench& bench, std::size_t done)
 {
     const auto cpu = replay::makeEigenDevice();
-    Controls controls(bench.captures, bench.catalogue, *cpu, bench.job.cancel);
-    const Bench there {bench.run, bench.catalogue, bench.given, bench.nothingElse, bench.captures, *cpu, controls,
-        bench.words, bench.job, bench.arrived};
+    Controls controls(bench.captures, bench.options.catalogue, *cpu, bench.job.cancel);
+    const Bench there {bench.run, bench.options, bench.given, bench.captures, *cpu, controls, bench.words, bench.job};
     return readAndJudge(verdict, capture, there, done);
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/judge.h"
 
 namespace nanscope::diagnose {
@@ -33,15 +33,13 @@ void judgeUnread(CaptureVerdict& verdict, const Capture& capture);
 struct Bench
 {
     const RunData& run;
-    const replay::Catalogue& catalogue;
+    const DiagnoseOptions& options;
     const std::vector<Member>& given;
-    bool nothingElse;
     const CaptureIndex& captures;
     replay::Device& device;
     Controls& controls;
     const HardwareEvents words;
     const JobContext& job;
-    const std::function<void(const CaptureVerdict&)>& arrived;
     /// Takes the reason for each capture that the device has not the memory for, which is judged on core's own CPU
     /// device instead; null where that is the device.
     std::vector<std::string>* tooLarge = nullptr;

@@ -67,9 +67,9 @@ bool means(const std::string& ticked, const Tick& tick)
     return ticked == tick.variant || ticked == tick.variant + ":" + tick.precision;
 }
 
-std::vector<std::string> withoutNothingElse(std::vector<std::string> ticked)
+std::vector<std::string> variantsAmong(std::vector<std::string> ticked)
 {
-    std::erase(ticked, nothingElse);
+    std::erase_if(ticked, [](const std::string& tick) { return tick == nothingElse || tick == otherCode; });
     return ticked;
 }
 
@@ -105,10 +105,10 @@ std::vector<std::string> variantsOf(const std::vector<Tick>& ticks)
 }
 
 Result<void> answerable(
-    const CaptureVerdict& judged, const std::vector<Tick>& ticks, const std::vector<Tick>& kept, bool alone)
+    const CaptureVerdict& judged, const std::vector<Tick>& ticks, const std::vector<Tick>& kept, bool saysMore)
 {
     const auto& id = judged.facts.identified;
-    if (kept.empty() && !alone && id.how == IdentifiedBy::given) {
+    if (kept.empty() && !saysMore && id.how == IdentifiedBy::given) {
         return failure(ErrorKind::usage, "only what you said ran was replayed: judge again without --ran");
     }
     if (kept.empty() || kept.size() == ticks.size()) {
@@ -123,7 +123,8 @@ Result<void> answerable(
 }
 
 /// What is ticked stays so.
-Answer aloneAnswer(const CaptureVerdict& judged, const std::vector<Tick>& ticks, Answer::Kind kind)
+Answer answerBesides(
+    const CaptureVerdict& judged, const std::vector<Tick>& ticks, Answer::Kind kind, std::string_view said)
 {
     Answer answer;
     answer.kind = kind;
@@ -131,7 +132,7 @@ Answer aloneAnswer(const CaptureVerdict& judged, const std::vector<Tick>& ticks,
     if (answer.ticks.empty()) {
         std::ranges::transform(ticks, std::back_inserter(answer.ticks), &Tick::name);
     }
-    answer.ticks.emplace_back(nothingElse);
+    answer.ticks.emplace_back(said);
     return answer;
 }
 
@@ -158,6 +159,30 @@ std::vector<Answer> answersAboutForm(const CaptureVerdict& judged, const std::ve
         answers[contains(judged.facts.fit.unlessRan, tick.variant) ? 0 : 1].ticks.push_back(tick.name);
     }
     return answers;
+}
+
+bool asksAlike(const CaptureVerdict& one, const CaptureVerdict& other)
+{
+    const auto& function = one.facts.scene.function;
+    return one.capture != other.capture && one.facts.replayed && !one.question.empty() && one.rule == other.rule
+        && function == other.facts.scene.function;
+}
+
+/// Those that another capture has, too. All of its own say as little as none.
+std::vector<std::string> ticksShared(
+    const CaptureVerdict& judged, const std::vector<std::string>& ticked, const replay::Catalogue& catalogue)
+{
+    const auto ticks = ticksOf(judged, catalogue);
+    std::vector<std::string> shared;
+    std::ranges::copy_if(ticked, std::back_inserter(shared), [&](const std::string& one) {
+        return std::ranges::any_of(ticks, [&](const Tick& tick) { return means(one, tick); });
+    });
+    if (shared.size() == ticks.size()) {
+        shared.clear();
+    }
+    std::ranges::copy_if(ticked, std::back_inserter(shared),
+        [](const std::string& one) { return one == nothingElse || one == otherCode; });
+    return shared;
 }
 
 void addAnswer(std::vector<Answer>& answers, Answer answer, const std::string& tick)
@@ -216,12 +241,13 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue&
 bool asksWhatElseRan(const CaptureVerdict& judged)
 {
     return judged.facts.replayed && judged.blame == Blame::undecided && !judged.facts.nothingElse
-        && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse && !asksWhatElseIsTaken(judged);
+        && !judged.facts.otherCode && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse
+        && !asksWhatElseIsTaken(judged);
 }
 
 bool asksWhatElseIsTaken(const CaptureVerdict& judged)
 {
-    return judged.facts.replayed && judged.rule == RuleId::duplicateMayHaveOtherState;
+    return judged.facts.replayed && judged.rule == RuleId::duplicateMayHaveOtherState && !judged.facts.otherCode;
 }
 
 Result<CaptureVerdict> rejudge(
@@ -233,18 +259,23 @@ Result<CaptureVerdict> rejudge(
                                   "this verdict does not hang on a variant, or is of an older version: judge it again");
     }
     const auto ticks = ticksOf(judged, catalogue);
-    const auto variants = withoutNothingElse(ticked);
+    const auto variants = variantsAmong(ticked);
     if (auto replayed = allReplayed(ticks, variants); !replayed) {
         return tl::make_unexpected(replayed.error());
     }
     const auto kept = chosen(ticks, variants);
-    const bool alone = variants.size() < ticked.size();
-    if (auto can = answerable(judged, ticks, kept, alone); !can) {
+    if (auto can = answerable(judged, ticks, kept, variants.size() < ticked.size()); !can) {
         return tl::make_unexpected(can.error());
     }
     auto again = judged;
     again.facts.ran = kept.size() == ticks.size() ? std::vector<std::string>() : variants;
-    again.facts.nothingElse = judged.facts.nothingElse || alone;
+    if (contains(ticked, otherCode)) {
+        again.facts.otherCode = true;
+        again.facts.nothingElse = false;
+    } else if (contains(ticked, nothingElse)) {
+        again.facts.otherCode = false;
+        again.facts.nothingElse = true;
+    }
     verdict::judgeAgain(again);
     if (!again.facts.ran.empty()) {
         again.origins.clear();
@@ -265,12 +296,33 @@ CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, 
     return again ? std::move(*again) : std::move(judged);
 }
 
+std::vector<KeptAnswer> answersAlike(const std::vector<CaptureVerdict>& captures, const KeptAnswer& said,
+    const std::vector<KeptAnswer>& kept, const replay::Catalogue& catalogue)
+{
+    std::vector<KeptAnswer> alike;
+    const auto subject = std::ranges::find(captures, said.capture, &CaptureVerdict::capture);
+    if (subject == captures.end() || said.ticks.empty() || subject->question.empty()) {
+        return alike;
+    }
+    for (const auto& other : captures) {
+        const bool answered = std::ranges::find(kept, other.capture, &KeptAnswer::capture) != kept.end();
+        if (!answered && asksAlike(other, *subject)) {
+            auto answer = KeptAnswer {other.capture, ticksShared(other, said.ticks, catalogue)};
+            if (!answer.ticks.empty() && rejudge(other, answer.ticks, catalogue)) {
+                alike.push_back(std::move(answer));
+            }
+        }
+    }
+    return alike;
+}
+
 std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalogue& catalogue)
 {
     const auto ticks = ticksOf(judged, catalogue);
     if (asksWhatElseRan(judged) || asksWhatElseIsTaken(judged)) {
-        const auto kind = asksWhatElseIsTaken(judged) ? Answer::Kind::inputAlone : Answer::Kind::nothingElse;
-        return {aloneAnswer(judged, ticks, kind)};
+        const bool taken = asksWhatElseIsTaken(judged);
+        return {answerBesides(judged, ticks, taken ? Answer::Kind::inputAlone : Answer::Kind::nothingElse, nothingElse),
+            answerBesides(judged, ticks, taken ? Answer::Kind::takesMore : Answer::Kind::otherCode, otherCode)};
     }
     if (judged.rule == RuleId::offUnlessAnotherForm) {
         return answersAboutForm(judged, ticks);

@@ -29,6 +29,8 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue&
 /// Among the ticks: no code but the function's ran and it takes nothing but its input, the word that a sidecar's
 /// "nothing_else" or --nothing-else gives as well.
 constexpr std::string_view nothingElse = "nothing-else";
+/// The opposite, as --other-code says it; where both are ticked it counts.
+constexpr std::string_view otherCode = "other-code";
 
 /// True if its first half answers the question of this verdict.
 bool asksWhatElseRan(const CaptureVerdict& judged);
@@ -36,9 +38,9 @@ bool asksWhatElseRan(const CaptureVerdict& judged);
 bool asksWhatElseIsTaken(const CaptureVerdict& judged);
 
 /// The verdict over what is still ticked, from the replays that were done: the same rules, and no new replay. All
-/// ticks give the verdict as it is, unless nothingElse is among them, and so does none, which says nothing. A tick that
-/// leaves out the format stands for every format that was replayed. Fails with what to do where a tick was not
-/// replayed.
+/// ticks give the verdict as it is, unless nothingElse or otherCode is among them, and so does none, which says
+/// nothing. A tick that leaves out the format stands for every format that was replayed. Fails with what to do where a
+/// tick was not replayed.
 ///
 /// A tick is the user's word like --ran, with one difference: an output that matches no known variant stays so until a
 /// single one is left, because saying what did not run does not make an unknown function known.
@@ -49,10 +51,23 @@ Result<CaptureVerdict> rejudge(
 /// were done cannot tell it.
 CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, const replay::Catalogue& catalogue);
 
+/// What is said of one capture, said of the others that ask the same of the same function: each keeps of the ticks what
+/// it has, and is left out where that is nothing. Captures that were answered already keep their answers.
+std::vector<KeptAnswer> answersAlike(const std::vector<CaptureVerdict>& captures, const KeptAnswer& said,
+    const std::vector<KeptAnswer>& kept, const replay::Catalogue& catalogue);
+
 /// One answer to the deciding question: the ticks that stay.
 struct Answer
 {
-    enum class Kind { castsFirst, normalizesFirst, oneOf, nothingElse, inputAlone } kind = Kind::oneOf;
+    enum class Kind {
+        castsFirst,
+        normalizesFirst,
+        oneOf,
+        nothingElse,
+        otherCode,
+        inputAlone,
+        takesMore
+    } kind = Kind::oneOf;
     bool numbers = false; ///< what stays can end like the dump
     std::string precision; ///< castsFirst: the format it casts to
     std::vector<std::string> ticks;

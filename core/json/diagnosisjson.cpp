@@ -262,6 +262,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("ran", facts.ran);
     visit("nothing_else", facts.nothingElse);
     visit("nothing_else_by_sidecar", facts.nothingElseBySidecar);
+    visit("other_code", facts.otherCode);
     visit("failure_rate", facts.failureRate);
     visit("tried", facts.tried);
     visit("scene", facts.scene);

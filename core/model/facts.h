@@ -272,6 +272,7 @@ struct Facts
     std::vector<std::string> ran; ///< of the members, what the user ticked: "VARIANT" or "VARIANT:PRECISION"
     bool nothingElse = false; ///< the user's word: no other code touched the input or the result
     bool nothingElseBySidecar = false; ///< a sidecar gives that word
+    bool otherCode = false; ///< the user's word: some did; never beside nothingElse
     std::optional<FailureRate> failureRate;
     std::vector<TriedExperiment> tried;
     Scene scene {};

@@ -225,6 +225,7 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     input.variantFiles = std::move(source.files.variants);
     input.ran = std::move(source.ran);
     input.nothingElse = source.nothingElse;
+    input.otherCode = source.otherCode;
     return input;
 }
 

@@ -89,6 +89,7 @@ struct ReportSource
     bool namesOnly = true; ///< the folders of the user's files stay private
     std::vector<std::string> ran {}; ///< as ReportInput
     bool nothingElse = false; ///< as ReportInput
+    bool otherCode = false; ///< as ReportInput
     std::string commandLine {}; ///< as ReportInput
     std::string about {}; ///< as ReportInput
     replay::Catalogue catalogue {}; ///< what cells have to have been replayed with

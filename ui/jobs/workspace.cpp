@@ -432,6 +432,27 @@ void Workspace::setTicks(const QStringList& ticks)
     if (!ticks.isEmpty()) {
         answers.push_back({shown->file, stringsOf(ticks)});
     }
+    onAnswered();
+}
+
+std::vector<KeptAnswer> Workspace::answersAlike() const
+{
+    const Capture* shown = capture();
+    const auto& answers = m_loaded.observed.answers;
+    const auto kept = shown ? std::ranges::find(answers, shown->file, &KeptAnswer::capture) : answers.end();
+    return kept == answers.end()
+        ? std::vector<KeptAnswer>()
+        : diagnose::answersAlike(m_loaded.known()->captures, *kept, answers, m_loaded.catalogue);
+}
+
+void Workspace::answerAlike()
+{
+    std::ranges::copy(answersAlike(), std::back_inserter(m_loaded.observed.answers));
+    onAnswered();
+}
+
+void Workspace::onAnswered()
+{
     keepObserved();
     m_reporter.subjectChanged();
     adviseAgain();

@@ -57,6 +57,9 @@ public:
     /// The variants ticked for the selected capture; empty for all. Remembered with the run; reports follow them.
     void setTicks(const QStringList& ticks);
     QStringList ticks() const;
+    /// What they say of the other captures that ask the same.
+    std::vector<KeptAnswer> answersAlike() const;
+    void answerAlike();
     /// What the owner of the run saw; remembered with the run, and argued with in reports.
     void setObserved(const Observations& observed);
     /// The same without some of what was said, answers included; the panes show it anew.
@@ -233,6 +236,7 @@ private:
     void setFindings(std::vector<Finding> findings);
     void adviseAgain();
     void keepObserved();
+    void onAnswered();
     void adviseAsObserved();
     SweepSubject sweepSubject(const Capture& capture) const;
     void startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells);

@@ -120,8 +120,14 @@ void PaneLinks::connectPanes()
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
     connect(m_panes.verdict, &VerdictPane::ticksChanged, this, [this](const QStringList& ticks) {
         m_workspace.setTicks(ticks);
-        m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
-        fillPlausible();
+        showAnswers();
+    });
+    connect(m_panes.verdict, &VerdictPane::alikeWanted, this, [this] {
+        const std::size_t others = m_workspace.answersAlike().size();
+        m_workspace.answerAlike();
+        showAnswers();
+        Q_EMIT note(
+            others == 1 ? tr("Answered another capture alike") : tr("Answered %1 other captures alike").arg(others));
     });
     connect(m_panes.verdict, &VerdictPane::experimentCopied, this, &PaneLinks::note);
     connect(m_panes.verdict, &VerdictPane::nowCopied, this, &PaneLinks::note);
@@ -380,11 +386,19 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
+    m_panes.verdict->offerAlike(m_workspace.answersAlike().size());
     m_panes.verdict->offerJudging(m_workspace.owesVerdict());
     m_panes.film->strip()->setCapturedNote(verdict ? qstr(originsText(*verdict)) : QString());
     fillPlausible();
     m_panes.verdict->setRan(qstrs(m_workspace.loaded().catalogue.all(), &replay::Variant::name), m_workspace.ran());
     fillDamage();
+}
+
+void PaneLinks::showAnswers()
+{
+    m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
+    m_panes.verdict->offerAlike(m_workspace.answersAlike().size());
+    fillPlausible();
 }
 
 /// After the user's answers, too.

@@ -54,6 +54,7 @@ private:
     void showLogVerdict();
     void fillVerdict();
     void fillDamage();
+    void showAnswers();
     void fillPlausible();
     void markDamage();
     void showFilm();

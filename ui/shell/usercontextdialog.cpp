@@ -43,13 +43,15 @@ QString keptText(const QStringList& names)
                              : UserContextDialog::tr("%1 variants: %2").arg(names.size()).arg(list);
 }
 
-/// That nothing else ran comes first: a long list is cut.
+/// Whether other code ran comes first: a long list is cut.
 QString ticksText(const std::vector<std::string>& ticks)
 {
     QStringList list;
     for (const std::string& tick : ticks) {
         if (tick == diagnose::nothingElse) {
             list.prepend(UserContextDialog::tr("nothing else"));
+        } else if (tick == diagnose::otherCode) {
+            list.prepend(UserContextDialog::tr("other code"));
         } else {
             list << qstr(tick);
         }

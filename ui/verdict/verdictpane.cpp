@@ -103,6 +103,8 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(m_kind);
     layout->addWidget(m_summary);
     layout->addWidget(m_question);
+    m_alike = buildAlike();
+    layout->addWidget(m_alike);
     layout->addWidget(m_now);
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
@@ -177,6 +179,32 @@ QWidget* VerdictPane::buildHidden()
     return row;
 }
 
+QWidget* VerdictPane::buildAlike()
+{
+    auto* row = new QWidget(this);
+    auto* flow = new VerdictFlow(row);
+    flow->setSpacing(grid(2));
+    auto* answer = makeToolButton(row, "chip", tr("Answer them alike"),
+        tr("Captures that you answered already keep their answers; “What is known of this run” takes answers back"));
+    answer->setFocusPolicy(Qt::StrongFocus);
+    m_alikeText = makeMutedLabel(row, QString());
+    flow->addWidget(m_alikeText);
+    flow->addWidget(answer);
+    row->hide();
+    connect(answer, &QToolButton::clicked, this, &VerdictPane::alikeWanted);
+    return row;
+}
+
+void VerdictPane::offerAlike(std::size_t others)
+{
+    m_alikeText->setText(others == 1 ? tr("Another capture of this function asks the same")
+                                     : tr("%1 other captures of this function ask the same").arg(others));
+    if (m_alike->isHidden() == (others > 0)) {
+        m_alike->setVisible(others > 0);
+        fitList();
+    }
+}
+
 void VerdictPane::offerJudging(bool offered)
 {
     m_judge->setVisible(offered);
@@ -244,6 +272,7 @@ void VerdictPane::changeTicks(const QStringList& ticked)
     } else {
         QStringList ran = ticked;
         ran.removeAll(qstr(diagnose::nothingElse));
+        ran.removeAll(qstr(diagnose::otherCode));
         Q_EMIT ranChanged(ran);
     }
 }

@@ -72,6 +72,8 @@ public:
     void offerJudging(bool offered);
     /// Says so, with a button for it, where the list of captures does not show the one that is judged here.
     void setHiddenByFilter(bool hidden);
+    /// So many other captures ask what was just answered.
+    void offerAlike(std::size_t others);
 
     void setOpenList(List list);
     List openList() const { return m_open; }
@@ -98,6 +100,7 @@ Q_SIGNALS:
     void causeRequested();
     void judgingRequested();
     void filterUnwanted();
+    void alikeWanted();
     void nowCopied(const QString& text);
     /// These ran, says the user, and some of them must be replayed first.
     void ranChanged(const QStringList& ticked);
@@ -112,6 +115,7 @@ protected:
 private:
     QWidget* buildHeader();
     QWidget* buildHidden();
+    QWidget* buildAlike();
     QString placeText(const CaptureVerdict& verdict) const;
     void connectParts();
     void changeTicks(const QStringList& ticked);
@@ -131,6 +135,8 @@ private:
     QLabel* m_kind = nullptr; ///< of the fault, below the headline
     QLabel* m_place = nullptr;
     QWidget* m_hidden = nullptr; ///< says that the filter hides the capture
+    QWidget* m_alike = nullptr; ///< offers to answer other captures as this one was
+    QLabel* m_alikeText = nullptr;
     QLabel* m_summary = nullptr;
     VerdictNow* m_now = nullptr;
     Consequences m_consequences;

@@ -39,8 +39,12 @@ QString answerText(const diagnose::Answer& answer)
         return VerdictQuestion::tr("It normalises in fp32 first");
     case diagnose::Answer::Kind::nothingElse:
         return VerdictQuestion::tr("No other code ran");
+    case diagnose::Answer::Kind::otherCode:
+        return VerdictQuestion::tr("Other code ran");
     case diagnose::Answer::Kind::inputAlone:
         return VerdictQuestion::tr("It takes nothing else");
+    case diagnose::Answer::Kind::takesMore:
+        return VerdictQuestion::tr("It takes more");
     case diagnose::Answer::Kind::oneOf:
         break;
     }
@@ -52,9 +56,15 @@ QString answerTip(const diagnose::Answer& answer)
     switch (answer.kind) {
     case diagnose::Answer::Kind::nothingElse:
         return VerdictQuestion::tr("What was dumped is what the function was given and what it returned");
+    case diagnose::Answer::Kind::otherCode:
+        return VerdictQuestion::tr("A weight, a mask, a cast or the like lies between what was dumped: nobody is "
+                                   "accused, and a capture of the iteration alone is asked for");
     case diagnose::Answer::Kind::inputAlone:
         return VerdictQuestion::tr(
             "No weights, no moments, no coefficient that changes: the same input is the same call");
+    case diagnose::Answer::Kind::takesMore:
+        return VerdictQuestion::tr("Weights, moments or a coefficient that changes: nobody is accused, and a capture "
+                                   "of the iteration alone is asked for");
     default:
         return VerdictQuestion::tr("Keeps only %1").arg(qstrs(answer.ticks).join(QStringLiteral(", ")));
     }

@@ -99,6 +99,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     , m_flow(new VerdictFlow(this))
     , m_label(new QLabel(this))
     , m_alone(new VerdictBox(this))
+    , m_besides(new VerdictBox(this))
     , m_all(makeToolButton(this, "quiet", tr("Take back")))
     , m_others(makeToolButton(this, "quiet"))
     , m_more(makeToolButton(this, "quiet"))
@@ -112,7 +113,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
                           "With Ctrl it is added to those that you named before."));
     m_more->setPopupMode(QToolButton::InstantPopup);
     m_more->setMenu(m_menu);
-    for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_more, m_all}) {
+    for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_besides, m_more, m_all}) {
         m_flow->addWidget(part);
     }
     connect(m_others, &QToolButton::clicked, this, [this] {
@@ -120,7 +121,10 @@ VerdictTicks::VerdictTicks(QWidget* parent)
         updateButtons();
         Q_EMIT resized();
     });
+    m_besides->setText(tr("other code ran"));
+    m_besides->setToolTip(tr("Untick it if what was dumped is what the iteration was given and what it returned"));
     connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
+    connect(m_besides, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
     updateButtons();
 }
@@ -134,7 +138,10 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
         m_boxes[i]->setChecked(ticked.isEmpty() || ticked.contains(m_names[static_cast<qsizetype>(i)]));
     }
     const QSignalBlocker quiet(m_alone);
-    m_alone->setChecked(judged.facts.nothingElse || ticked.contains(qstr(diagnose::nothingElse)));
+    const QSignalBlocker quietToo(m_besides);
+    const bool besides = judged.facts.otherCode || ticked.contains(qstr(diagnose::otherCode));
+    m_besides->setChecked(besides);
+    m_alone->setChecked(!besides && (judged.facts.nothingElse || ticked.contains(qstr(diagnose::nothingElse))));
     updateButtons();
 }
 
@@ -205,6 +212,7 @@ void VerdictTicks::askAlone(const CaptureVerdict& judged)
     const bool suspect = judged.role == Role::birth || judged.role == Role::padding;
     m_asksAlone = judged.facts.replayed && (suspect || judged.facts.nothingElse);
     m_alone->setEnabled(!judged.facts.nothingElse);
+    m_besides->setEnabled(!judged.facts.otherCode);
     m_alone->setText(taken ? tr("takes nothing else") : tr("no other code ran"));
     m_alone->setToolTip(judged.facts.nothingElse ? tr("The sidecar or the command line says so")
             : taken ? tr("Tick it if the function takes no weights, no moments and no coefficient that changes")
@@ -294,6 +302,9 @@ QStringList VerdictTicks::ticked() const
     if (m_asksAlone && m_alone->isEnabled() && m_alone->isChecked()) {
         names << qstr(diagnose::nothingElse);
     }
+    if (m_asksAlone && m_besides->isEnabled() && m_besides->isChecked()) {
+        names << qstr(diagnose::otherCode);
+    }
     return names;
 }
 
@@ -301,7 +312,9 @@ void VerdictTicks::updateButtons()
 {
     const bool any = !m_boxes.empty();
     m_label->setVisible(any);
-    m_alone->setVisible(m_asksAlone);
+    // One of the two, as a question answered with the other takes this one back.
+    m_besides->setVisible(m_asksAlone && m_besides->isChecked());
+    m_alone->setVisible(m_asksAlone && !m_besides->isChecked());
     m_all->setVisible(any && ticked() != m_names);
     m_more->setText(any ? tr("Another ran… ▾") : tr("What ran? ▾"));
     m_more->setVisible(!m_sidecar);

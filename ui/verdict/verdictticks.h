@@ -63,6 +63,7 @@ private:
     QLabel* m_label;
     std::vector<VerdictBox*> m_boxes;
     VerdictBox* m_alone; ///< nothing but the function ran, or nothing but its input went into it
+    VerdictBox* m_besides; ///< something did; in its place where that is said
     QToolButton* m_all;
     QToolButton* m_others; ///< of many ticks: all, or the first few again
     QToolButton* m_more;

@@ -402,6 +402,11 @@ void addNothingElse(CaptureVerdict& v)
                 ? EvidenceLine {"the sidecar says that nothing else touched the input or the result", "sidecar"}
                 : EvidenceLine {"you said that nothing else touched the input or the result", "--nothing-else"});
     }
+    if (v.facts.otherCode) {
+        v.speaksAgainst.push_back({"you said that other code touched the input or the result: a dump of both does not "
+                                   "tell what the iteration did",
+            "--other-code"});
+    }
 }
 
 void addControl(CaptureVerdict& v)

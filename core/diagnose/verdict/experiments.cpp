@@ -171,6 +171,10 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
     if (verdict.blame == Blame::undecided && asksName && verdict.facts.scene.namedLike.empty()) {
         list.push_back(advice("nanscope diagnose PATH --ran VARIANT[:PRECISION]", "say which function ran"));
     }
+    if (verdict.blame == Blame::undecided && verdict.facts.otherCode) {
+        list.push_back(advice("wrap the iteration alone with nanscope_capture.wrap (docs/capture.md)",
+            "what it is given and what it returns, before any other code: that can be judged"));
+    }
     if (verdict.blame == Blame::numerics) {
         list.push_back(known("fp32-norm"));
         list.push_back(known("bf16"));

@@ -661,6 +661,13 @@ void refine(Words& words, const Considered& c, RuleId rule)
     }
 }
 
+/// What is asked is whether other code touched the input or the result.
+bool asksAboutOtherCode(const Considered& c, RuleId rule)
+{
+    const bool ofEpsilon = rule == RuleId::zeroInAllBadOut && c.saidToHaveRun() && !c.facts.epsilonMissing;
+    return answersOf(rule) == Answers::nothingElse || rule == RuleId::allZero || ofEpsilon;
+}
+
 /// Where the helper found the name of a published function and another source, that is what is to be asked.
 void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 {
@@ -692,6 +699,13 @@ Words explain(const Considered& c, const Decision& decision)
 {
     auto words = ofRule(c, decision.first);
     refine(words, c, decision.rule);
+    if (c.facts.otherCode && asksAboutOtherCode(c, decision.rule)) {
+        words.question = "what does the iteration alone make of its input? Other code touched what was dumped, as is "
+                         "said, and may have left this: capture the iteration by itself "
+                         "(nanscope_capture.wrap, docs/capture.md), and judge that";
+        words.command.clear();
+        return words;
+    }
     // Who has said that nothing else ran is asked for the other half.
     if (c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse) {
         words.question =

@@ -118,6 +118,9 @@ bool isAlone(const Considered& c)
 {
     const auto& facts = c.facts;
     const bool damaged = !facts.outputFinite;
+    if (facts.otherCode) {
+        return false;
+    }
     if (facts.nothingElse && (isKnownCode(c) || (damaged && fitsWithin(c, roundedFit)))) {
         return true;
     }
@@ -129,7 +132,7 @@ bool isAlone(const Considered& c)
 bool isTileOfZeros(const Considered& c)
 {
     const auto shape = c.facts.damage.shape;
-    return c.facts.dumpedByWrapper && !c.facts.besideBadInput && !isWhole(c) && !isOfLines(shape)
+    return c.facts.dumpedByWrapper && !c.facts.besideBadInput && !c.facts.otherCode && !isWhole(c) && !isOfLines(shape)
         && shape != DamageShape::scattered;
 }
 
@@ -206,7 +209,8 @@ bool duplicateAcquitsNumbers(const Considered& c)
 bool maybeOtherState(const Considered& c)
 {
     const auto& duplicate = *c.facts.duplicate;
-    return !c.facts.nothingElse && !(c.facts.dumpedByWrapper && duplicate.sameProcess && duplicate.sameRest);
+    const bool sameState = c.facts.dumpedByWrapper && duplicate.sameProcess && duplicate.sameRest;
+    return !c.facts.nothingElse && (c.facts.otherCode || !sameState);
 }
 
 /// Sums in another order, of which no two runs need have the same, may end otherwise: each member comes near enough.
@@ -216,9 +220,13 @@ bool sumsMayDecide(const Considered& c)
         && c.all([](const MemberResult& m) { return couldFail(m) && m.reproducing < m.roundings; });
 }
 
-// The functions that are known are not all there are: that each of them stays finite says nothing of another.
+// The functions that are known are not all there are: that each of them stays finite says nothing of another. Beside
+// other code the name of one would tell nothing.
 bool isUnknownFunction(const Considered& c)
 {
+    if (c.facts.otherCode) {
+        return false;
+    }
     const bool nothingTells = c.identified.how == IdentifiedBy::unknown && !c.facts.fit.compared;
     const bool changed = c.hasOtherText() && !isAlone(c);
     return (changed || !c.facts.inputZero) && (nothingTells || changed || asksWhatRan(c));

@@ -314,7 +314,7 @@ Blocks reproduce(const ReportFacts& facts)
     // The place on the reporter's disk helps nobody and may name them; the folder's own name is enough.
     const auto run = platform::shellQuoted(facts.options.redact ? facts.input.run.name : facts.input.run.root);
     const auto files = variantFileWords(facts.input.variantFiles, facts.options.redact);
-    const auto ran = ranWords(facts.input.ran, facts.input.nothingElse);
+    const auto ran = ranWords(facts.input.ran, facts.input.nothingElse, facts.input.otherCode);
     std::vector<std::string> lines {fmt::format("nanscope diagnose {}{}{}", run, files, ran),
         fmt::format("nanscope sweep {} --capture {}{}{} --precision "
                     "fp64,fp32,tf32,bf16,fp16",

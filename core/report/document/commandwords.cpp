@@ -18,13 +18,13 @@ std::string variantFileWords(std::span<const std::string> files, bool nameOnly)
     return words;
 }
 
-std::string ranWords(std::span<const std::string> ran, bool nothingElse)
+std::string ranWords(std::span<const std::string> ran, bool nothingElse, bool otherCode)
 {
     std::string words;
     for (const auto& one : ran) {
         words += " --ran " + platform::shellQuoted(one);
     }
-    return nothingElse ? words + " --nothing-else" : words;
+    return words + (nothingElse ? " --nothing-else" : otherCode ? " --other-code" : "");
 }
 
 std::string captureWords(const std::string& capture)

@@ -14,7 +14,7 @@ namespace nanscope::report {
 std::string variantFileWords(std::span<const std::string> files, bool nameOnly);
 
 /// " --ran mine:fp16" for each, and " --nothing-else".
-std::string ranWords(std::span<const std::string> ran, bool nothingElse);
+std::string ranWords(std::span<const std::string> ran, bool nothingElse, bool otherCode);
 
 /// " --capture FILE.pt"; nothing for an empty name.
 std::string captureWords(const std::string& capture);

@@ -27,6 +27,7 @@ struct ReportInput
     std::vector<std::string> variantFiles = {}; ///< as they were given, for the commands that it suggests
     std::vector<std::string> ran = {}; ///< likewise, VARIANT or VARIANT:PRECISION
     bool nothingElse = false; ///< likewise
+    bool otherCode = false; ///< likewise
     Measures measures = {}; ///< of mainCapture()
     std::string goOn = {}; ///< what to do tonight where the diagnosis has no rollback; empty: nothing is known to help
 };

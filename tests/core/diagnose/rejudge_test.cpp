@@ -460,12 +460,68 @@ TEST(Answers, ThatNothingElseRanIsAWordLikeRan)
     made.facts.dumpedByWrapper = false;
     ASSERT_TRUE(diagnose::asksWhatElseRan(made.judged()));
     const auto answers = diagnose::answersOf(made.judged(), {});
-    ASSERT_EQ(answers.size(), 1U);
+    ASSERT_EQ(answers.size(), 2U);
     EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::nothingElse);
     EXPECT_EQ(answers[0].ticks, (Names {"gns-gram", std::string(diagnose::nothingElse)}));
     EXPECT_EQ(rejudged(made.judged(), {"gns-gram"}).blame, Blame::undecided) << "all ticks say nothing";
     EXPECT_EQ(rejudged(made.judged(), answers[0].ticks).blame, Blame::implementation);
     EXPECT_EQ(rejudged(made.judged(), {std::string(diagnose::nothingElse)}).blame, Blame::implementation);
+}
+
+TEST(Answers, ThatOtherCodeRanEndsTheQuestion)
+{
+    Made made;
+    made.member("gns-gram", 8, 0);
+    made.facts.dumpedByWrapper = false;
+    const auto yes = diagnose::answersOf(made.judged(), {}).back();
+    EXPECT_EQ(yes.kind, diagnose::Answer::Kind::otherCode);
+    const auto said = rejudged(made.judged(), yes.ticks);
+    EXPECT_EQ(said.blame, Blame::undecided);
+    EXPECT_FALSE(diagnose::asksWhatElseRan(said));
+    EXPECT_TRUE(diagnose::answersOf(said, {}).empty());
+    EXPECT_TRUE(said.question.starts_with("what does the iteration alone make of its input?")) << said.question;
+    EXPECT_TRUE(said.next.front().what.starts_with("wrap the iteration alone")) << said.next.front().what;
+    EXPECT_EQ(rejudged(said, {std::string(diagnose::nothingElse)}).blame, Blame::implementation) << "taken back";
+    made.facts.nothingElse = made.facts.nothingElseBySidecar = true;
+    ASSERT_EQ(made.judged().blame, Blame::implementation);
+    EXPECT_EQ(rejudged(made.judged(), {std::string(diagnose::otherCode)}).blame, Blame::undecided)
+        << "it takes back what a sidecar says";
+}
+
+TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)
+{
+    Made made;
+    made.member("gns-gram", 8, 0);
+    made.facts.dumpedByWrapper = false;
+    const auto captureOf = [](Made from, const char* file) {
+        auto verdict = from.judged();
+        verdict.capture = file;
+        return verdict;
+    };
+    Made other = made;
+    other.facts.scene.function = "mine:orthogonalize";
+    Made open;
+    open.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0).member("dion-ns5", 8, 0);
+    Made fewer;
+    fewer.member("gns-gram", 8, 0).member("polar-express-unprotected", 5, 0);
+    const std::vector<CaptureVerdict> captures {captureOf(made, "a.pt"), captureOf(made, "b.pt"),
+        captureOf(made, "c.pt"), captureOf(other, "other.pt"), captureOf(open, "open.pt"), captureOf(open, "open2.pt"),
+        captureOf(fewer, "fewer.pt")};
+    const auto filesOf = [&](const KeptAnswer& said) {
+        Names files;
+        for (const auto& answer : diagnose::answersAlike(captures, said, {said, {"c.pt", {"other-code"}}}, {})) {
+            files.push_back(answer.capture + ": " + testing::PrintToString(answer.ticks));
+        }
+        return files;
+    };
+    EXPECT_EQ(filesOf({"a.pt", {"gns-gram", "nothing-else"}}), Names {R"(b.pt: { "nothing-else" })"})
+        << "another function is another question, and c.pt has its answer";
+    EXPECT_EQ(filesOf({"open.pt", {"dion-ns5"}}), Names {R"(open2.pt: { "dion-ns5" })"})
+        << "not replayed for the other";
+    EXPECT_EQ(filesOf({"open.pt", {"gns-gram", "dion-ns5"}}),
+        (Names {R"(open2.pt: { "gns-gram", "dion-ns5" })", R"(fewer.pt: { "gns-gram" })"}));
+    EXPECT_TRUE(filesOf({"a.pt", {}}).empty());
+    EXPECT_TRUE(filesOf({"gone.pt", {"nothing-else"}}).empty());
 }
 
 TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
@@ -511,7 +567,7 @@ TEST(Answers, OtherQuestionsAreAskedByName)
     EXPECT_TRUE(diagnose::answersOf(rejudged(made.judged(), answers[0].ticks), {}).empty())
         << "naming one of one settles nothing";
     const auto next = rejudged(made.judged(), answers[1].ticks);
-    ASSERT_EQ(diagnose::answersOf(next, {}).size(), 1U) << "and whether anything else ran";
+    ASSERT_EQ(diagnose::answersOf(next, {}).size(), 2U) << "and whether anything else ran";
     EXPECT_EQ(diagnose::answersOf(next, {})[0].kind, diagnose::Answer::Kind::nothingElse);
     EXPECT_TRUE(diagnose::answersOf(rejudged(next, diagnose::answersOf(next, {})[0].ticks), {}).empty())
         << "a decided verdict asks nothing";

@@ -234,6 +234,9 @@ TEST_F(Bundle, TheReproducerThatAReportNamesIsThatOfItsCapture)
     m_input.about = other.file;
     EXPECT_THAT(report::markdownReport(m_input),
         HasSubstr(" --capture second.pt --variant-file mine.json --ran mine:fp16 --nothing-else --bundle report.zip"));
+    m_input.nothingElse = false;
+    m_input.otherCode = true;
+    EXPECT_THAT(report::markdownReport(m_input), HasSubstr(" --ran mine:fp16 --other-code --bundle report.zip"));
     EXPECT_EQ(nlohmann::json::parse(report::jsonReport(m_input))["about"], "second.pt");
     EXPECT_TRUE(nlohmann::json::parse(report::jsonReport(m_input))["go_on"].is_null());
     m_input.goOn = "iterate in bf16; then go on";

@@ -272,7 +272,8 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     ASSERT_EQ(verdict.rule, RuleId::codeBesides);
     EXPECT_TRUE(box("no other code")->isVisibleTo(&m_pane)) << "whatever is asked";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("No other code ran")});
+    EXPECT_EQ(m_pane.question()->answers(),
+        (QStringList {QStringLiteral("No other code ran"), QStringLiteral("Other code ran")}));
     QApplication::processEvents();
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
     ASSERT_NE(answer("No other code ran"), nullptr);
@@ -287,6 +288,49 @@ TEST_F(Ticks, ThatNothingElseRanIsSaidAndTakenBack)
     box("no other code")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
+}
+
+TEST_F(Ticks, ThatOtherCodeRanIsSaidAndTakenBack)
+{
+    auto facts = calmFacts();
+    facts.dumpedByWrapper = false;
+    const auto verdict = verdictOf(facts);
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    QApplication::processEvents();
+    EXPECT_FALSE(box("other code ran")->isVisibleTo(&m_pane)) << "the question says it";
+    QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
+    answer("Other code ran")->click();
+    EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided);
+    EXPECT_TRUE(m_pane.verdict()->facts.otherCode);
+    EXPECT_TRUE(m_pane.question()->answers().isEmpty());
+    EXPECT_FALSE(box("no other code ran")->isVisibleTo(&m_pane));
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict, changed.first().first().toStringList());
+    EXPECT_TRUE(m_pane.verdict()->facts.otherCode) << "it is remembered";
+    EXPECT_TRUE(box("other code ran")->isChecked());
+    box("other code ran")->click();
+    EXPECT_FALSE(m_pane.verdict()->facts.otherCode);
+    EXPECT_TRUE(box("no other code ran")->isVisibleTo(&m_pane));
+    EXPECT_EQ(m_pane.question()->answers().size(), 2);
+}
+
+TEST_F(Ticks, OthersThatAskTheSameAreOffered)
+{
+    const auto offer = [this]() -> QToolButton* {
+        for (auto* button : m_pane.findChildren<QToolButton*>()) {
+            if (button->text() == QStringLiteral("Answer them alike") && button->isVisibleTo(&m_pane)) {
+                return button;
+            }
+        }
+        return nullptr;
+    };
+    EXPECT_EQ(offer(), nullptr);
+    m_pane.offerAlike(2);
+    ASSERT_NE(offer(), nullptr);
+    QSignalSpy wanted(&m_pane, &VerdictPane::alikeWanted);
+    offer()->click();
+    EXPECT_EQ(wanted.size(), 1);
+    m_pane.offerAlike(0);
+    EXPECT_EQ(offer(), nullptr);
 }
 
 TEST_F(Ticks, WhatASidecarSaysCannotBeTakenBack)

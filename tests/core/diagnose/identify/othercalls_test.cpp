@@ -459,8 +459,10 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
             ASSERT_TRUE(diagnose::asksWhatElseIsTaken(asked)) << asked.kind;
             EXPECT_FALSE(diagnose::asksWhatElseRan(asked));
             const auto answers = diagnose::answersOf(asked, {});
-            ASSERT_EQ(answers.size(), 1U);
+            ASSERT_EQ(answers.size(), 2U);
             EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::inputAlone);
+            EXPECT_EQ(answers[1].kind, diagnose::Answer::Kind::takesMore);
+            EXPECT_EQ(diagnose::rejudge(asked, answers[1].ticks, {})->blame, Blame::undecided);
             std::vector<std::string> all;
             for (const auto& tick : diagnose::ticksOf(asked, {})) {
                 all.push_back(tick.name);

@@ -37,6 +37,47 @@ TEST(Rules, AllFiniteWithMarginIsImplementation)
     EXPECT_TRUE(j.question.empty());
 }
 
+// Of everything that accuses the call from its own dump, by a wrapper and of known code as well.
+TEST(Rules, BesideOtherCodeNoDumpAccusesTheCall)
+{
+    const auto expectUndecided = [](Bench b, RuleId before) {
+        ASSERT_EQ(b.judged().rule, before);
+        ASSERT_TRUE(b.judged().blame == Blame::implementation || b.judged().blame == Blame::nondeterministic);
+        b.facts.otherCode = true;
+        b.facts.nothingElse = false;
+        EXPECT_EQ(b.judged().blame, Blame::undecided) << name(before);
+        EXPECT_EQ(b.judged().role, Role::birth) << name(before);
+        EXPECT_THAT(b.judged().question, HasSubstr("what does the iteration alone make of its input?")) << name(before);
+    };
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    expectUndecided(b, RuleId::noReplayEndsLikeThis);
+    auto again = b;
+    again.facts.calledAgain = {{"", 1, 20, true, ""}};
+    expectUndecided(again, RuleId::calledAgainFinite);
+    auto twin = b;
+    twin.facts.duplicate = DuplicateInput {"good.pt", true, {}, {}, {}};
+    twin.facts.duplicate->sameRest = true;
+    expectUndecided(twin, RuleId::duplicateOfTheProcess);
+    auto zero = b;
+    zero.zeroInput();
+    expectUndecided(zero, RuleId::zeroInSomethingOut);
+    zero.finiteOutput();
+    expectUndecided(zero, RuleId::zeroInFiniteOut);
+    auto stale = b;
+    stale.finiteOutput();
+    stale.facts.nothingElse = true;
+    stale.facts.outputOfEarlier = "earlier.pt";
+    expectUndecided(stale, RuleId::staleOutput);
+    auto tile = b;
+    tile.finiteOutput();
+    tile.facts.fit.compared = tile.facts.fit.localDamage = tile.facts.misplaced = true;
+    tile.facts.fit.worstTileError = 1;
+    tile.facts.identified.names = {"gns-gram"};
+    tile.facts.identified.fit = 0.004;
+    expectUndecided(tile, RuleId::finiteCorruption);
+}
+
 TEST(Rules, ANameUnderWhichAnotherTextWasFoundIsNoKnownCode)
 {
     Bench b;
