@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -127,6 +128,32 @@ std::string_view roleText(const CaptureVerdict& verdict)
     return isAsked(verdict) ? "finite" : name(verdict.role);
 }
 
+/// Those that came in damaged in the same step, by the same rule, say the same: the first says it in full.
+bool saysTheSame(const CaptureVerdict& verdict, const CaptureVerdict& before)
+{
+    return verdict.role == Role::upstream && before.role == Role::upstream && verdict.rule == before.rule
+        && verdict.step && verdict.step == before.step;
+}
+
+std::string shortPlace(const CaptureVerdict& verdict)
+{
+    const auto rank = verdict.rank ? fmt::format("rank {}", *verdict.rank) : std::string();
+    const auto where = rank + (rank.empty() || verdict.layer.empty() ? "" : ", ") + verdict.layer;
+    return printable(verdict.capture) + (where.empty() ? where : fmt::format(" ({})", where));
+}
+
+/// "dump3.pt (rank 3), dump4.pt (rank 4, blocks.0.attn.wq) and 12 more"
+std::string alsoText(std::span<const CaptureVerdict* const> others)
+{
+    constexpr std::size_t most = 3;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, others.size()); ++i) {
+        text += (i == 0 ? "" : ", ") + shortPlace(*others[i]);
+    }
+    const auto more = others.size() > most ? fmt::format(" and {} more", others.size() - most) : std::string();
+    return others.empty() ? text : fact("also", fmt::format("{}{}: likewise, in the same step", text, more));
+}
+
 std::string verdictText(const CaptureVerdict& verdict)
 {
     auto text = fmt::format("\n{}  {}\n", roleText(verdict), printable(verdict.capture));
@@ -208,7 +235,14 @@ std::string firedText(const Finding& finding)
     return text;
 }
 
-/// "clear: P2, P5", or with what is missing to see them, those of one reason together.
+/// "Loss spikes (P12)"; a card that is a word names itself.
+std::string cardText(const Finding& finding)
+{
+    const bool isCode = !finding.id.empty() && finding.id.find_first_of("0123456789") != std::string::npos;
+    return isCode ? fmt::format("{} ({})", finding.title, finding.id) : finding.id;
+}
+
+/// The cards of a state, those with the same thing missing together.
 std::string quietText(const std::vector<Finding>& findings, FindingState state, std::string_view label)
 {
     std::vector<std::pair<std::string, std::string>> groups;
@@ -219,17 +253,16 @@ std::string quietText(const std::vector<Finding>& findings, FindingState state, 
         const auto& reason = state == FindingState::notCheckable ? finding.reason : std::string();
         const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == reason; });
         if (same == groups.end()) {
-            groups.emplace_back(reason, finding.id);
+            groups.emplace_back(reason, cardText(finding));
         } else {
-            same->second += ", " + finding.id;
+            same->second += ", " + cardText(finding);
         }
     }
     std::string text;
-    for (const auto& [reason, ids] : groups) {
-        text += text.empty() ? "" : "; ";
-        text += reason.empty() ? ids : fmt::format("{} ({})", ids, reason);
+    for (const auto& [reason, cards] : groups) {
+        text += fact(text.empty() ? label : "", reason.empty() ? cards : fmt::format("{}: {}", cards, reason));
     }
-    return text.empty() ? text : fact(label, text);
+    return text;
 }
 
 std::string findingsText(const std::vector<Finding>& findings)
@@ -314,23 +347,35 @@ std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
     return text.empty() && open.empty() ? text : "\nadvisories (no evidence)\n" + text + open;
 }
 
+/// The first ones in full.
+std::string verdictsText(const std::vector<CaptureVerdict>& captures)
+{
+    constexpr int most = 10;
+    std::vector<const CaptureVerdict*> left;
+    for (const auto& verdict : captures) {
+        if (explained(verdict)) {
+            left.push_back(&verdict);
+        }
+    }
+    std::string text;
+    for (int i = 0; i < most && !left.empty(); ++i) {
+        const auto& first = *left.front();
+        const auto end = std::stable_partition(
+            left.begin() + 1, left.end(), [&first](const CaptureVerdict* one) { return saysTheSame(*one, first); });
+        text += verdictText(first) + alsoText({left.begin() + 1, end});
+        left.erase(left.begin(), end);
+    }
+    return left.empty() ? text : text + fmt::format("\nand {} more like these (--json has them all)\n", left.size());
+}
+
 /// The headline, every birth with its evidence, and what the other captures are.
 std::string diagnosisText(const Diagnosis& diagnosis, const RunData& run)
 {
-    constexpr std::size_t most = 10;
     const auto tonight =
         diagnosis.rollback ? diagnosis.rollback->tonight : diagnose::goOnTonight(run, diagnosis.captures);
     auto text = printable(diagnosis.headline) + "\n" + (tonight.empty() ? "" : fact("tonight", tonight));
     text += logsText(diagnosis.logs) + clustersText(diagnosis.clusters);
-    std::size_t shown = 0;
-    for (const auto& verdict : diagnosis.captures) {
-        if (explained(verdict) && ++shown <= most) {
-            text += verdictText(verdict);
-        }
-    }
-    if (shown > most) {
-        text += fmt::format("\nand {} more like these (--json has them all)\n", shown - most);
-    }
+    text += verdictsText(diagnosis.captures);
     text += diagnosis.replayedOn.empty() ? "" : "\n" + fact("replayed on", diagnosis.replayedOn);
     return text + othersText(diagnosis) + findingsText(diagnosis.findings) + advisoriesText(diagnosis.advisories)
         + rollbackText(diagnosis.rollback);

@@ -49,7 +49,19 @@ TEST(Findings, AreToldWithReasonRuleAndFirstAdvice)
     EXPECT_THAT(done.out, HasSubstr("rule: loss at least 2 times the mean of the last 100"));
     EXPECT_THAT(done.out, HasSubstr("try: a longer warmup"));
     EXPECT_THAT(done.out, HasSubstr("  clear         machine, infrastructure"));
-    EXPECT_THAT(done.out, HasSubstr("P2, P3, P6, P13, P19 (no"));
+    EXPECT_THAT(done.out, HasSubstr("TF32 off for fp32 matrix products (P2), GPU without hardware"));
+}
+
+TEST(Findings, WhatCameInDamagedInOneStepIsToldOnce)
+{
+    const WorkFolder folder;
+    for (const auto* name : {"a", "b", "c", "d", "e"}) {
+        writeCapture(folder / (std::string(name) + "_step7.pt"), {24, 40, true, true, *name * 1e-9});
+    }
+    const auto done = run({"diagnose", folder.path().string()});
+    EXPECT_THAT(done.out, HasSubstr("upstream  a_step7.pt"));
+    EXPECT_THAT(done.out, HasSubstr("  also          b_step7.pt, c_step7.pt, d_step7.pt and 1 more: likewise"));
+    EXPECT_THAT(done.out, Not(HasSubstr("upstream  b_step7.pt")));
 }
 
 TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
@@ -61,7 +73,7 @@ TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--spike-rule", "megatron"}), "P12"), "clear");
     const auto silenced = run({"diagnose", path, "--silence", "P12,P18"});
     EXPECT_THAT(silenced.out, Not(HasSubstr("Loss spikes")));
-    EXPECT_THAT(silenced.out, HasSubstr("  silenced      P12\n"));
+    EXPECT_THAT(silenced.out, HasSubstr("  silenced      Loss spikes (P12)\n"));
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--silence", "P12"}), "P12"), "silenced");
 }
 
