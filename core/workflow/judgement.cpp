@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workflow/judgement.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
+#include "core/platform/platform.h"
 #include "core/replay/engine/capturecells.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/report/input/reportinput.h"
@@ -146,6 +148,26 @@ Result<void> storeObservations(session::Session& session, const Observations& ob
     return session.setObservations(jsonText(toJson(observed)));
 }
 
+namespace {
+
+/// A command names the capture as it lies on the disk: the name within the run is found from the run's folder alone.
+void nameByPath(CaptureVerdict& verdict, const RunData& run)
+{
+    const auto capture = std::ranges::find(run.captures, verdict.capture, &Capture::file);
+    if (capture == run.captures.end()) {
+        return;
+    }
+    const auto name = fmt::format(" {} ", platform::shellQuoted(verdict.capture));
+    for (auto& experiment : verdict.next) {
+        const auto at = diagnose::isCommand(experiment) ? experiment.what.find(name) : std::string::npos;
+        if (at != std::string::npos) {
+            experiment.what.replace(at, name.size(), fmt::format(" {} ", platform::shellQuoted(capture->path)));
+        }
+    }
+}
+
+} // namespace
+
 Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files,
     const replay::Catalogue& catalogue, bool nameOnly)
 {
@@ -156,6 +178,9 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
     diagnose::adviseAgain(diagnosis, run, nameOnly ? diagnose::ResumePaths::inRun : diagnose::ResumePaths::absolute);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);
+        if (!nameOnly) {
+            nameByPath(verdict, run);
+        }
     }
     return diagnosis;
 }

@@ -202,6 +202,25 @@ TEST_F(Judgement, AReportLeavesOutCellsOfAVariantThatIsDefinedOtherwiseNow)
     EXPECT_EQ(input->cells.front().variant, "keller-jordan");
 }
 
+TEST_F(Judgement, ACommandNamesTheCaptureByItsPath)
+{
+    RunData run;
+    run.captures.resize(1);
+    run.captures[0].file = "dumps/a b.pt";
+    run.captures[0].path = "/runs/one/dumps/a b.pt";
+    Diagnosis diagnosis;
+    diagnosis.captures.resize(1);
+    diagnosis.captures[0].capture = "dumps/a b.pt";
+    diagnosis.captures[0].next = {{{}, "nanscope measure repeat 'dumps/a b.pt' --impl python:m:f", {}, {}, {}},
+        {{}, "look at 'dumps/a b.pt' by hand", {}, {}, {}}};
+    const auto shown = [&](bool nameOnly) {
+        return workflow::weighed(diagnosis, {}, run, {}, {}, nameOnly).captures[0].next;
+    };
+    EXPECT_EQ(shown(false)[0].what, "nanscope measure repeat '/runs/one/dumps/a b.pt' --impl python:m:f");
+    EXPECT_EQ(shown(false)[1].what, diagnosis.captures[0].next[1].what) << "no command";
+    EXPECT_EQ(shown(true)[0].what, diagnosis.captures[0].next[0].what) << "a report hides folders";
+}
+
 TEST_F(Judgement, AReportKnowsWhatToDoTonightWhereThereIsNothingToGoBackFrom)
 {
     auto run = opened();
