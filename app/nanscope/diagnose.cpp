@@ -235,34 +235,21 @@ std::string firedText(const Finding& finding)
     return text;
 }
 
-/// "Loss spikes (P12)"; a card that is a word names itself.
-std::string cardText(const Finding& finding)
+/// Those that did not fire, in a line: what each would take is a page, and decides nothing.
+std::string quietText(const std::vector<Finding>& findings)
 {
-    const bool isCode = !finding.id.empty() && finding.id.find_first_of("0123456789") != std::string::npos;
-    return isCode ? fmt::format("{} ({})", finding.title, finding.id) : finding.id;
-}
-
-/// The cards of a state, those with the same thing missing together.
-std::string quietText(const std::vector<Finding>& findings, FindingState state, std::string_view label)
-{
-    std::vector<std::pair<std::string, std::string>> groups;
+    std::vector<std::string> silenced;
     for (const auto& finding : findings) {
-        if (finding.state != state) {
-            continue;
-        }
-        const auto& reason = state == FindingState::notCheckable ? finding.reason : std::string();
-        const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == reason; });
-        if (same == groups.end()) {
-            groups.emplace_back(reason, cardText(finding));
-        } else {
-            same->second += ", " + cardText(finding);
+        if (finding.state == FindingState::silenced) {
+            silenced.push_back(finding.title);
         }
     }
-    std::string text;
-    for (const auto& [reason, cards] : groups) {
-        text += fact(text.empty() ? label : "", reason.empty() ? cards : fmt::format("{}: {}", cards, reason));
-    }
-    return text;
+    const auto clear = std::ranges::count(findings, FindingState::clear, &Finding::state);
+    const auto open = std::ranges::count(findings, FindingState::notCheckable, &Finding::state);
+    const auto text = clear == 0 ? std::string() : fact("clear", fmt::format("{} problems that were looked for", clear));
+    return text
+        + (open == 0 ? "" : fact("not checkable", fmt::format("{} for want of data (--json says of each what)", open)))
+        + (silenced.empty() ? "" : fact("silenced", fmt::format("{}", fmt::join(silenced, ", "))));
 }
 
 std::string findingsText(const std::vector<Finding>& findings)
@@ -271,9 +258,7 @@ std::string findingsText(const std::vector<Finding>& findings)
     for (const auto& finding : findings) {
         text += finding.state == FindingState::fired ? firedText(finding) : std::string();
     }
-    text += quietText(findings, FindingState::clear, "clear");
-    text += quietText(findings, FindingState::notCheckable, "not checkable");
-    text += quietText(findings, FindingState::silenced, "silenced");
+    text += quietText(findings);
     return text.empty() ? text : "\nfindings\n" + text;
 }
 

@@ -10,6 +10,7 @@
 #include "workfolder.h"
 
 using namespace nanscope::testing;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -48,8 +49,8 @@ TEST(Findings, AreToldWithReasonRuleAndFirstAdvice)
     EXPECT_THAT(done.out, HasSubstr("train.log:121  loss is 5 at step 121"));
     EXPECT_THAT(done.out, HasSubstr("rule: loss at least 2 times the mean of the last 100"));
     EXPECT_THAT(done.out, HasSubstr("try: a longer warmup"));
-    EXPECT_THAT(done.out, HasSubstr("  clear         machine, infrastructure"));
-    EXPECT_THAT(done.out, HasSubstr("TF32 off for fp32 matrix products (P2), GPU without hardware"));
+    EXPECT_THAT(done.out, ContainsRegex("  clear +[0-9]+ problems that were looked for\n"));
+    EXPECT_THAT(done.out, ContainsRegex("  not checkable +[0-9]+ for want of data"));
 }
 
 TEST(Findings, WhatCameInDamagedInOneStepIsToldOnce)
@@ -73,7 +74,7 @@ TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--spike-rule", "megatron"}), "P12"), "clear");
     const auto silenced = run({"diagnose", path, "--silence", "P12,P18"});
     EXPECT_THAT(silenced.out, Not(HasSubstr("Loss spikes")));
-    EXPECT_THAT(silenced.out, HasSubstr("  silenced      Loss spikes (P12)\n"));
+    EXPECT_THAT(silenced.out, HasSubstr("  silenced      Loss spikes\n"));
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--silence", "P12"}), "P12"), "silenced");
 }
 
