@@ -22,6 +22,7 @@ namespace {
 
 constexpr const char* sayWhatRan = "say so with --ran VARIANT[:PRECISION]";
 constexpr const char* sayNothingElse = "--nothing-else says so";
+constexpr const char* sayWhether = "--nothing-else says no, --other-code yes";
 constexpr const char* saySidecar =
     "a .json beside the dump says it: {\"variant\": \"NAME\", \"epsilon\": 1e-7, \"nothing_else\": true}";
 
@@ -132,7 +133,7 @@ Words ofDuplicate(const Considered& c, RuleId rule)
                 whose, damageText(c.facts)),
             "does the function take anything besides this input (weights, moments, a coefficient)? If it does not, the "
             "kernel or its surroundings did it",
-            sayNothingElse};
+            sayWhether};
     }
 }
 
@@ -359,7 +360,7 @@ Words ofEarlierCall(const Considered& c, RuleId rule)
     return {element ? "the output of another matrix" : "the output of an earlier call", text,
         "does your code keep results (an update every few steps, a step that is skipped)? If it does not, the kernel "
         "wrote nothing",
-        sayNothingElse};
+        sayWhether};
 }
 
 Words unlikeItsControl(const Considered& c, RuleId rule)
@@ -375,7 +376,7 @@ Words unlikeItsControl(const Considered& c, RuleId rule)
     return {"unlike a healthy call", text,
         "does your code treat this call otherwise than the healthy one (a mask, another optimizer, a cast, an old "
         "value)? If it does not, the kernel did",
-        sayNothingElse};
+        sayWhether};
 }
 
 Words notWhatWasSaid(const Considered& c)
@@ -715,7 +716,7 @@ Words explain(const Considered& c, const Decision& decision)
     }
     askOfOtherText(words, c, decision.rule);
     if (words.command.empty() && answersOf(decision.rule) == Answers::nothingElse) {
-        words.command = sayNothingElse;
+        words.command = sayWhether;
     }
     return words;
 }
