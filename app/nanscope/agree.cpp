@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/shared/command.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/base/table.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/rpc/client.h"
 

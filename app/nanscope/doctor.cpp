@@ -11,10 +11,10 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/factlist.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/shared/worker.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/platform/childprocess.h"
 #include "core/platform/platform.h"
 #include "core/replay/device/device.h"

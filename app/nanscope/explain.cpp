@@ -8,7 +8,7 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/try.h"
+#include "core/base/try.h"
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/triage/triage.h"

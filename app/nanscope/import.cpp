@@ -16,10 +16,10 @@
 
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/ingest/ingest.h"
 #include "core/platform/folderwatch.h"

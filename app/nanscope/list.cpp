@@ -7,11 +7,11 @@
 #include "app/nanscope/shared/columns.h"
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/model/words.h"
 #include "core/report/report.h"
 

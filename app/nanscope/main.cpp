@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "app/nanscope/shared/command.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {

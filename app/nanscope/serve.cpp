@@ -5,7 +5,7 @@
 #include <iostream>
 
 #include "app/nanscope/shared/command.h"
-#include "app/nanscope/shared/try.h"
+#include "core/base/try.h"
 #include "core/rpc/deviceserver.h"
 
 namespace nanscope {

@@ -12,10 +12,10 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/table.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/damage.h"

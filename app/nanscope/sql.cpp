@@ -4,8 +4,8 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/try.h"
 #include "core/base/table.h"
+#include "core/base/try.h"
 #include "core/session/session.h"
 
 namespace nanscope {

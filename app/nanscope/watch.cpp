@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/nanscope/shared/command.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "app/nanscope/watch/watcher.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/session/session.h"
 
 namespace nanscope {

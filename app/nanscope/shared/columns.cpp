@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/shared/source.h"
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/nearest.h"
 

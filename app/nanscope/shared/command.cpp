@@ -4,8 +4,8 @@
 
 #include <CLI/App.hpp>
 
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
+#include "core/base/try.h"
 #include "core/replay/variants/variantjson.h"
 
 namespace nanscope {

@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/shared/try.h"
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/capturejudge.h"
 #include "core/json/records.h"
 #include "core/replay/analysis/rate.h"

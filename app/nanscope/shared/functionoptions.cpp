@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/nanscope/shared/try.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 
 namespace nanscope {

@@ -15,12 +15,12 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/capture/capturefile.h"

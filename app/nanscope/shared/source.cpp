@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/cost.h"

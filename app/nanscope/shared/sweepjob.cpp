@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/identify/identify.h"
 #include "core/replay/engine/replay.h"
 

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <iterator>
 
-#include "app/nanscope/shared/try.h"
 #include "app/nanscope/shared/words.h"
+#include "core/base/try.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/judgement.h"
 

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "app/nanscope/shared/options.h"
-#include "app/nanscope/shared/try.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/diagnose.h"
 #include "core/platform/childprocess.h"
 #include "core/rpc/remotedevice.h"
