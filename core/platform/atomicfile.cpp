@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::platform {
 
 namespace {
@@ -121,14 +123,9 @@ Result<void> AtomicFile::commit()
 
 Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes)
 {
-    auto file = AtomicFile::create(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (auto written = file->write(bytes); !written) {
-        return written;
-    }
-    return file->commit();
+    auto file = TRY(AtomicFile::create(path));
+    TRY(file.write(bytes));
+    return file.commit();
 }
 
 } // namespace nanscope::platform

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/try.h"
 #include "core/platform/descriptor.h"
 #include "core/platform/platform.h"
 
@@ -336,13 +337,10 @@ ChildProcess::~ChildProcess()
 
 Result<ChildProcess> ChildProcess::start(const ChildProgram& program)
 {
-    auto child = spawn(program);
-    if (!child) {
-        return tl::make_unexpected(child.error());
-    }
+    auto child = TRY(spawn(program));
     auto state = std::make_unique<State>();
     state->path = program.path.string();
-    state->child = std::move(*child);
+    state->child = std::move(child);
     return ChildProcess(std::move(state));
 }
 

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope::platform {
@@ -97,9 +98,7 @@ Result<void> FileReader::keepEdges(std::uint64_t size)
     last.offset = std::max<std::uint64_t>(last.offset, first.bytes.size());
     last.bytes.resize(m_size - last.offset);
     for (auto* edge : {&first, &last}) {
-        if (auto read = readAt(edge->offset, edge->bytes); !read) {
-            return read;
-        }
+        TRY(readAt(edge->offset, edge->bytes));
     }
     m_edges = {std::move(first), std::move(last)};
     return {};
@@ -187,19 +186,16 @@ public:
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path)
 {
-    const auto file = FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
+    const auto file = TRY(FileReader::open(path));
+    if (file.size() == 0) {
+        return std::make_shared<const PosixMappedFile>(nullptr, 0, file.stamp());
     }
-    if (file->size() == 0) {
-        return std::make_shared<const PosixMappedFile>(nullptr, 0, file->stamp());
-    }
-    const auto size = static_cast<std::size_t>(file->size());
-    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->m_descriptor, 0);
+    const auto size = static_cast<std::size_t>(file.size());
+    void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.m_descriptor, 0);
     if (address == MAP_FAILED) {
         return systemFailure("The file cannot be mapped", errno, path);
     }
-    return std::make_shared<const PosixMappedFile>(address, size, file->stamp());
+    return std::make_shared<const PosixMappedFile>(address, size, file.stamp());
 }
 
 } // namespace nanscope::platform

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope::platform {
@@ -32,9 +33,7 @@ Result<void> makePrivateFolders(const fs::path& path)
         return {};
     }
     const auto plain = path.has_filename() ? path : path.parent_path();
-    if (auto above = makePrivateFolders(plain.parent_path()); !above) {
-        return above;
-    }
+    TRY(makePrivateFolders(plain.parent_path()));
     // Another program may make the same one at this moment.
     if (::mkdir(plain.c_str(), S_IRWXU) != 0 && !(errno == EEXIST && fs::is_directory(plain, error))) {
         return systemFailure("The folder cannot be made", errno, plain);

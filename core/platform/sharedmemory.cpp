@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/try.h"
 #include "core/platform/descriptor.h"
 #include "core/platform/platform.h"
 
@@ -109,9 +110,7 @@ Result<SharedBlock> SharedBlock::create(std::size_t size)
         }
         block.m_descriptor = made.release();
     }
-    if (auto done = block.allocate(size); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(block.allocate(size));
     return block;
 }
 
@@ -175,9 +174,7 @@ Result<SharedView> SharedView::take(const std::string& name, std::size_t size)
         return errno == ENOENT ? failure(ErrorKind::io, "the shared block is gone, a later one took its place", name)
                                : systemFailure("Shared memory cannot be opened", errno, name);
     }
-    if (auto ours = checkIsOurs(block, size, name); !ours) {
-        return tl::make_unexpected(ours.error());
-    }
+    TRY(checkIsOurs(block, size, name));
     ::shm_unlink(name.c_str());
     return mapped(block.get(), size, PROT_READ, name).map([size](std::byte* address) {
         SharedView view;

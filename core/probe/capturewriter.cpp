@@ -12,6 +12,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/platform/newfile.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -137,11 +138,8 @@ Result<std::filesystem::path> publish(const HiddenFiles& hidden, const std::stri
 {
     for (auto time = nowMs();; ++time) {
         const auto stem = fmt::format("{}_{}", lead, time);
-        const auto named = publishAs(hidden, stem);
-        if (!named) {
-            return tl::make_unexpected(named.error());
-        }
-        if (*named) {
+        const auto named = TRY(publishAs(hidden, stem));
+        if (named) {
             return stem + ".pt";
         }
     }
@@ -158,9 +156,7 @@ std::string checksumOf(std::span<const std::byte> bytes)
 
 Result<std::filesystem::path> CaptureWriter::write(const WatchedFunction& function, const BadCall& call)
 {
-    if (auto allowed = checkLimits(call); !allowed) {
-        return tl::make_unexpected(allowed.error());
-    }
+    TRY(checkLimits(call));
     const HiddenFiles hidden(m_folder);
     const auto lead = (m_folder
         / fmt::format("dion_nan_capture_rank{}_shape{}_pid{}", call.rank, fmt::join(call.input.shape, "x"),

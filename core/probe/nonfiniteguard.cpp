@@ -4,22 +4,19 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::probe {
 
 Result<GuardAnswer> NonFiniteGuard::agree(std::optional<std::int64_t> step)
 {
     if (m_options.checkSteps && step) {
-        if (auto same = checkSteps(*step); !same) {
-            return tl::make_unexpected(same.error());
-        }
+        TRY(checkSteps(*step));
     }
     const bool local = m_bad;
-    const auto most = m_ranks->maximum(local ? 1 : 0);
-    if (!most) {
-        return tl::make_unexpected(most.error());
-    }
+    const auto most = TRY(m_ranks->maximum(local ? 1 : 0));
     m_bad = false;
-    if (*most == 0) {
+    if (most == 0) {
         return GuardAnswer {};
     }
     ++m_skipped;
@@ -28,18 +25,15 @@ Result<GuardAnswer> NonFiniteGuard::agree(std::optional<std::int64_t> step)
 
 Result<void> NonFiniteGuard::checkSteps(std::int64_t step)
 {
-    const auto range = m_ranks->range(step);
-    if (!range) {
-        return tl::make_unexpected(range.error());
-    }
-    if (range->first == range->last) {
+    const auto range = TRY(m_ranks->range(step));
+    if (range.first == range.last) {
         return {};
     }
     return failure(ErrorKind::internal,
         fmt::format(
             "ranks are at different steps, {} to {} (rank {} at {}): some have left a step out that others made. "
             "Weights have drifted apart or are torn; go back to a checkpoint",
-            range->first, range->last, m_ranks->rank(), step));
+            range.first, range.last, m_ranks->rank(), step));
 }
 
 /// Ranks that only follow say it once, by the mouth of the first.
