@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/try.h"
+
 namespace nanscope::tensorfile {
 
 namespace {
@@ -42,9 +44,7 @@ Result<std::vector<std::int64_t>> readTable(const Tensor& table)
     std::vector<double> values(static_cast<std::size_t>(table.matrices().elements()));
     std::vector<std::int64_t> ranks;
     for (std::int64_t batch = 0; batch < table.matrices().batch; ++batch) {
-        if (auto read = table.read(batch, std::span<double>(values)); !read) {
-            return tl::make_unexpected(read.error());
-        }
+        TRY(table.read(batch, std::span<double>(values)));
         for (const auto value : values) {
             if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
                 return damaged("its mesh holds a number that is no rank");
@@ -166,20 +166,14 @@ Result<std::vector<std::int64_t>> meshRanks(const DeviceMesh& mesh, std::optiona
     if (mesh.dims.empty()) {
         return damaged("its mesh is not known");
     }
-    auto table = readTable(mesh.table);
-    if (!table) {
-        return table;
-    }
-    if (repeats(*table)) {
+    auto table = TRY(readTable(mesh.table));
+    if (repeats(table)) {
         return damaged("its mesh names a rank twice");
     }
     auto places = placesInTable(mesh);
-    const auto begin = beginOf(mesh, *table, places, rank);
-    if (!begin) {
-        return tl::make_unexpected(begin.error());
-    }
+    const auto begin = TRY(beginOf(mesh, table, places, rank));
     for (auto& place : places) {
-        place = (*table)[static_cast<std::size_t>(place + *begin)];
+        place = table[static_cast<std::size_t>(place + begin)];
     }
     return places;
 }

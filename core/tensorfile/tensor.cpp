@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/tensorsource.h"
@@ -41,15 +42,12 @@ Result<void> readMatrix(const Tensor& tensor, std::int64_t batch, std::span<T> o
     if (out.size() != static_cast<std::size_t>(shape.elements())) {
         return failure(ErrorKind::internal, "The room for a matrix is not of its size");
     }
-    auto stream = TensorStream::open(tensor);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(TensorStream::open(tensor));
     std::vector<T> values;
-    return stream->matrix(batch, [&](const TensorBlock& block) {
+    return stream.matrix(batch, [&](const TensorBlock& block) {
         values.resize(block.elements());
         convert(tensor.dtype(), block.bits, block.elements(), values.data());
-        place(block, values.data(), stream->transposed(), shape.cols, out.data());
+        place(block, values.data(), stream.transposed(), shape.cols, out.data());
     });
 }
 
@@ -63,15 +61,12 @@ struct Bits
 template <std::size_t width>
 Result<std::vector<std::byte>> readBitsOf(const Tensor& tensor, std::int64_t batch)
 {
-    auto stream = TensorStream::open(tensor);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(TensorStream::open(tensor));
     const auto shape = tensor.matrices();
     std::vector<std::byte> out(static_cast<std::size_t>(shape.elements()) * width);
     auto* const matrix = reinterpret_cast<Bits<width>*>(out.data());
-    auto read = stream->matrix(batch, [&](const TensorBlock& block) {
-        place(block, reinterpret_cast<const Bits<width>*>(block.bits), stream->transposed(), shape.cols, matrix);
+    auto read = stream.matrix(batch, [&](const TensorBlock& block) {
+        place(block, reinterpret_cast<const Bits<width>*>(block.bits), stream.transposed(), shape.cols, matrix);
     });
     return read.map([&] { return std::move(out); });
 }
@@ -86,9 +81,7 @@ Result<std::uint32_t> storageCrc(
         if (watch.cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "cancelled while reading a tensor");
         }
-        if (auto read = file.readAt(begin + at, part); !read) {
-            return tl::make_unexpected(read.error());
-        }
+        TRY(file.readAt(begin + at, part));
         watch.came(std::ssize(part));
         crc = updateCrc32(crc, part);
     }
@@ -120,9 +113,7 @@ Result<Values> readMatrices(const Tensor& tensor, std::int64_t first, std::int64
     std::vector<T> all(static_cast<std::size_t>(count) * size);
     for (std::int64_t i = 0; i < count; ++i) {
         const auto out = std::span(all).subspan(static_cast<std::size_t>(i) * size, size);
-        if (auto done = tensor.read(first + i, out); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(tensor.read(first + i, out));
     }
     return Values(std::move(all));
 }
@@ -182,10 +173,7 @@ Tensor Tensor::part(std::int64_t batch, std::int64_t row, std::int64_t rows, std
 
 Result<StorageBytes> Tensor::map() const
 {
-    auto stream = TensorStream::open(*this);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(TensorStream::open(*this));
     auto mapped = platform::MappedFile::open(m_source->path());
     if (mapped && (*mapped)->stamp() != m_source->stamp()) {
         return failure(
@@ -193,7 +181,7 @@ Result<StorageBytes> Tensor::map() const
     }
     return mapped.map([&](const std::shared_ptr<const platform::MappedFile>& file) {
         const auto part =
-            file->bytes().subspan(m_source->part().offset + stream->storageBegin(), m_source->find(m_storageKey)->size);
+            file->bytes().subspan(m_source->part().offset + stream.storageBegin(), m_source->find(m_storageKey)->size);
         return StorageBytes {file, part, m_source->bigEndian};
     });
 }
@@ -235,16 +223,13 @@ Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch)
     if (source == nullptr) {
         return failure(ErrorKind::usage, "The tensor belongs to no file");
     }
-    const auto file = source->reopen();
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(source->reopen());
     const auto* stored = source->find(tensor.storageKey());
     if (stored == nullptr || !stored->crc) {
         return true;
     }
-    return source->locate(*file, *stored)
-        .and_then([&](std::uint64_t begin) { return storageCrc(*file, begin, stored->size, watch); })
+    return source->locate(file, *stored)
+        .and_then([&](std::uint64_t begin) { return storageCrc(file, begin, stored->size, watch); })
         .map([&](std::uint32_t crc) { return crc == *stored->crc; });
 }
 

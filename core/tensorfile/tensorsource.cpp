@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 
 namespace nanscope::tensorfile {
 
@@ -53,21 +54,18 @@ Result<void> checkExtent(const Shape& shape, const Shape& strides, std::int64_t 
     if (shape.size() != strides.size() || shape.size() > largestRank) {
         return corrupt("A tensor's shape and strides do not fit together; the file is damaged");
     }
-    const auto count = countElements(shape);
-    if (!count) {
-        return tl::make_unexpected(count.error());
-    }
+    const auto count = TRY(countElements(shape));
     if (offset < 0 || std::any_of(strides.begin(), strides.end(), [](std::int64_t stride) { return stride < 0; })) {
         return corrupt("A tensor has a negative stride or offset, which torch never writes; the file is damaged");
     }
-    if (*count == 0) {
+    if (count == 0) {
         return {};
     }
     std::int64_t last = 0;
     if (!lastElement(shape, strides, offset, last) || last >= stored) {
         return corrupt("A tensor reaches beyond the end of its storage; the file is damaged or cut off");
     }
-    if (*count > repeatsAlwaysFine && *count / largestRepeat > stored) {
+    if (count > repeatsAlwaysFine && count / largestRepeat > stored) {
         return failure(ErrorKind::refused,
             "A tensor repeats its stored values more than 4 times over; save it with .contiguous() if it is meant");
     }
@@ -84,15 +82,11 @@ const StoredBytes* Tensor::Source::find(const std::string& storageKey) const
 
 Result<platform::FileReader> Tensor::Source::reopen() const
 {
-    auto file = platform::FileReader::open(m_path);
-    if (file && file->stamp() != m_stamp) {
+    auto file = TRY(platform::FileReader::open(m_path));
+    if (file.stamp() != m_stamp) {
         return failure(ErrorKind::io, "The file was changed after it was opened; open it again", m_path.string());
     }
-    if (file) {
-        if (auto narrowed = file->narrowTo(m_part); !narrowed) {
-            return tl::make_unexpected(narrowed.error());
-        }
-    }
+    TRY(file.narrowTo(m_part));
     return file;
 }
 
@@ -114,9 +108,7 @@ Result<Tensor> makeTensor(std::shared_ptr<const Tensor::Source> source, std::str
         return corrupt("A tensor's contents are missing from the file; it is cut off or was repacked");
     }
     const auto room = static_cast<std::int64_t>(stored->size / sizeOf(dtype));
-    if (auto good = checkExtent(shape, strides, storageOffset, room); !good) {
-        return tl::make_unexpected(good.error());
-    }
+    TRY(checkExtent(shape, strides, storageOffset, room));
     return Tensor(std::move(source), std::move(storageKey), dtype, std::move(shape), std::move(strides), storageOffset);
 }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/base/try.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -56,17 +57,10 @@ Result<TensorStream> TensorStream::open(
         return failure(ErrorKind::corrupt, "The tensor's contents are missing from the file", pathOf(tensor));
     }
     if (file == nullptr) {
-        auto opened = tensor.source()->reopen();
-        if (!opened) {
-            return tl::make_unexpected(opened.error());
-        }
-        file = std::make_shared<const platform::FileReader>(std::move(*opened));
+        file = std::make_shared<const platform::FileReader>(TRY(tensor.source()->reopen()));
     }
-    const auto begin = tensor.source()->locate(*file, *stored);
-    if (!begin) {
-        return tl::make_unexpected(begin.error());
-    }
-    return TensorStream(tensor, std::move(file), *begin, std::move(watch));
+    const auto begin = TRY(tensor.source()->locate(*file, *stored));
+    return TensorStream(tensor, std::move(file), begin, std::move(watch));
 }
 
 bool TensorStream::readsWholeStorage() const
@@ -109,9 +103,7 @@ Result<void> TensorStream::matrix(std::int64_t batch, const Sink& sink)
         for (std::int64_t position = 0; position < m_positions; position += positionsAtOnce) {
             const auto positions = std::min(positionsAtOnce, m_positions - position);
             const TensorBlock block {m_buffer.get(), line, lines, position, positions};
-            if (auto read = readBlock(start, block); !read) {
-                return read;
-            }
+            TRY(readBlock(start, block));
             makeNative(m_buffer.get(), static_cast<std::size_t>(lines * positions));
             sink(block);
         }
@@ -151,9 +143,7 @@ Result<void> TensorStream::readBlock(std::int64_t start, const TensorBlock& bloc
     }
     for (std::int64_t i = 0; i < block.lines; ++i) {
         auto* const out = m_buffer.get() + i * block.positions * m_item;
-        if (auto read = readRun(from + i * m_lineStride, block.positions, m_positionStride, out); !read) {
-            return read;
-        }
+        TRY(readRun(from + i * m_lineStride, block.positions, m_positionStride, out));
     }
     return {};
 }
@@ -170,9 +160,7 @@ Result<void> TensorStream::readRun(std::int64_t start, std::int64_t count, std::
     }
     for (std::int64_t done = 0; done < count; done += perWindow) {
         const auto here = std::min(perWindow, count - done);
-        if (auto read = readDense(start + done * stride, (here - 1) * stride + 1, m_window.get()); !read) {
-            return read;
-        }
+        TRY(readDense(start + done * stride, (here - 1) * stride + 1, m_window.get()));
         for (std::int64_t i = 0; i < here; ++i) {
             std::memcpy(out + (done + i) * m_item, m_window.get() + i * step, static_cast<std::size_t>(m_item));
         }

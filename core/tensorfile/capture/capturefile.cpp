@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/model/scenewords.h"
 #include "core/tensorfile/capture/sidecar.h"
 #include "core/tensorfile/capture/splitcall.h"
@@ -259,31 +260,23 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     readDict(file.root, capture);
     readSidecar(path, capture);
     result.wrapped = capture.scene.state == OwnState::none && isWrapped(file.root, result);
-    if (auto whole = requireElements(result); !whole) {
-        return tl::make_unexpected(whole.error());
-    }
+    TRY(requireElements(result));
     return result;
 }
 
 Result<std::vector<Scan>> scanChecked(
     const Tensor& tensor, const std::shared_ptr<const platform::FileReader>& file, const ReadWatch& watch)
 {
-    auto scanned = scanVerifying(tensor, file, watch);
-    if (!scanned) {
-        return tl::make_unexpected(scanned.error());
-    }
+    auto scanned = TRY(scanVerifying(tensor, file, watch));
     const auto matches =
-        scanned->checksumMatches ? Result<bool>(*scanned->checksumMatches) : checksumMatches(tensor, watch);
+        TRY(scanned.checksumMatches ? Result<bool>(*scanned.checksumMatches) : checksumMatches(tensor, watch));
     if (!matches) {
-        return tl::make_unexpected(matches.error());
-    }
-    if (!*matches) {
         return failure(ErrorKind::corrupt,
             "The checksum of a tensor does not match, so its values cannot be trusted; copy the file again from where "
             "it "
             "was written");
     }
-    return std::move(scanned->batches);
+    return std::move(scanned.batches);
 }
 
 std::int64_t bytesOf(const Tensor& tensor)
@@ -376,12 +369,9 @@ Result<void> scanOpened(
     CaptureFile& file, const std::shared_ptr<const platform::FileReader>& opened, const JobContext& job = {})
 {
     const auto named = [&](Error error) { return withPath(std::move(error), file.capture.path); };
-    const auto ofOutput = readerOfOutput(file, opened);
-    if (!ofOutput) {
-        return tl::make_unexpected(ofOutput.error());
-    }
+    const auto ofOutput = TRY(readerOfOutput(file, opened));
     ScanMeter meter(file, job);
-    auto outputScan = startOutputScan(file, *ofOutput, meter.watch());
+    auto outputScan = startOutputScan(file, ofOutput, meter.watch());
     auto input = scanChecked(file.input, opened, meter.watch()).map_error(named);
     auto output = file.output ? finished(std::move(outputScan), meter).map_error(named) : Result<std::vector<Scan>> {};
     if (!input || !output) {
@@ -398,11 +388,8 @@ Result<TensorToWrite> contentsOf(const Tensor& tensor, const char* name)
 {
     TensorToWrite whole {name, tensor.dtype(), tensor.shape(), {}};
     for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
-        auto bits = tensor.readBits(batch);
-        if (!bits) {
-            return tl::make_unexpected(bits.error());
-        }
-        whole.bytes.insert(whole.bytes.end(), bits->begin(), bits->end());
+        auto bits = TRY(tensor.readBits(batch));
+        whole.bytes.insert(whole.bytes.end(), bits.begin(), bits.end());
     }
     return whole;
 }
@@ -410,12 +397,9 @@ Result<TensorToWrite> contentsOf(const Tensor& tensor, const char* name)
 /// One file with what two hold.
 Result<std::vector<std::byte>> joinedBytes(const CaptureFile& file)
 {
-    auto input = contentsOf(file.input, "input");
-    auto output = contentsOf(*file.output, "output");
-    if (!input || !output) {
-        return tl::make_unexpected(input ? output.error() : input.error());
-    }
-    return ptBytes({{"input", std::move(*input)}, {"output", std::move(*output)}});
+    auto input = TRY(contentsOf(file.input, "input"));
+    auto output = TRY(contentsOf(*file.output, "output"));
+    return ptBytes({{"input", std::move(input)}, {"output", std::move(output)}});
 }
 
 Result<Capture> sidecarCapture(const std::filesystem::path& path)
@@ -428,12 +412,10 @@ Result<Capture> sidecarCapture(const std::filesystem::path& path)
 
 Result<CaptureFile> refuseSidecar(const std::filesystem::path& path)
 {
-    const auto capture = sidecarCapture(path);
-    return capture ? failure(ErrorKind::unsupported,
-               fmt::format(
-                   "There is nothing to replay: {}; {}", withheldText(capture->scene), whatKeepsMore(capture->scene)),
-               path.string())
-                   : tl::make_unexpected(capture.error());
+    const auto capture = TRY(sidecarCapture(path));
+    return failure(ErrorKind::unsupported,
+        fmt::format("There is nothing to replay: {}; {}", withheldText(capture.scene), whatKeepsMore(capture.scene)),
+        path.string());
 }
 
 /// Opens the file once: the identity is that of what `opened` holds, whatever lies under the path by now.
@@ -498,19 +480,15 @@ Result<CaptureFile> openCapture(const CaptureRef& wanted)
 Result<std::optional<std::vector<std::byte>>> captureBytes(const CaptureRef& wanted, std::uint64_t limit)
 {
     std::shared_ptr<const platform::FileReader> opened;
-    auto file = openWanted(wanted, opened);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    const bool split = isSplit(*file);
-    const auto size =
-        split ? static_cast<std::uint64_t>(bytesOf(file->input) + bytesOf(*file->output)) : opened->size();
+    auto file = TRY(openWanted(wanted, opened));
+    const bool split = isSplit(file);
+    const auto size = split ? static_cast<std::uint64_t>(bytesOf(file.input) + bytesOf(*file.output)) : opened->size();
     if (size > limit) {
         return std::nullopt;
     }
-    auto scanned = scanOpened(*file, opened);
+    auto scanned = scanOpened(file, opened);
     if (split) {
-        return scanned.and_then([&] { return joinedBytes(*file); }).map([](auto bytes) {
+        return scanned.and_then([&] { return joinedBytes(file); }).map([](auto bytes) {
             return std::optional(std::move(bytes));
         });
     }
@@ -525,11 +503,8 @@ Result<void> scanCapture(CaptureFile& file, const JobContext& job)
     if (file.input.source() == nullptr) {
         return failure(ErrorKind::usage, "The capture was not opened from a file", file.capture.path);
     }
-    auto reopened = file.input.source()->reopen();
-    if (!reopened) {
-        return tl::make_unexpected(reopened.error());
-    }
-    return scanOpened(file, std::make_shared<const platform::FileReader>(std::move(*reopened)), job);
+    auto reopened = TRY(file.input.source()->reopen());
+    return scanOpened(file, std::make_shared<const platform::FileReader>(std::move(reopened)), job);
 }
 
 Result<CaptureFile> readCapture(

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/tensorstream.h"
@@ -86,9 +87,8 @@ public:
                 other = compare(block);
             }
         });
-        if (!read || !other) {
-            return tl::make_unexpected(read ? other.error() : read.error());
-        }
+        TRY(read);
+        TRY(other);
         m_result.count = m_a.matrices().elements();
         if (m_first >= 0) {
             m_result.first->index = m_batch * m_result.count + m_first;
@@ -100,9 +100,7 @@ private:
     Result<void> compare(const TensorBlock& block)
     {
         m_bitsB.resize(block.elements() * m_width);
-        if (auto read = readOther(block); !read) {
-            return read;
-        }
+        TRY(readOther(block));
         if (std::memcmp(block.bits, m_bitsB.data(), m_bitsB.size()) != 0) {
             compareElements(block);
         }
@@ -115,12 +113,9 @@ private:
         const auto part = m_transposed
             ? m_b.part(m_batch, block.firstPosition, block.positions, block.firstLine, block.lines)
             : m_b.part(m_batch, block.firstLine, block.lines, block.firstPosition, block.positions);
-        auto stream = TensorStream::open(part, m_fileB);
-        if (!stream) {
-            return tl::make_unexpected(stream.error());
-        }
-        const bool turned = stream->transposed() != m_transposed;
-        return stream->matrix(0, [&](const TensorBlock& other) { place(other, block, turned); });
+        auto stream = TRY(TensorStream::open(part, m_fileB));
+        const bool turned = stream.transposed() != m_transposed;
+        return stream.matrix(0, [&](const TensorBlock& other) { place(other, block, turned); });
     }
 
     void place(const TensorBlock& other, const TensorBlock& block, bool turned)
@@ -262,17 +257,10 @@ Result<TensorDifference> compareTensors(std::string_view name, const Tensor& a, 
     if (!difference.problem.empty()) {
         return difference;
     }
-    auto stream = TensorStream::open(a);
-    auto fileB = stream ? openFileOf(b) : tl::make_unexpected(stream.error());
-    if (!fileB) {
-        return tl::make_unexpected(fileB.error());
-    }
+    auto stream = TRY(TensorStream::open(a));
+    auto fileB = TRY(openFileOf(b));
     for (std::int64_t batch = 0; batch < a.matrices().batch; ++batch) {
-        auto one = MatrixComparison(a, b, batch, *fileB).run(*stream);
-        if (!one) {
-            return tl::make_unexpected(one.error());
-        }
-        difference.batches.push_back(*one);
+        difference.batches.push_back(TRY(MatrixComparison(a, b, batch, fileB).run(stream)));
     }
     return difference;
 }
@@ -280,19 +268,11 @@ Result<TensorDifference> compareTensors(std::string_view name, const Tensor& a, 
 Result<std::vector<TensorDifference>> compareCaptures(const CaptureFile& a, const CaptureFile& b)
 {
     std::vector<TensorDifference> differences;
-    auto input = compareTensors("input", a.input, b.input);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    differences.push_back(std::move(*input));
+    differences.push_back(TRY(compareTensors("input", a.input, b.input)));
     if (a.output.has_value() != b.output.has_value()) {
         differences.push_back({"output", "only one side has it", {}});
     } else if (a.output) {
-        auto output = compareTensors("output", *a.output, *b.output);
-        if (!output) {
-            return tl::make_unexpected(output.error());
-        }
-        differences.push_back(std::move(*output));
+        differences.push_back(TRY(compareTensors("output", *a.output, *b.output)));
     }
     return differences;
 }

@@ -16,6 +16,7 @@
 #include <simdjson.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -483,12 +484,9 @@ void readSidecar(const std::filesystem::path& dump, Capture& capture)
 
 Result<Capture> readLoneSidecar(const std::filesystem::path& path)
 {
-    const auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(platform::FileReader::open(path));
     Parsed parsed;
-    if (const auto problem = parse(*file, parsed); problem != SidecarProblem::none) {
+    if (const auto problem = parse(file, parsed); problem != SidecarProblem::none) {
         return failure(ErrorKind::format,
             problem == SidecarProblem::tooLong ? "The sidecar is larger than 1 MiB and was not read"
                                                : "The sidecar is no JSON object, so nothing is known of its capture",
@@ -503,7 +501,7 @@ Result<Capture> readLoneSidecar(const std::filesystem::path& path)
         capture->file = path.filename().string();
         capture->path = path.string();
         capture->identity = parsed.identity;
-        capture->timestampMs = file->stamp().modifiedNs / nsPerMs;
+        capture->timestampMs = file.stamp().modifiedNs / nsPerMs;
     }
     return capture;
 }

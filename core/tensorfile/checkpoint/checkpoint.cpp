@@ -16,6 +16,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/tensorfile/checkpoint/checkpointindex.h"
 #include "core/tensorfile/scan/scantensor.h"
 #include "core/tensorfile/tensorfile.h"
@@ -426,9 +427,7 @@ Result<CheckpointScan> CheckpointReader::read()
 {
     std::error_code ignored;
     if (fs::is_directory(m_root, ignored)) {
-        if (auto walked = readFolder(); !walked) {
-            return tl::make_unexpected(walked.error());
-        }
+        TRY(readFolder());
     } else if (m_root.filename() == distributedIndex) {
         readDistributed(m_root);
     } else {

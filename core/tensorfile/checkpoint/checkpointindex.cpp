@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/tensorfile/pickle/picklefields.h"
 #include "core/tensorfile/pickle/picklegraph.h"
 #include "core/tensorfile/tensorsource.h"
@@ -138,14 +139,10 @@ Result<CheckpointIndex> IndexReader::read()
         return damaged("This is no .metadata of torch.distributed.checkpoint");
     }
     for (std::size_t i = 0; i + 1 < entries->size(); i += 2) {
-        if (auto added = addEntry((*entries)[i], (*entries)[i + 1]); !added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(addEntry((*entries)[i], (*entries)[i + 1]));
     }
     for (std::size_t i = 0; i + 1 < places->size(); i += 2) {
-        if (auto added = addPiece((*places)[i], (*places)[i + 1]); !added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(addPiece((*places)[i], (*places)[i + 1]));
     }
     return std::move(m_index);
 }
@@ -159,9 +156,7 @@ Result<CheckpointIndex> readIndex(const std::filesystem::path& path, const platf
                              : "The file is larger than 1 GiB; it describes no checkpoint we know");
     }
     std::vector<std::byte> bytes(file.size());
-    if (auto read = file.readAt(0, bytes); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(0, bytes));
     return readPickleGraph(bytes, std::make_shared<const Tensor::Source>(path, file))
         .and_then([](const PickleGraph& graph) { return IndexReader(graph).read(); });
 }

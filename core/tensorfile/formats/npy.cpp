@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -120,9 +121,7 @@ Result<Header> parseHeader(std::string_view text)
     if (!type || !order || !shape || !(order->starts_with("True") || order->starts_with("False"))) {
         return damaged();
     }
-    if (auto known = parseType(*type, header); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(parseType(*type, header));
     header.fortran = order->starts_with("True");
     header.shape = *shape;
     return header;
@@ -132,9 +131,7 @@ Result<Header> readHeader(const platform::FileReader& file)
 {
     std::array<std::byte, 12> start {};
     const auto prefix = std::span(start).first(std::min<std::uint64_t>(start.size(), file.size()));
-    if (auto read = file.readAt(0, prefix); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(0, prefix));
     const auto version = static_cast<int>(start[6]);
     if (version < 1 || version > 3) {
         return failure(ErrorKind::unsupported, "The NumPy format's version is not 1, 2 or 3; use a newer nanscope");
@@ -150,9 +147,7 @@ Result<Header> readHeader(const platform::FileReader& file)
         return failure(ErrorKind::refused, "The NumPy header is larger than 1 MiB; it describes no array we know");
     }
     std::vector<std::byte> text(size);
-    if (auto read = file.readAt(begin, text); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(begin, text));
     return parseHeader(asText(text)).map([&](Header header) {
         header.dataBegin = begin + size;
         return header;
@@ -196,16 +191,11 @@ Result<Tensor> makeArray(const std::filesystem::path& path, const platform::File
 
 Result<TensorFile> openNpy(const std::filesystem::path& path, const platform::FileReader& file)
 {
-    auto tensor = readHeader(file).and_then([&](const Header& header) { return makeArray(path, file, header); });
-    if (!tensor) {
-        return tl::make_unexpected(tensor.error());
-    }
+    auto tensor = TRY(readHeader(file).and_then([&](const Header& header) { return makeArray(path, file, header); }));
     ContentHash hash;
-    if (auto added = addContents(hash, file); !added) {
-        return tl::make_unexpected(added.error());
-    }
+    TRY(addContents(hash, file));
     return TensorFile {
-        FileKind::npy, PickleValue {std::make_shared<const Tensor>(std::move(*tensor))}, "npy-" + hash.hex(), {}};
+        FileKind::npy, PickleValue {std::make_shared<const Tensor>(std::move(tensor))}, "npy-" + hash.hex(), {}};
 }
 
 } // namespace nanscope::tensorfile

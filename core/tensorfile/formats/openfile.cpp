@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {
@@ -60,9 +61,7 @@ Result<TensorFile> dispatch(const std::filesystem::path& path, const platform::F
     }
     std::array<std::byte, 512> bytes;
     const auto part = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), file.size()));
-    if (auto read = file.readAt(0, part); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(0, part));
     const auto start = asText(part);
     if (start.starts_with(zipMagic)) {
         return openTorchZip(path, file);

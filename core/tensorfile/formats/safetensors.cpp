@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -140,11 +141,8 @@ Result<PickleDict> readTensors(
         if (!entry) {
             return corrupt("The header describes a tensor without a type, shape or place; the file is damaged");
         }
-        auto value = makeValue(source, name, *entry, dataBegin);
-        if (!value) {
-            return tl::make_unexpected(value.error());
-        }
-        dict.push_back({PickleValue {std::string(name)}, std::move(*value)});
+        auto value = TRY(makeValue(source, name, *entry, dataBegin));
+        dict.push_back({PickleValue {std::string(name)}, std::move(value)});
     }
     return dict;
 }
@@ -152,9 +150,7 @@ Result<PickleDict> readTensors(
 Result<std::uint64_t> headerSize(const platform::FileReader& file)
 {
     std::array<std::byte, 8> length;
-    if (auto read = file.readAt(0, length); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(0, length));
     const auto size = loadLittle<std::uint64_t>(length.data());
     if (size > file.size() - length.size()) {
         return failure(
@@ -171,29 +167,19 @@ Result<std::uint64_t> headerSize(const platform::FileReader& file)
 Result<TensorFile> openSafetensors(const std::filesystem::path& path, const platform::FileReader& file)
 {
     constexpr std::uint64_t lengthSize = 8;
-    const auto size = headerSize(file);
-    if (!size) {
-        return tl::make_unexpected(size.error());
-    }
-    simdjson::padded_string text(*size);
-    if (auto read = file.readAt(lengthSize, std::as_writable_bytes(std::span(text.data(), *size))); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    const auto size = TRY(headerSize(file));
+    simdjson::padded_string text(size);
+    TRY(file.readAt(lengthSize, std::as_writable_bytes(std::span(text.data(), size))));
     simdjson::dom::parser parser;
     simdjson::dom::object header;
     if (parser.parse(text).get(header) != simdjson::SUCCESS) {
         return corrupt("The safetensors header is not JSON; the file is damaged or of another kind");
     }
     auto source = std::make_shared<Tensor::Source>(path, file);
-    auto dict = readTensors(source, header, lengthSize + *size);
-    if (!dict) {
-        return tl::make_unexpected(dict.error());
-    }
+    auto dict = TRY(readTensors(source, header, lengthSize + size));
     ContentHash hash;
-    if (auto added = addContents(hash, file); !added) {
-        return tl::make_unexpected(added.error());
-    }
-    return TensorFile {FileKind::safetensors, PickleValue {std::move(*dict)}, "safetensors-" + hash.hex(), {}};
+    TRY(addContents(hash, file));
+    return TensorFile {FileKind::safetensors, PickleValue {std::move(dict)}, "safetensors-" + hash.hex(), {}};
 }
 
 } // namespace nanscope::tensorfile

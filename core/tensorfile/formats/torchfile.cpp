@@ -3,6 +3,7 @@
 #include <string>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/pickle/picklegraph.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -82,9 +83,7 @@ Result<std::string> identify(
     }
     hash.add(pickle);
     if (!directory.statesChecksums) {
-        if (auto added = addContents(hash, file); !added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(addContents(hash, file));
     }
     return "zip-" + hash.hex();
 }
@@ -102,37 +101,23 @@ Result<std::vector<std::byte>> readPickle(
 Result<TensorFile> assemble(const std::filesystem::path& path, const platform::FileReader& file,
     const ZipDirectory& directory, const std::string& prefix)
 {
-    const auto pickle = readPickle(file, directory, prefix);
-    const auto bigEndian = readBigEndian(file, directory, prefix);
-    if (!pickle || !bigEndian) {
-        return tl::make_unexpected(pickle ? bigEndian.error() : pickle.error());
-    }
+    const auto pickle = TRY(readPickle(file, directory, prefix));
     auto source = std::make_shared<Tensor::Source>(path, file);
-    source->bigEndian = *bigEndian;
+    source->bigEndian = TRY(readBigEndian(file, directory, prefix));
     addStorages(*source, directory, prefix);
-    auto graph = readPickleGraph(*pickle, source);
-    if (!graph) {
-        return tl::make_unexpected(graph.error());
-    }
-    auto root = unfold(*graph);
-    auto identity = identify(file, directory, *pickle);
-    if (!root || !identity) {
-        return tl::make_unexpected(root ? identity.error() : root.error());
-    }
-    return TensorFile {FileKind::torchZip, std::move(*root), std::move(*identity), std::move(graph->opaque)};
+    auto graph = TRY(readPickleGraph(pickle, source));
+    auto root = TRY(unfold(graph));
+    auto identity = TRY(identify(file, directory, pickle));
+    return TensorFile {FileKind::torchZip, std::move(root), std::move(identity), std::move(graph.opaque)};
 }
 
 } // namespace
 
 Result<TensorFile> openTorchZip(const std::filesystem::path& path, const platform::FileReader& file)
 {
-    const auto directory = readZipDirectory(file);
-    if (!directory) {
-        return tl::make_unexpected(directory.error());
-    }
-    return findPrefix(*directory).and_then([&](const std::string& prefix) {
-        return assemble(path, file, *directory, prefix);
-    });
+    const auto directory = TRY(readZipDirectory(file));
+    return findPrefix(directory).and_then(
+        [&](const std::string& prefix) { return assemble(path, file, directory, prefix); });
 }
 
 } // namespace nanscope::tensorfile

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
 #include "core/tensorfile/tensorsource.h"
@@ -230,15 +231,9 @@ Result<void> checkSizes(const std::vector<Part>& parts)
 
 Result<void> writeParts(const std::filesystem::path& path, const std::vector<Part>& parts)
 {
-    auto file = platform::AtomicFile::create(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    ZipWriter writer(std::move(*file));
+    ZipWriter writer(TRY(platform::AtomicFile::create(path)));
     for (const auto& part : parts) {
-        if (auto added = writer.add(part.name, part.bytes); !added) {
-            return added;
-        }
+        TRY(writer.add(part.name, part.bytes));
     }
     return writer.finish();
 }
@@ -261,12 +256,9 @@ struct TemporaryFile
 
 Result<std::vector<std::byte>> contentsOf(const std::filesystem::path& path)
 {
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    std::vector<std::byte> bytes(file->size());
-    return file->readAt(0, bytes).map([&bytes] { return std::move(bytes); });
+    auto file = TRY(platform::FileReader::open(path));
+    std::vector<std::byte> bytes(file.size());
+    return file.readAt(0, bytes).map([&bytes] { return std::move(bytes); });
 }
 
 } // namespace
@@ -276,9 +268,7 @@ Result<void> writePt(
 {
     for (const auto& entry : entries) {
         if (const auto* tensor = std::get_if<TensorToWrite>(&entry.second)) {
-            if (auto good = checkTensor(*tensor); !good) {
-                return good;
-            }
+            TRY(checkTensor(*tensor));
         }
     }
     const auto pickle = writePickle(entries);

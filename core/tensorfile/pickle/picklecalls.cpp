@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {
@@ -65,9 +66,7 @@ Result<void> PickleCalls::charge(std::size_t objects)
 
 Result<NodeId> PickleCalls::make(const Node& node)
 {
-    if (auto paid = charge(1); !paid) {
-        return tl::make_unexpected(paid.error());
-    }
+    TRY(charge(1));
     m_graph.nodes.push_back(node);
     return static_cast<NodeId>(m_graph.nodes.size() - 1);
 }
@@ -200,11 +199,8 @@ Result<NodeId> PickleCalls::rebuildTensor(Known how, std::span<const NodeId> arg
         return corrupt("A storage holds fewer bytes than its tensor was saved with; the file is cut off or damaged");
     }
     auto tensor =
-        makeTensor(m_source, storage.key, dtype, std::move(shape), std::move(strides), at(arguments[1]).integer);
-    if (!tensor) {
-        return tl::make_unexpected(tensor.error());
-    }
-    return makeTensorNode(std::move(*tensor));
+        TRY(makeTensor(m_source, storage.key, dtype, std::move(shape), std::move(strides), at(arguments[1]).integer));
+    return makeTensorNode(std::move(tensor));
 }
 
 Result<NodeId> PickleCalls::makeTensorNode(Tensor tensor)
@@ -241,9 +237,7 @@ Result<NodeId> PickleCalls::rebuildDict(std::span<const NodeId> arguments)
         if (given.kind != NodeKind::sequence && given.kind != NodeKind::dict) {
             continue; // defaultdict's factory
         }
-        if (auto paid = charge(pairs.size()); !paid) {
-            return tl::make_unexpected(paid.error());
-        }
+        TRY(charge(pairs.size()));
         if (given.kind == NodeKind::dict) {
             entries.insert(entries.end(), pairs.begin(), pairs.end());
             continue;

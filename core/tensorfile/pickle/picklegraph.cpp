@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/base/try.h"
+
 namespace nanscope::tensorfile {
 
 namespace {
@@ -222,11 +224,7 @@ Result<PickleValue> Unfolding::list(const Node& node, int depth)
     }
     list.reserve(items.size());
     for (const auto item : items) {
-        auto inner = value(item, depth + 1);
-        if (!inner) {
-            return inner;
-        }
-        list.push_back(std::move(*inner));
+        list.push_back(TRY(value(item, depth + 1)));
     }
     return PickleValue {std::move(list)};
 }
@@ -245,16 +243,13 @@ Result<PickleValue> Unfolding::dict(const Node& node, int depth)
     const auto entries = m_graph.items(node);
     dict.reserve(std::min(entries.size() / 2, m_values));
     for (std::size_t i = 0; i + 1 < entries.size(); i += 2) {
-        auto key = value(entries[i], depth + 1);
-        auto held = value(entries[i + 1], depth + 1);
-        if (!key || !held) {
-            return key ? held : key;
-        }
+        auto key = TRY(value(entries[i], depth + 1));
+        auto held = TRY(value(entries[i + 1], depth + 1));
         const auto place = placeOf(m_graph.nodes[entries[i]]);
         if (place < dict.size()) {
-            dict[place].second = std::move(*held); // a later entry of the same key wins, as in Python
+            dict[place].second = std::move(held); // a later entry of the same key wins, as in Python
         } else {
-            dict.push_back({std::move(*key), std::move(*held)});
+            dict.push_back({std::move(key), std::move(held)});
         }
     }
     return PickleValue {std::move(dict)};

@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/result.h"
+#include "core/base/try.h"
 #include "core/tensorfile/pickle/picklecalls.h"
 
 namespace nanscope::tensorfile {
@@ -103,7 +104,7 @@ private:
     Step pushInteger(std::int64_t value);
     Step pushBoolean(bool value);
     Step pushReal(double value);
-    Step pushText(Result<std::span<const std::byte>> text);
+    Step pushText(Result<std::span<const std::byte>> given);
     Step pushSized(std::size_t width); ///< a text whose length comes first
     Step pushLong(std::size_t width);
     Step pushLine();
@@ -112,8 +113,8 @@ private:
     Step pushMarked(NodeKind kind);
     Step addMarked(NodeKind kind);
     Step setOne();
-    Step remember(Result<std::uint64_t> slot);
-    Step recall(Result<std::uint64_t> slot);
+    Step remember(Result<std::uint64_t> given);
+    Step recall(Result<std::uint64_t> given);
     Step reduce();
     Step marshalled(); ///< OBJ
     Step instance(); ///< INST
@@ -151,10 +152,7 @@ std::string_view withoutQuotes(std::string_view text)
 
 PickleMachine::Step PickleMachine::push(Result<NodeId> node)
 {
-    if (!node) {
-        return tl::make_unexpected(node.error());
-    }
-    m_stack.push_back(*node);
+    m_stack.push_back(TRY(std::move(node)));
     return {};
 }
 
@@ -182,15 +180,13 @@ PickleMachine::Step PickleMachine::pushReal(double value)
     return push(m_calls.make(node));
 }
 
-PickleMachine::Step PickleMachine::pushText(Result<std::span<const std::byte>> text)
+PickleMachine::Step PickleMachine::pushText(Result<std::span<const std::byte>> given)
 {
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
+    const auto text = TRY(std::move(given));
     Node node;
     node.kind = NodeKind::text;
-    node.index = static_cast<std::uint32_t>(text->size());
-    node.offset = static_cast<std::uint64_t>(text->data() - m_graph.pickle.data());
+    node.index = static_cast<std::uint32_t>(text.size());
+    node.offset = static_cast<std::uint64_t>(text.data() - m_graph.pickle.data());
     return push(m_calls.make(node));
 }
 
@@ -201,19 +197,16 @@ PickleMachine::Step PickleMachine::pushSized(std::size_t width)
 
 PickleMachine::Step PickleMachine::pushLong(std::size_t width)
 {
-    const auto bytes = m_reader.number(width).and_then([this](std::uint64_t size) { return m_reader.take(size); });
-    if (!bytes) {
-        return tl::make_unexpected(bytes.error());
-    }
-    if (bytes->size() > sizeof(std::int64_t)) {
+    const auto bytes = TRY(m_reader.number(width).and_then([this](std::uint64_t size) { return m_reader.take(size); }));
+    if (bytes.size() > sizeof(std::int64_t)) {
         return push(m_calls.makeOpaque("builtins int of more than 64 bits"));
     }
     std::uint64_t value = 0;
-    for (std::size_t i = bytes->size(); i-- > 0;) {
-        value = value << 8 | static_cast<std::uint64_t>((*bytes)[i]);
+    for (std::size_t i = bytes.size(); i-- > 0;) {
+        value = value << 8 | static_cast<std::uint64_t>(bytes[i]);
     }
-    if (!bytes->empty() && (bytes->back() & std::byte {0x80}) != std::byte {0} && bytes->size() < sizeof(value)) {
-        value |= ~std::uint64_t {0} << (8 * bytes->size());
+    if (!bytes.empty() && (bytes.back() & std::byte {0x80}) != std::byte {0} && bytes.size() < sizeof(value)) {
+        value |= ~std::uint64_t {0} << (8 * bytes.size());
     }
     return pushInteger(static_cast<std::int64_t>(value));
 }
@@ -225,22 +218,19 @@ PickleMachine::Step PickleMachine::pushLine()
 
 PickleMachine::Step PickleMachine::pushDecimal()
 {
-    auto line = m_reader.line();
-    if (!line) {
-        return tl::make_unexpected(line.error());
+    auto line = TRY(m_reader.line());
+    if (line == "00" || line == "01") {
+        return pushBoolean(line.back() == '1');
     }
-    if (*line == "00" || *line == "01") {
-        return pushBoolean(line->back() == '1');
-    }
-    if (line->ends_with('L')) {
-        line->remove_suffix(1);
+    if (line.ends_with('L')) {
+        line.remove_suffix(1);
     }
     std::int64_t value = 0;
-    const auto parsed = std::from_chars(line->data(), line->data() + line->size(), value);
+    const auto parsed = std::from_chars(line.data(), line.data() + line.size(), value);
     if (parsed.ec == std::errc::result_out_of_range) {
         return push(m_calls.makeOpaque("builtins int of more than 64 bits"));
     }
-    if (parsed.ec != std::errc() || parsed.ptr != line->data() + line->size()) {
+    if (parsed.ec != std::errc() || parsed.ptr != line.data() + line.size()) {
         return corrupt("A number in the pickle inside is not one; the file is damaged");
     }
     return pushInteger(value);
@@ -248,13 +238,10 @@ PickleMachine::Step PickleMachine::pushDecimal()
 
 Result<std::uint64_t> PickleMachine::decimalLine()
 {
-    const auto line = m_reader.line();
-    if (!line) {
-        return tl::make_unexpected(line.error());
-    }
+    const auto line = TRY(m_reader.line());
     std::uint64_t value = 0;
-    const auto parsed = std::from_chars(line->data(), line->data() + line->size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != line->data() + line->size()) {
+    const auto parsed = std::from_chars(line.data(), line.data() + line.size(), value);
+    if (parsed.ec != std::errc() || parsed.ptr != line.data() + line.size()) {
         return corrupt("A number in the pickle inside is not one; the file is damaged");
     }
     return value;
@@ -295,32 +282,26 @@ PickleMachine::Step PickleMachine::pushTuple(std::size_t count)
 
 PickleMachine::Step PickleMachine::pushMarked(NodeKind kind)
 {
-    const auto items = popToMark();
-    if (!items) {
-        return tl::make_unexpected(items.error());
-    }
-    if (kind == NodeKind::dict && items->size() % 2 != 0) {
+    const auto items = TRY(popToMark());
+    if (kind == NodeKind::dict && items.size() % 2 != 0) {
         return corrupt("A dict in the pickle inside has a key without a value; the file is damaged");
     }
-    return push(m_calls.makeSequence(kind, *items));
+    return push(m_calls.makeSequence(kind, items));
 }
 
 PickleMachine::Step PickleMachine::addMarked(NodeKind kind)
 {
-    const auto items = popToMark();
-    if (!items) {
-        return tl::make_unexpected(items.error());
-    }
+    const auto items = TRY(popToMark());
     if (m_stack.size() <= floor()) {
         return emptyStack();
     }
-    if (kind == NodeKind::dict && items->size() % 2 != 0) {
+    if (kind == NodeKind::dict && items.size() % 2 != 0) {
         return corrupt("A dict in the pickle inside has a key without a value; the file is damaged");
     }
     const auto target = m_stack.back();
-    if (m_graph.nodes[target].kind == kind && !items->empty()) {
+    if (m_graph.nodes[target].kind == kind && !items.empty()) {
         auto& entries = m_graph.growable(target);
-        entries.insert(entries.end(), items->begin(), items->end());
+        entries.insert(entries.end(), items.begin(), items.end());
     }
     return {};
 }
@@ -334,35 +315,31 @@ PickleMachine::Step PickleMachine::setOne()
     return addMarked(NodeKind::dict);
 }
 
-PickleMachine::Step PickleMachine::remember(Result<std::uint64_t> slot)
+PickleMachine::Step PickleMachine::remember(Result<std::uint64_t> given)
 {
-    if (!slot) {
-        return tl::make_unexpected(slot.error());
-    }
+    const auto slot = TRY(std::move(given));
     if (m_stack.size() <= floor()) {
         return emptyStack();
     }
     // Every slot was put there by an opcode of at least one byte, so no honest number is larger than the pickle.
-    if (*slot > m_graph.pickle.size()) {
+    if (slot > m_graph.pickle.size()) {
         return failure(ErrorKind::refused,
             "The pickle inside asks for more memory than its size justifies; it is damaged or made to do harm");
     }
-    if (*slot >= m_memo.size()) {
-        m_memo.resize(*slot + 1, PickleGraph::none);
+    if (slot >= m_memo.size()) {
+        m_memo.resize(slot + 1, PickleGraph::none);
     }
-    m_memo[*slot] = m_stack.back();
+    m_memo[slot] = m_stack.back();
     return {};
 }
 
-PickleMachine::Step PickleMachine::recall(Result<std::uint64_t> slot)
+PickleMachine::Step PickleMachine::recall(Result<std::uint64_t> given)
 {
-    if (!slot) {
-        return tl::make_unexpected(slot.error());
-    }
-    if (*slot >= m_memo.size() || m_memo[*slot] == PickleGraph::none) {
+    const auto slot = TRY(std::move(given));
+    if (slot >= m_memo.size() || m_memo[slot] == PickleGraph::none) {
         return corrupt("The pickle inside refers to an object that it did not make; the file is damaged");
     }
-    return push(m_memo[*slot]);
+    return push(m_memo[slot]);
 }
 
 PickleMachine::Step PickleMachine::reduce()
@@ -393,12 +370,9 @@ PickleMachine::Step PickleMachine::instance()
     if (!module || !name || !items) {
         return corrupt("An object in the pickle inside is not complete; the file is damaged");
     }
-    const auto callable = m_calls.makeGlobal(*module, *name);
-    const auto arguments = m_calls.makeSequence(NodeKind::sequence, *items);
-    if (!callable || !arguments) {
-        return tl::make_unexpected(callable ? arguments.error() : callable.error());
-    }
-    return push(m_calls.call(*callable, *arguments));
+    const auto callable = TRY(m_calls.makeGlobal(*module, *name));
+    const auto arguments = TRY(m_calls.makeSequence(NodeKind::sequence, *items));
+    return push(m_calls.call(callable, arguments));
 }
 
 PickleMachine::Step PickleMachine::stackGlobal()
@@ -724,9 +698,7 @@ Result<NodeId> PickleMachine::run()
         if (*code == stop) {
             return pop();
         }
-        if (auto done = step(static_cast<unsigned char>(*code)); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(step(static_cast<unsigned char>(*code)));
     }
 }
 
@@ -737,11 +709,7 @@ Result<PickleGraph> readPickleGraph(std::span<const std::byte> pickle, std::shar
     PickleGraph graph;
     graph.pickle = pickle;
     graph.budget = always + pickle.size();
-    const auto root = PickleMachine(graph, std::move(source)).run();
-    if (!root) {
-        return tl::make_unexpected(root.error());
-    }
-    graph.root = *root;
+    graph.root = TRY(PickleMachine(graph, std::move(source)).run());
     return graph;
 }
 

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "core/base/try.h"
 #include "core/model/scan.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/scan/scankernels.h"
@@ -292,20 +293,13 @@ Result<ScannedTensor> scanVerifying(
         return failure(ErrorKind::refused,
             "The tensor is a batch of more than 65,536 matrices, which no optimizer makes", pathOf(tensor));
     }
-    auto stream = TensorStream::open(tensor, std::move(file), watch);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(TensorStream::open(tensor, std::move(file), watch));
     ScannedTensor result;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
-        auto scan = scanBatch(*stream, tensor, batch);
-        if (!scan) {
-            return tl::make_unexpected(scan.error());
-        }
-        result.batches.push_back(*scan);
+        result.batches.push_back(TRY(scanBatch(stream, tensor, batch)));
     }
-    if (stream->readsWholeStorage()) {
-        result.checksumMatches = stream->crc() == *tensor.source()->find(tensor.storageKey())->crc;
+    if (stream.readsWholeStorage()) {
+        result.checksumMatches = stream.crc() == *tensor.source()->find(tensor.storageKey())->crc;
     }
     return result;
 }
@@ -525,11 +519,8 @@ Result<ScannedMatrix> scanByRows(std::int64_t rows, std::int64_t cols, double sm
     TileBuilder<DoubleBits> tiles(rows, cols, false, bitsBelow<DoubleBits>(smallestNormal));
     for (std::int64_t first = 0; first < rows; first += most) {
         const auto count = std::min(most, rows - first);
-        const auto values = rowsOf(first, count);
-        if (!values) {
-            return tl::make_unexpected(values.error());
-        }
-        const auto* bits = reinterpret_cast<const std::uint64_t*>(values->data());
+        const auto values = TRY(rowsOf(first, count));
+        const auto* bits = reinterpret_cast<const std::uint64_t*>(values.data());
         scan.add(bits, first, count, 0, cols);
         tiles.add(bits, first, count, 0, cols);
     }
@@ -542,21 +533,18 @@ Result<TileMap> tileTensor(const Tensor& tensor, std::int64_t batch)
         return failure(
             ErrorKind::unsupported, "The tensor holds complex numbers, which a tile map cannot show", pathOf(tensor));
     }
-    auto stream = TensorStream::open(tensor);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(TensorStream::open(tensor));
     switch (tensor.dtype()) {
     case DType::bfloat16:
-        return tileStream<BfloatBits>(*stream, tensor, batch);
+        return tileStream<BfloatBits>(stream, tensor, batch);
     case DType::float16:
-        return tileStream<HalfBits>(*stream, tensor, batch);
+        return tileStream<HalfBits>(stream, tensor, batch);
     case DType::float32:
-        return tileStream<SingleBits>(*stream, tensor, batch);
+        return tileStream<SingleBits>(stream, tensor, batch);
     case DType::float64:
-        return tileStream<DoubleBits>(*stream, tensor, batch);
+        return tileStream<DoubleBits>(stream, tensor, batch);
     default:
-        return tileStream<DoubleBits, AsDouble>(*stream, tensor, batch);
+        return tileStream<DoubleBits, AsDouble>(stream, tensor, batch);
     }
 }
 

@@ -16,6 +16,7 @@
 #endif
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 
 namespace nanscope::tensorfile {
 
@@ -31,9 +32,7 @@ Result<void> addRange(ContentHash& hash, const platform::FileReader& file, std::
     std::vector<std::byte> buffer(std::min<std::uint64_t>(end - begin, 128 << 10));
     for (auto at = begin; at < end; at += buffer.size()) {
         const auto part = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), end - at));
-        if (auto read = file.readAt(at, part); !read) {
-            return read;
-        }
+        TRY(file.readAt(at, part));
         hash.add(std::span<const std::byte>(part));
     }
     return {};
@@ -120,13 +119,9 @@ Result<void> addContents(ContentHash& hash, const platform::FileReader& file)
     }
     for (std::uint64_t i = 0; i < samples; ++i) {
         const auto at = edge + (size - 2 * edge - sample) / samples * i;
-        if (auto read = addRange(hash, file, at, at + sample); !read) {
-            return read;
-        }
+        TRY(addRange(hash, file, at, at + sample));
     }
-    if (auto read = addRange(hash, file, 0, edge); !read) {
-        return read;
-    }
+    TRY(addRange(hash, file, 0, edge));
     return addRange(hash, file, size - edge, size);
 }
 

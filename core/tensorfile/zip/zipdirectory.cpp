@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "core/base/bytes.h"
+#include "core/base/try.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {
@@ -70,9 +71,7 @@ Result<DirectoryPlace> readEnd64(
     if (recordOffset > locatorOffset || locatorOffset - recordOffset < end64Size) {
         return corrupt("The ZIP64 record lies outside the file; the file is damaged");
     }
-    if (auto read = file.readAt(recordOffset, record); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(recordOffset, record));
     if (loadLittle<std::uint32_t>(record.data()) != end64Signature) {
         return corrupt("The ZIP64 record is not where the file says it is; the file is damaged");
     }
@@ -99,9 +98,7 @@ Result<DirectoryPlace> findDirectory(const platform::FileReader& file)
         if (tail.size() < endSize) {
             return cutOff();
         }
-        if (auto read = file.readAt(file.size() - tail.size(), tail); !read) {
-            return tl::make_unexpected(read.error());
-        }
+        TRY(file.readAt(file.size() - tail.size(), tail));
         if (const auto end = findEnd(tail)) {
             return placeFrom(file, tail, *end);
         }
@@ -203,9 +200,7 @@ Result<ZipEntry> parseEntry(std::span<const std::byte>& rest, std::uint64_t data
     }
     const auto method = loadLittle<std::uint16_t>(record + 10);
     rest = rest.subspan(whole);
-    if (auto good = checkEntry(entry, method, packed, dataEnd); !good) {
-        return tl::make_unexpected(good.error());
-    }
+    TRY(checkEntry(entry, method, packed, dataEnd));
     return entry;
 }
 
@@ -262,47 +257,30 @@ const ZipEntry* ZipDirectory::find(const std::string& name) const
 
 Result<ZipDirectory> readZipDirectory(const platform::FileReader& file)
 {
-    const auto place = findDirectory(file);
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
-    if (auto good = checkPlace(*place); !good) {
-        return tl::make_unexpected(good.error());
-    }
-    std::vector<std::byte> bytes(place->size);
-    if (auto read = file.readAt(place->offset, bytes); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    const auto place = TRY(findDirectory(file));
+    TRY(checkPlace(place));
+    std::vector<std::byte> bytes(place.size);
+    TRY(file.readAt(place.offset, bytes));
     ZipDirectory directory;
-    directory.entries.reserve(place->entries);
+    directory.entries.reserve(place.entries);
     std::span<const std::byte> rest(bytes);
-    while (directory.entries.size() < place->entries) {
-        auto entry = parseEntry(rest, place->offset);
-        if (!entry) {
-            return tl::make_unexpected(entry.error());
-        }
-        directory.entries.push_back(std::move(*entry));
+    while (directory.entries.size() < place.entries) {
+        directory.entries.push_back(TRY(parseEntry(rest, place.offset)));
     }
     if (!rest.empty()) {
         return corrupt("The zip directory holds more than it says; the file is damaged");
     }
     directory.statesChecksums = std::any_of(
         directory.entries.begin(), directory.entries.end(), [](const ZipEntry& entry) { return entry.crc != 0; });
-    if (auto good = checkNames(directory.entries); !good) {
-        return tl::make_unexpected(good.error());
-    }
-    if (auto good = limitByNeighbours(directory.entries); !good) {
-        return tl::make_unexpected(good.error());
-    }
+    TRY(checkNames(directory.entries));
+    TRY(limitByNeighbours(directory.entries));
     return directory;
 }
 
 Result<std::uint64_t> locateZipEntry(const platform::FileReader& file, const ZipEntry& entry)
 {
     std::vector<std::byte> header(localSize + entry.name.size());
-    if (auto read = file.readAt(entry.headerOffset, header); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(entry.headerOffset, header));
     const std::uint64_t nameSize = loadLittle<std::uint16_t>(header.data() + 26);
     const std::uint64_t extraSize = loadLittle<std::uint16_t>(header.data() + 28);
     const auto name = asText(std::span<const std::byte>(header).subspan(localSize));
@@ -319,14 +297,9 @@ Result<std::uint64_t> locateZipEntry(const platform::FileReader& file, const Zip
 Result<std::vector<std::byte>> readZipEntry(
     const platform::FileReader& file, const ZipDirectory& directory, const ZipEntry& entry)
 {
-    const auto begin = locateZipEntry(file, entry);
-    if (!begin) {
-        return tl::make_unexpected(begin.error());
-    }
+    const auto begin = TRY(locateZipEntry(file, entry));
     std::vector<std::byte> bytes(entry.size);
-    if (auto read = file.readAt(*begin, bytes); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(file.readAt(begin, bytes));
     if (directory.statesChecksums && updateCrc32(0, bytes) != entry.crc) {
         return corrupt("The checksum of " + entry.name.substr(entry.name.rfind('/') + 1)
             + " does not match, so the file is damaged; copy it again from where it was written");
