@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/program/program.h"
 
@@ -109,11 +110,7 @@ Result<void> replayAll(ReplayedCliff& cliff, const Bench& bench, const JobContex
         const auto& rounding = envelope[static_cast<std::size_t>(progress.done)];
         progress.message = describe(rounding);
         job.progress(progress);
-        auto replayed = replayOne(bench, rounding, job.cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
-        }
-        cliff.replays.push_back(std::move(*replayed));
+        cliff.replays.push_back(TRY(replayOne(bench, rounding, job.cancel)));
     }
     return {};
 }
@@ -165,39 +162,23 @@ std::optional<SigmaRange> sigmaRange(const ReplayedCliff& cliff, std::size_t ste
 
 Result<ReplayedCliff> replayCliff(const CliffRequest& request, const DeviceFactory& devices, const JobContext& job)
 {
-    if (auto usable = check(request); !usable) {
-        return tl::make_unexpected(usable.error());
-    }
-    const auto variant = request.catalogue.find(request.cell.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    const auto file = tensorfile::openCapture(request.capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    auto input = readMatrix(*file, request.batch);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    auto device = devices(request.cell.device);
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
-    const auto matrices = file->input.matrices();
+    TRY(check(request));
+    const auto variant = TRY(request.catalogue.find(request.cell.variant));
+    const auto file = TRY(tensorfile::openCapture(request.capture));
+    auto input = TRY(readMatrix(file, request.batch));
+    auto device = TRY(devices(request.cell.device));
+    const auto matrices = file.input.matrices();
     const MatrixShape shape {1, matrices.rows, matrices.cols};
-    auto directions = signalDirections(shape, *input);
-    const auto published = outputRange(stepsOf(**variant, request.cell.steps, std::nullopt));
-    const Bench bench {request, *file, **variant, **device, shape, std::move(*input), std::move(directions), published};
+    auto directions = signalDirections(shape, input);
+    const auto published = outputRange(stepsOf(*variant, request.cell.steps, std::nullopt));
+    const Bench bench {request, file, *variant, *device, shape, std::move(input), std::move(directions), published};
     ReplayedCliff cliff;
     cliff.batch = request.batch;
     cliff.batches = matrices.batch;
     cliff.scale = request.scale;
-    cliff.safety = request.safety.value_or((*variant)->safetyFactor);
-    if (auto done = replayAll(cliff, bench, job); !done) {
-        return tl::make_unexpected(done.error());
-    }
-    cliff.limits = divergenceLimits(stepsOf(**variant, request.cell.steps, request.safety));
+    cliff.safety = request.safety.value_or(variant->safetyFactor);
+    TRY(replayAll(cliff, bench, job));
+    cliff.limits = divergenceLimits(stepsOf(*variant, request.cell.steps, request.safety));
     return cliff;
 }
 

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/analysis/rate.h"
 #include "core/replay/device/gemm.h"
 #include "core/replay/engine/cellrun.h"
@@ -128,14 +129,9 @@ public:
 
     Result<void> pass(std::size_t op, const CancelToken& cancel)
     {
-        if (auto done = m_run.runThrough(op, cancel); !done) {
-            return done;
-        }
-        const auto scans = m_run.scans();
-        if (!scans) {
-            return tl::make_unexpected(scans.error());
-        }
-        m_finite = m_finite && scans->back().finite();
+        TRY(m_run.runThrough(op, cancel));
+        const auto scans = TRY(m_run.scans());
+        m_finite = m_finite && scans.back().finite();
         m_op = m_run.ops()[op].op;
         return m_finite && lookedAt(m_op) ? keep() : Result<void>();
     }
@@ -189,9 +185,7 @@ public:
         const auto& ops = m_side.run().ops();
         for (std::size_t op = 0; op < ops.size() && m_side.finite(); ++op) {
             reportOp(job, "deep", ops[op], op, ops.size());
-            if (auto done = pass(op, job.cancel); !done) {
-                return done;
-            }
+            TRY(pass(op, job.cancel));
             if (m_side.finite()) {
                 look(op);
             }
@@ -205,9 +199,7 @@ public:
 private:
     Result<void> pass(std::size_t op, const CancelToken& cancel)
     {
-        if (auto done = m_side.pass(op, cancel); !done) {
-            return done;
-        }
+        TRY(m_side.pass(op, cancel));
         return m_exact && m_exact->finite() ? m_exact->pass(op, cancel) : Result<void>();
     }
 
@@ -276,26 +268,17 @@ private:
 Result<Measuring> begin(const tensorfile::CaptureFile& capture, const DeepRequest& request,
     const DeviceFactory& devices, const CancelToken& cancel)
 {
-    auto run = CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
+    auto run = TRY(CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices));
     std::optional<Side> exact;
     if (request.cell.precision != Precision::fp64) {
         CellRequest other = request.cell;
         other.precision = Precision::fp64;
-        auto second = CellRun::begin(capture, other, request.catalogue, request.batch, devices);
-        if (!second) {
-            return tl::make_unexpected(second.error());
-        }
-        exact.emplace(std::move(*second));
+        exact.emplace(TRY(CellRun::begin(capture, other, request.catalogue, request.batch, devices)));
     }
     const auto shape = capture.input.matrices();
     Matrix input(static_cast<std::size_t>(shape.elements()));
-    if (auto read = capture.input.read(request.batch, std::span(input)); !read) {
-        return tl::make_unexpected(read.error());
-    }
-    return Measuring(Side(std::move(*run)), std::move(exact), input, cancel);
+    TRY(capture.input.read(request.batch, std::span(input)));
+    return Measuring(Side(std::move(run)), std::move(exact), input, cancel);
 }
 
 } // namespace
@@ -303,20 +286,12 @@ Result<Measuring> begin(const tensorfile::CaptureFile& capture, const DeepReques
 Result<Cell> measureDeep(const DeepRequest& request, const DeviceFactory& devices, const JobContext& job)
 {
     const auto start = std::chrono::steady_clock::now();
-    const auto capture = tensorfile::openCapture(request.capture);
-    if (!capture) {
-        return tl::make_unexpected(capture.error());
-    }
-    const auto cost = deepCost(capture->input.matrices(), request.cell, request.catalogue);
-    const auto allowed = cost ? allowDeep(*cost) : tl::make_unexpected(cost.error());
-    if (!allowed) {
-        return tl::make_unexpected(allowed.error());
-    }
-    return begin(*capture, request, devices, job.cancel).and_then([&](Measuring measuring) -> Result<Cell> {
+    const auto capture = TRY(tensorfile::openCapture(request.capture));
+    const auto cost = TRY(deepCost(capture.input.matrices(), request.cell, request.catalogue));
+    TRY(allowDeep(cost));
+    return begin(capture, request, devices, job.cancel).and_then([&](Measuring measuring) -> Result<Cell> {
         Cell cell = measuring.cell();
-        if (auto done = measuring.run(job); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(measuring.run(job));
         cell.deep = measuring.take();
         cell.deep->batch = static_cast<int>(request.batch);
         cell.deep->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -333,15 +308,12 @@ constexpr double lanczosSteps = 160;
 Result<Program> programOf(
     const MatrixShape& shape, const CellRequest& cell, const Catalogue& catalogue, Precision precision)
 {
-    const auto variant = catalogue.find(cell.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
+    const auto variant = TRY(catalogue.find(cell.variant));
     CompileOptions options;
     options.precision = precision;
     options.rounding.lowering = cell.lowering;
     options.steps = cell.steps;
-    return compileProgram(**variant, {1, shape.rows, shape.cols}, options);
+    return compileProgram(*variant, {1, shape.rows, shape.cols}, options);
 }
 
 bool gramForm(const Program& program)
@@ -378,16 +350,13 @@ std::string bytesText(std::int64_t bytes)
 
 Result<DeepCost> deepCost(const MatrixShape& shape, const CellRequest& cell, const Catalogue& catalogue)
 {
-    const auto program = programOf(shape, cell, catalogue, cell.precision);
-    const auto exact = programOf(shape, cell, catalogue, Precision::fp64);
-    if (!program || !exact) {
-        return tl::make_unexpected(!program ? program.error() : exact.error());
-    }
+    const auto program = TRY(programOf(shape, cell, catalogue, cell.precision));
+    const auto exact = TRY(programOf(shape, cell, catalogue, Precision::fp64));
     DeepCost cost;
     const bool compared = cell.precision != Precision::fp64;
-    cost.flops = program->gemmFlops() + (compared ? exact->gemmFlops() : 0) + measuringFlops(*program);
-    cost.bytes = exact->workspaceBytes(sizeof(double)) + heldBytes(program->shape)
-        + (compared ? program->workspaceBytes(sizeof(float)) : 0);
+    cost.flops = program.gemmFlops() + (compared ? exact.gemmFlops() : 0) + measuringFlops(program);
+    cost.bytes = exact.workspaceBytes(sizeof(double)) + heldBytes(program.shape)
+        + (compared ? program.workspaceBytes(sizeof(float)) : 0);
     return cost;
 }
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/variants/variant.h"
 
@@ -44,12 +45,9 @@ Result<double> measuredRate(Device& device, const CancelToken& cancel)
     int longOnes = 0; // one alone may have been kept waiting
     for (auto size = smallest; size <= largest && longOnes < 2; size *= longOnes == 0 ? 2 : 1) {
         const MatrixShape shape {1, size, size};
-        const auto done = replay(variant, shape, noise(size * size), device, options, cancel);
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        longOnes += done->seconds >= longEnough ? 1 : 0;
-        rate = done->seconds > 0 ? std::max(rate, done->program.gemmFlops() / done->seconds) : rate;
+        const auto done = TRY(replay(variant, shape, noise(size * size), device, options, cancel));
+        longOnes += done.seconds >= longEnough ? 1 : 0;
+        rate = done.seconds > 0 ? std::max(rate, done.program.gemmFlops() / done.seconds) : rate;
     }
     return rate;
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/analysis/deep.h"
 #include "core/replay/engine/capturecells.h"
 
@@ -37,17 +38,12 @@ Result<std::vector<CellRequest>> planAll(const SweepRequest& request)
 {
     std::vector<CellRequest> all;
     for (const auto& name : request.variants) {
-        const auto variant = request.catalogue.find(name);
-        if (!variant) {
-            return tl::make_unexpected(variant.error());
-        }
-        const auto cells = plan(request, name, **variant);
+        const auto variant = TRY(request.catalogue.find(name));
+        const auto cells = plan(request, name, *variant);
         all.insert(all.end(), cells.begin(), cells.end());
     }
     for (const auto& cell : request.cells) {
-        if (const auto variant = request.catalogue.find(cell.variant); !variant) {
-            return tl::make_unexpected(variant.error());
-        }
+        TRY(request.catalogue.find(cell.variant));
     }
     if (!request.cells.empty()) {
         return request.cells;
@@ -85,9 +81,7 @@ public:
             return failAll(wanted.path, cells.error());
         }
         for (const auto& request : m_cells) {
-            if (auto done = cell(*cells, request); !done) {
-                return done;
-            }
+            TRY(cell(*cells, request));
         }
         return {};
     }
@@ -97,11 +91,7 @@ private:
     {
         auto& slot = m_devices[name];
         if (!slot) {
-            auto made = m_factory(name);
-            if (!made) {
-                return tl::make_unexpected(made.error());
-            }
-            slot = std::move(*made);
+            slot = TRY(m_factory(name));
         }
         return slot.get();
     }
@@ -200,15 +190,10 @@ Result<void> sweep(const SweepRequest& request, const DeviceFactory& devices, co
     if (request.captures.empty()) {
         return failure(ErrorKind::usage, "the sweep names no capture");
     }
-    auto cells = planAll(request);
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
-    Sweep running(request, std::move(*cells), devices, job, onCell);
+    auto cells = TRY(planAll(request));
+    Sweep running(request, std::move(cells), devices, job, onCell);
     for (const auto& wanted : request.captures) {
-        if (auto done = running.capture(wanted); !done) {
-            return done;
-        }
+        TRY(running.capture(wanted));
     }
     return {};
 }

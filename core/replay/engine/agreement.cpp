@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::replay {
@@ -123,11 +124,8 @@ Result<void> addHashes(DeviceHashes& into, Device& device, const Variant& varian
     ValueView input, const ReplayOptions& options, int repeats, const CancelToken& cancel)
 {
     for (int i = 0; i < repeats; ++i) {
-        const auto replayed = replay(variant, shape, input, device, options, cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
-        }
-        into.hashes.push_back(hashOf(*replayed));
+        const auto replayed = TRY(replay(variant, shape, input, device, options, cancel));
+        into.hashes.push_back(hashOf(replayed));
     }
     return {};
 }
@@ -135,20 +133,17 @@ Result<void> addHashes(DeviceHashes& into, Device& device, const Variant& varian
 Result<DeviceHashes> replaysOn(const std::string& name, const AgreementRequest& request,
     const tensorfile::CaptureFile& capture, ValueView input, const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto variant = request.catalogue.find(request.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
+    const auto variant = TRY(request.catalogue.find(request.variant));
     ReplayOptions options;
-    options.precision = request.precision.value_or((*variant)->precision);
-    options.rounding.lowering = (*variant)->lowering;
+    options.precision = request.precision.value_or(variant->precision);
+    options.rounding.lowering = variant->lowering;
     options.epsilon = capture.capture.epsilon;
     options.keepOutput = true;
     options.mostAtOnce = 1;
     DeviceHashes result {name, {}, {}};
     const auto done = factory(name).and_then([&](const std::unique_ptr<Device>& device) {
         result.hardware = device->environment().hardware;
-        return addHashes(result, *device, **variant, capture.input.matrices(), input, options, request.repeats, cancel);
+        return addHashes(result, *device, *variant, capture.input.matrices(), input, options, request.repeats, cancel);
     });
     if (!done && done.error().kind == ErrorKind::cancelled) {
         return tl::make_unexpected(done.error());
@@ -218,28 +213,19 @@ Agreement agreementOf(std::vector<DeviceHashes> devices)
 Result<DeviceHashes> replaysOn(
     const std::string& device, const AgreementRequest& request, const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto capture = tensorfile::openCapture(request.capture);
-    const auto input =
-        capture ? capture->input.values(0, capture->input.matrices().batch) : tl::make_unexpected(capture.error());
-    return input ? replaysOn(device, request, *capture, *input, factory, cancel) : tl::make_unexpected(input.error());
+    const auto capture = TRY(tensorfile::openCapture(request.capture));
+    const auto input = TRY(capture.input.values(0, capture.input.matrices().batch));
+    return replaysOn(device, request, capture, input, factory, cancel);
 }
 
 Result<Agreement> replayEverywhere(const AgreementRequest& request, std::span<const std::string> devices,
     const DeviceFactory& factory, const CancelToken& cancel)
 {
-    const auto capture = tensorfile::openCapture(request.capture);
-    const auto input =
-        capture ? capture->input.values(0, capture->input.matrices().batch) : tl::make_unexpected(capture.error());
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
+    const auto capture = TRY(tensorfile::openCapture(request.capture));
+    const auto input = TRY(capture.input.values(0, capture.input.matrices().batch));
     std::vector<DeviceHashes> all;
     for (const auto& name : devices) {
-        auto hashes = replaysOn(name, request, *capture, *input, factory, cancel);
-        if (!hashes) {
-            return tl::make_unexpected(hashes.error());
-        }
-        all.push_back(std::move(*hashes));
+        all.push_back(TRY(replaysOn(name, request, capture, input, factory, cancel)));
     }
     return agreementOf(std::move(all));
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/replay/engine/outcome.h"
 #include "core/replay/engine/replay.h"
 
@@ -87,10 +88,7 @@ CaptureCells::CaptureCells(
 
 Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, const CancelToken& cancel)
 {
-    const auto variant = m_catalogue.find(request.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
+    const auto variant = TRY(m_catalogue.find(request.variant));
     ReplayOptions options;
     options.precision = request.precision;
     options.rounding.lowering = request.lowering;
@@ -106,23 +104,20 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
         options.references = &exact->second;
     }
     const auto shape = m_file->input.matrices();
-    auto replayed = replay(**variant, shape, m_input, device, options, cancel);
-    if (!replayed) {
-        return tl::make_unexpected(replayed.error());
-    }
-    Cell cell = emptyCell(m_file->capture, request, **variant);
+    auto replayed = TRY(replay(*variant, shape, m_input, device, options, cancel));
+    Cell cell = emptyCell(m_file->capture, request, *variant);
     cell.native = device.native(request.precision);
     cell.environment = device.environment();
-    cell.seconds = replayed->seconds;
-    const auto outcomes = judgeOutcomes(*replayed);
-    describeBatches(cell, *replayed, outcomes, m_file->input.shape().size() > 2);
-    cell.ops = std::move(replayed->ops);
+    cell.seconds = replayed.seconds;
+    const auto outcomes = judgeOutcomes(replayed);
+    describeBatches(cell, replayed, outcomes, m_file->input.shape().size() > 2);
+    cell.ops = std::move(replayed.ops);
     if (options.keepReferences) {
-        m_exact[request.variant] = std::move(replayed->references);
+        m_exact[request.variant] = std::move(replayed.references);
     }
     const bool finite = cell.outcome != Outcome::nan && cell.outcome != Outcome::inf;
-    if (finite && !replayed->distances.empty()) {
-        const double worst = std::ranges::max(replayed->distances);
+    if (finite && !replayed.distances.empty()) {
+        const double worst = std::ranges::max(replayed.distances);
         // Of a reference that is not finite there is none.
         if (std::isfinite(worst)) {
             cell.gauges.back().distanceToFp64 = worst;
@@ -134,11 +129,8 @@ Result<Cell> CaptureCells::cell(const CellRequest& request, Device& device, cons
 Result<Cell> replayCell(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue,
     Device& device, const CancelToken& cancel)
 {
-    auto cells = CaptureCells::of(capture, catalogue, cancel);
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
-    return cells->cell(request, device, cancel);
+    auto cells = TRY(CaptureCells::of(capture, catalogue, cancel));
+    return cells.cell(request, device, cancel);
 }
 
 } // namespace nanscope::replay

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::replay {
@@ -16,17 +17,14 @@ namespace {
 
 Result<Program> compiled(const tensorfile::CaptureFile& capture, const CellRequest& request, const Catalogue& catalogue)
 {
-    const auto variant = catalogue.find(request.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
+    const auto variant = TRY(catalogue.find(request.variant));
     CompileOptions options;
     options.precision = request.precision;
     options.rounding.lowering = request.lowering;
     options.epsilon = request.epsilon ? request.epsilon : capture.capture.epsilon;
     options.forceEpsilon = request.epsilon.has_value();
     options.steps = request.steps;
-    return compileProgram(**variant, capture.input.matrices(), options);
+    return compileProgram(*variant, capture.input.matrices(), options);
 }
 
 /// A scalar stays on the device; its scan tells it.
@@ -63,19 +61,11 @@ Result<CellRun> CellRun::begin(const tensorfile::CaptureFile& capture, const Cel
         return failure(ErrorKind::usage, fmt::format("there is no matrix {}, the capture holds {}", batch, batches),
             capture.capture.path);
     }
-    auto program = compiled(capture, request, catalogue);
-    if (!program) {
-        return tl::make_unexpected(program.error());
-    }
-    auto device = devices(request.device);
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
-    CellRun run(std::move(*program), std::move(*device), capture.input, batch);
+    auto program = TRY(compiled(capture, request, catalogue));
+    auto device = TRY(devices(request.device));
+    CellRun run(std::move(program), std::move(device), capture.input, batch);
     run.m_most = std::max<std::int64_t>(1, run.m_device->batchLimit(run.m_program));
-    if (auto ready = run.fitting([] { return Result<void>(); }); !ready) {
-        return tl::make_unexpected(ready.error());
-    }
+    TRY(run.fitting([] { return Result<void>(); }));
     run.m_cell = emptyCell(capture.capture, request, **catalogue.find(request.variant));
     run.m_cell.native = run.m_device->native(request.precision);
     run.m_cell.environment = run.m_device->environment();
@@ -104,11 +94,8 @@ Result<void> CellRun::upload()
     m_element = m_batch - first;
     m_passed = 0;
     m_next = 0;
-    const auto values = m_input.values(first, m_chunk);
-    if (!values) {
-        return tl::make_unexpected(values.error());
-    }
-    return m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(*values); });
+    const auto values = TRY(m_input.values(first, m_chunk));
+    return m_device->prepare(m_program, m_chunk).and_then([&] { return m_device->upload(values); });
 }
 
 std::int64_t CellRun::workspaceBytes() const
@@ -128,9 +115,7 @@ Result<void> CellRun::runThrough(std::size_t op, const CancelToken& cancel)
 Result<void> CellRun::runOps(std::size_t count)
 {
     while (m_passed < count) {
-        if (auto done = runNext(); !done) {
-            return done;
-        }
+        TRY(runNext());
         if (m_cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
@@ -153,12 +138,8 @@ Result<void> CellRun::runNext()
     if (!m_planter) {
         return m_device->run(instruction);
     }
-    if (auto done = m_planter->before(next, *m_device, m_element); !done) {
-        return done;
-    }
-    if (auto done = m_device->run(instruction); !done) {
-        return done;
-    }
+    TRY(m_planter->before(next, *m_device, m_element));
+    TRY(m_device->run(instruction));
     return m_planter->after(next, m_program, *m_device, m_element);
 }
 

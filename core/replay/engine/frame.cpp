@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/outcome.h"
@@ -187,9 +188,7 @@ public:
         m_kept.erase(m_current);
         m_current = static_cast<std::size_t>(found - m_partner.begin());
         while (m_run.passed() <= m_current) {
-            if (auto done = pass(op, cancel); !done) {
-                return tl::make_unexpected(done.error());
-            }
+            TRY(pass(op, cancel));
         }
         return true;
     }
@@ -215,9 +214,7 @@ private:
     Result<void> pass(std::size_t wanted, const CancelToken& cancel)
     {
         const auto own = m_run.passed();
-        if (auto done = m_run.runThrough(own, cancel); !done) {
-            return done;
-        }
+        TRY(m_run.runThrough(own, cancel));
         if (m_partner[own] == none || m_partner[own] <= wanted) {
             return {};
         }
@@ -265,35 +262,21 @@ struct ReplayPair
 
 Result<ReplayPair> beginPair(const FilmRequest& request, const DeviceFactory& devices)
 {
-    const auto capture = tensorfile::openCapture(request.capture);
-    if (!capture) {
-        return tl::make_unexpected(capture.error());
-    }
-    auto run = CellRun::begin(*capture, request.cell, request.catalogue, request.batch, devices);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
+    const auto capture = TRY(tensorfile::openCapture(request.capture));
+    auto run = TRY(CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices));
     if (request.plant) {
-        if (auto planted = run->plant(*request.plant); !planted) {
-            return tl::make_unexpected(planted.error());
-        }
+        TRY(run.plant(*request.plant));
     }
-    auto other = makeCounterpart(*capture, request, run->ops(), devices);
-    if (!other) {
-        return tl::make_unexpected(other.error());
-    }
-    return ReplayPair {std::move(*run), std::move(*other), capture->input.matrices().batch};
+    auto other = TRY(makeCounterpart(capture, request, run.ops(), devices));
+    return ReplayPair {std::move(run), std::move(other), capture.input.matrices().batch};
 }
 
 /// Of the op that was last run through less its counterpart.
 Result<std::vector<double>> differenceIn(ReplayPair& pair, const Region& region, Apart& apart)
 {
-    auto values = pair.run.matrix(region);
-    auto other = values ? pair.other->part(region) : values;
-    if (!other) {
-        return other;
-    }
-    apart.subtract(*values, *other);
+    auto values = TRY(pair.run.matrix(region));
+    const auto other = TRY(pair.other->part(region));
+    apart.subtract(values, other);
     return values;
 }
 
@@ -357,12 +340,8 @@ Result<void> expose(ReplayedFilm& film, ReplayPair& pair, const JobContext& job)
 {
     for (std::size_t op = 0; op < film.ops.size(); ++op) {
         reportOp(job, "film", film.ops[op], op, film.ops.size());
-        if (auto done = pair.run.runThrough(op, job.cancel); !done) {
-            return done;
-        }
-        if (auto done = pair.other ? addDifference(film, pair, op, job.cancel) : addTiles(film, pair, op); !done) {
-            return done;
-        }
+        TRY(pair.run.runThrough(op, job.cancel));
+        TRY(pair.other ? addDifference(film, pair, op, job.cancel) : addTiles(film, pair, op));
         if (film.ops[op].op == OpName::norm) {
             film.ops[op].tiles.clear();
         }
@@ -386,12 +365,9 @@ void reportOp(const JobContext& job, const char* what, const OpTrace& op, std::s
 
 Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job)
 {
-    auto pair = beginPair(request, devices);
-    if (!pair) {
-        return tl::make_unexpected(pair.error());
-    }
-    ReplayedFilm film {pair->run.cell(), request.batch, pair->batches, pair->run.ops(), {}};
-    return expose(film, *pair, job).map([&] { return std::move(film); });
+    auto pair = TRY(beginPair(request, devices));
+    ReplayedFilm film {pair.run.cell(), request.batch, pair.batches, pair.run.ops(), {}};
+    return expose(film, pair, job).map([&] { return std::move(film); });
 }
 
 namespace {
@@ -442,9 +418,7 @@ struct FrameReplay::State
         const auto& ops = pair.run.ops();
         for (auto next = pair.run.passed(); next <= op; ++next) {
             reportOp(job, "frame", ops[next], next, op + 1);
-            if (auto done = pair.run.runThrough(next, job.cancel); !done) {
-                return done;
-            }
+            TRY(pair.run.runThrough(next, job.cancel));
         }
         ReplayedFrame frame;
         frame.cell = pair.run.cell();
@@ -486,29 +460,23 @@ struct FrameReplay::State
 private:
     Result<void> takeDifference(ReplayedFrame& frame, const CancelToken& cancel)
     {
-        auto difference = differenceAt(pair, frame.trace, frame.op, cancel);
+        auto difference = TRY(differenceAt(pair, frame.trace, frame.op, cancel));
         if (!difference) {
-            return tl::make_unexpected(difference.error());
-        }
-        if (!*difference) {
             return failure(ErrorKind::usage,
                 fmt::format(
                     "there is nothing to compare {} of step {} with", name(frame.trace.op), frame.trace.iteration));
         }
-        frame.distance = (*difference)->distance;
-        describe(frame.trace, std::move(**difference));
+        frame.distance = difference->distance;
+        describe(frame.trace, std::move(*difference));
         return {};
     }
 
     Result<void> takeResult(ReplayedFrame& frame)
     {
-        const auto scans = pair.run.scans();
-        auto tiles = pair.run.tiles();
-        if (!scans || !tiles) {
-            return tl::make_unexpected(!scans ? scans.error() : tiles.error());
-        }
-        frame.trace.batches = {scans->back()};
-        frame.trace.tiles = {std::move(*tiles)};
+        const auto scans = TRY(pair.run.scans());
+        auto tiles = TRY(pair.run.tiles());
+        frame.trace.batches = {scans.back()};
+        frame.trace.tiles = {std::move(tiles)};
         return {};
     }
 };
@@ -555,57 +523,44 @@ Result<std::unique_ptr<FrameReplay::State>> FrameReplay::begin(
     const FilmRequest& request, const platform::FileStamp& stamp)
 {
     makeRoom(0);
-    auto pair = beginPair(request, m_devices);
-    if (!pair && pair.error().kind == ErrorKind::refused && !m_kept.empty()) {
+    auto begun = beginPair(request, m_devices);
+    if (!begun && begun.error().kind == ErrorKind::refused && !m_kept.empty()) {
         // The memory that it lacks may be what the other replay holds.
         m_kept.clear();
-        pair = beginPair(request, m_devices);
+        begun = beginPair(request, m_devices);
     }
-    if (!pair) {
-        return tl::make_unexpected(pair.error());
-    }
-    makeRoom(pair->bytes());
-    return std::make_unique<State>(State {request, stamp, std::move(*pair), {}});
+    auto pair = TRY(std::move(begun));
+    makeRoom(pair.bytes());
+    return std::make_unique<State>(State {request, stamp, std::move(pair), {}});
 }
 
 Result<std::unique_ptr<FrameReplay::State>> FrameReplay::stateFor(const FrameRequest& request)
 {
-    const auto file = platform::FileReader::open(request.film.capture.path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(platform::FileReader::open(request.film.capture.path));
     auto kept = take(request.film);
-    const bool same = kept && kept->stamp == file->stamp();
+    const bool same = kept && kept->stamp == file.stamp();
     if (same && (kept->holds(request.op) || !kept->passed(request.op))) {
         return kept;
     }
     kept.reset();
-    return begin(request.film, file->stamp());
+    return begin(request.film, file.stamp());
 }
 
 Result<ReplayedFrame> FrameReplay::frame(const FrameRequest& request, const JobContext& job)
 {
-    auto state = stateFor(request);
-    if (!state) {
-        return tl::make_unexpected(state.error());
-    }
-    const auto& ops = (*state)->pair.run.ops();
+    auto state = TRY(stateFor(request));
+    const auto& ops = state->pair.run.ops();
     if (request.op >= ops.size()) {
         return failure(ErrorKind::usage, fmt::format("there is no op {}, the replay has {}", request.op, ops.size()));
     }
-    const auto region = regionOf(request, ops[request.op]);
-    if (!region) {
-        return tl::make_unexpected(region.error());
+    const auto region = TRY(regionOf(request, ops[request.op]));
+    if (!state->holds(request.op)) {
+        TRY(state->advance(request.op, job));
     }
-    if (!(*state)->holds(request.op)) {
-        if (auto done = (*state)->advance(request.op, job); !done) {
-            return tl::make_unexpected(done.error());
-        }
-    }
-    auto part = (*state)->part(*region);
+    auto part = state->part(region);
     if (part) {
-        makeRoom((*state)->bytes());
-        m_kept.push_front(std::move(*state));
+        makeRoom(state->bytes());
+        m_kept.push_front(std::move(state));
     }
     return part;
 }

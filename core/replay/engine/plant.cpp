@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::replay {
 
 namespace {
@@ -51,11 +53,8 @@ std::vector<double> transposed(const std::vector<double>& values, const Region& 
 
 Result<void> mirrorLowerTriangle(Device& device, BufferId buffer, std::int64_t element, std::int64_t size)
 {
-    auto held = device.download(buffer, element);
-    if (!held) {
-        return tl::make_unexpected(held.error());
-    }
-    auto values = std::move(*held).doubles();
+    auto held = TRY(device.download(buffer, element));
+    auto values = std::move(held).doubles();
     for (std::int64_t r = 0; r < size; ++r) {
         for (std::int64_t c = r + 1; c < size; ++c) {
             values[static_cast<std::size_t>(r * size + c)] = values[static_cast<std::size_t>(c * size + r)];
@@ -183,15 +182,12 @@ Result<std::size_t> plantingPoint(const Program& program, const PlantedFault& fa
 
 Result<Planter> Planter::make(const Program& program, const PlantedFault& fault)
 {
-    const auto point = plantingPoint(program, fault);
-    if (!point) {
-        return tl::make_unexpected(point.error());
-    }
+    const auto point = TRY(plantingPoint(program, fault));
     Planter planter;
     planter.m_fault = fault;
-    planter.m_last = *point;
-    planter.m_first = firstOf(program, *point);
-    planter.m_out = program.code[*point].out;
+    planter.m_last = point;
+    planter.m_first = firstOf(program, point);
+    planter.m_out = program.code[point].out;
     const auto& plan = program.buffers[static_cast<std::size_t>(planter.m_out)];
     planter.m_rows = plan.transposed ? plan.cols : plan.rows;
     planter.m_cols = plan.transposed ? plan.rows : plan.cols;
@@ -216,9 +212,7 @@ Result<void> Planter::overwrite(Device& device, std::int64_t element)
     const auto& region = m_fault.region;
     const auto size = static_cast<std::size_t>(region.rows * region.cols);
     const auto values = m_fault.value == PlantedValue::held ? m_held : std::vector<double>(size, constantOf(m_fault));
-    if (auto done = device.overwrite(m_out, element, region, values); !done) {
-        return done;
-    }
+    TRY(device.overwrite(m_out, element, region, values));
     if (!m_fault.mirrored || !writtenTwice(m_fault.op)) {
         return {};
     }
@@ -231,14 +225,10 @@ Result<void> Planter::after(std::size_t instruction, const Program& program, Dev
     const bool symmetric = !m_symmetric.empty() && m_symmetric[instruction];
     if (symmetric) {
         const auto size = program.buffers[static_cast<std::size_t>(in.out)].rows;
-        if (auto done = mirrorLowerTriangle(device, in.out, element, size); !done) {
-            return done;
-        }
+        TRY(mirrorLowerTriangle(device, in.out, element, size));
     }
     if (instruction == m_last) {
-        if (auto done = overwrite(device, element); !done) {
-            return done;
-        }
+        TRY(overwrite(device, element));
     }
     return symmetric || instruction == m_last ? device.rescan(in) : Result<void>();
 }

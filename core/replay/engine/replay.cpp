@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/formats.h"
 
@@ -70,11 +71,7 @@ Result<void> measureSpectralNorm(Context& context, BufferId gram)
 {
     const auto size = context.program.buffers[static_cast<std::size_t>(gram)].rows;
     for (std::int64_t i = 0; i < context.count; ++i) {
-        const auto largest = largestEigenvalueOf(context.device, gram, i, size);
-        if (!largest) {
-            return tl::make_unexpected(largest.error());
-        }
-        const double eigenvalue = *largest;
+        const double eigenvalue = TRY(largestEigenvalueOf(context.device, gram, i, size));
         context.result.spectralNorms[static_cast<std::size_t>(i)].push_back(
             std::sqrt(std::max(0.0, eigenvalue)) + (std::isnan(eigenvalue) ? eigenvalue : 0.0));
     }
@@ -88,11 +85,7 @@ Result<void> collectTiles(Context& context, const Instruction& in)
     }
     auto& trace = context.result.ops[static_cast<std::size_t>(in.scanSlot)];
     for (std::int64_t i = 0; i < context.count; ++i) {
-        auto tiles = context.device.tileMap(in.out, i);
-        if (!tiles) {
-            return tl::make_unexpected(tiles.error());
-        }
-        trace.tiles.push_back(std::move(*tiles));
+        trace.tiles.push_back(TRY(context.device.tileMap(in.out, i)));
     }
     return {};
 }
@@ -102,22 +95,16 @@ Result<void> runCode(Context& context)
     auto gram = context.program.grams.begin();
     for (std::size_t i = 0; i < context.program.code.size(); ++i) {
         const auto& instruction = context.program.code[i];
-        if (auto done = context.device.run(instruction); !done) {
-            return done;
-        }
+        TRY(context.device.run(instruction));
         if (context.cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "the replay was cancelled");
         }
         if (instruction.scanSlot >= 0) {
-            if (auto done = collectTiles(context, instruction); !done) {
-                return done;
-            }
+            TRY(collectTiles(context, instruction));
         }
         if (gram != context.program.grams.end() && gram->instruction == i) {
             if (context.options.spectralNorms) {
-                if (auto done = measureSpectralNorm(context, gram->buffer); !done) {
-                    return done;
-                }
+                TRY(measureSpectralNorm(context, gram->buffer));
             }
             ++gram;
         }
@@ -166,9 +153,7 @@ Result<void> collectOutputs(Context& context)
 {
     for (std::int64_t i = 0; i < context.count; ++i) {
         HeldOutput output(context.device, context.program, i);
-        if (auto done = collectOutput(context, output, i); !done) {
-            return done;
-        }
+        TRY(collectOutput(context, output, i));
     }
     return {};
 }
@@ -265,18 +250,13 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
     compile.steps = options.steps;
     compile.scale = options.scale;
     compile.safety = options.safety;
-    auto program = compileProgram(variant, shape, compile);
-    if (!program) {
-        return tl::make_unexpected(program.error());
-    }
+    auto program = TRY(compileProgram(variant, shape, compile));
     Replay result;
-    result.program = std::move(*program);
+    result.program = std::move(program);
     result.ops = opsOf(result.program);
     // Before anything is asked: a device that is kept holds the token of the replay before.
     device.heed(cancel);
-    if (const auto done = runAll(result, input, device, options, cancel); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(runAll(result, input, device, options, cancel));
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
 }

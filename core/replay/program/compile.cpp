@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/program/program.h"
 
@@ -527,9 +528,7 @@ Result<void> check(const Variant& variant, const MatrixShape& shape, const Compi
         return failure(ErrorKind::usage,
             fmt::format("a {} × {} × {} tensor holds no matrix to replay", shape.batch, shape.rows, shape.cols));
     }
-    if (auto steps = checkSteps(variant, options.steps); !steps) {
-        return steps;
-    }
+    TRY(checkSteps(variant, options.steps));
     if (!positive(options.scale) || !positive(options.safety.value_or(1))) {
         return failure(ErrorKind::usage, "a scale and a safety factor are positive numbers");
     }
@@ -540,9 +539,7 @@ Result<void> check(const Variant& variant, const MatrixShape& shape, const Compi
 
 Result<Program> compileProgram(const Variant& variant, const MatrixShape& shape, const CompileOptions& options)
 {
-    if (auto possible = check(variant, shape, options); !possible) {
-        return tl::make_unexpected(possible.error());
-    }
+    TRY(check(variant, shape, options));
     Emitter e(variant, shape, options);
     emitSteps(e, emitEntry(e));
     emitExit(e);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/replay/variants/nearest.h"
 #include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantfields.h"
@@ -53,9 +54,7 @@ Result<const Variant*> Catalogue::find(std::string_view name) const
 
 Result<void> Catalogue::add(Variant variant)
 {
-    if (auto usable = checkOwn(variant); !usable) {
-        return usable;
-    }
+    TRY(checkOwn(variant));
     if (const auto* same = own(variant.name)) {
         return *same == variant ? Result<void>()
                                 : failure(ErrorKind::usage,
@@ -71,9 +70,7 @@ Result<void> Catalogue::add(Variant variant)
 
 Result<void> Catalogue::put(Variant variant)
 {
-    if (auto usable = checkOwn(variant); !usable) {
-        return usable;
-    }
+    TRY(checkOwn(variant));
     std::erase_if(m_added, [&](const Entry& one) { return one->name == variant.name && *one != variant; });
     return add(std::move(variant));
 }

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/base/try.h"
 #include "core/replay/variants/nearest.h"
 
 namespace nanscope::replay {
@@ -48,9 +49,7 @@ Result<std::vector<std::string>> variantsOf(const std::vector<std::string>& name
         if (name == "all") {
             return allVariants(catalogue);
         }
-        if (const auto known = catalogue.find(name); !known) {
-            return tl::make_unexpected(known.error());
-        }
+        TRY(catalogue.find(name));
     }
     return names;
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantfields.h"
@@ -89,12 +90,9 @@ std::string keptOtherwise(const Variant& kept, const Variant& other)
 
 Result<std::vector<std::string>> takeVariants(const session::Session& session, Catalogue& catalogue)
 {
-    const auto stored = session.variants();
-    if (!stored) {
-        return tl::make_unexpected(stored.error());
-    }
+    const auto stored = TRY(session.variants());
     std::vector<std::string> notes;
-    for (const auto& one : *stored) {
+    for (const auto& one : stored) {
         const auto kept = ownDefinitionOf(one);
         const auto* known = kept ? catalogue.own(one.name) : nullptr;
         if (known != nullptr && !computeTheSame(*kept, *known)) {
@@ -112,30 +110,24 @@ Result<std::vector<std::string>> takeVariants(const session::Session& session, C
 Result<std::vector<std::string>> keepVariants(
     session::Session& session, const Catalogue& catalogue, const std::vector<std::string>& names)
 {
-    const auto stored = session.variants();
-    if (!stored) {
-        return tl::make_unexpected(stored.error());
-    }
+    const auto stored = TRY(session.variants());
     std::vector<std::string> notes;
     for (const auto& variant : catalogue.added()) {
         if (std::ranges::find(names, variant->name) == names.end()) {
             continue;
         }
-        const auto kept = keptAs(*stored, variant->name);
+        const auto kept = keptAs(stored, variant->name);
         if (kept && !computeTheSame(*kept, *variant)) {
             return contradiction(session, *kept, *variant);
         }
         if (kept == *variant) {
             continue;
         }
-        const auto dropped = session.setVariant({variant->name, variantToJson(*variant).dump()}, kept.has_value());
-        if (!dropped) {
-            return tl::make_unexpected(dropped.error());
-        }
-        if (*dropped > 0) {
+        const auto dropped = TRY(session.setVariant({variant->name, variantToJson(*variant).dump()}, kept.has_value()));
+        if (dropped > 0) {
             notes.push_back(
                 fmt::format("Dropped {} of '{}', kept without a definition, which may have been another; sweep again",
-                    counted(*dropped, "cell"), variant->name));
+                    counted(dropped, "cell"), variant->name));
         }
     }
     return notes;
@@ -143,16 +135,13 @@ Result<std::vector<std::string>> keepVariants(
 
 Result<std::vector<Cell>> cellsThatHold(const session::Session& session, const Catalogue& catalogue)
 {
-    auto cells = session.cells();
-    const auto stored = session.variants();
-    if (!cells || !stored) {
-        return cells ? tl::make_unexpected(stored.error()) : std::move(cells);
-    }
+    auto cells = TRY(session.cells());
+    const auto stored = TRY(session.variants());
     std::map<std::string, bool> known;
-    std::erase_if(*cells, [&](const Cell& cell) {
+    std::erase_if(cells, [&](const Cell& cell) {
         const auto [place, isNew] = known.try_emplace(cell.variant, false);
         if (isNew) {
-            place->second = holds(*stored, catalogue, cell.variant);
+            place->second = holds(stored, catalogue, cell.variant);
         }
         return !place->second;
     });

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/replay/variants/catalogue.h"
 #include "core/replay/variants/nearest.h"
 #include "core/replay/variants/variantfields.h"
@@ -84,10 +85,7 @@ Result<Variant> variantFromJson(const Json& json, const Catalogue& known)
     if (!json.is_object()) {
         return usage("a variant is a JSON object; see docs/variants.md");
     }
-    auto variant = startOf(json, known);
-    if (!variant) {
-        return variant;
-    }
+    auto variant = TRY(startOf(json, known));
     for (const auto& item : json.items()) {
         const std::string& key = item.key();
         const auto& value = item.value();
@@ -96,7 +94,7 @@ Result<Variant> variantFromJson(const Json& json, const Catalogue& known)
         if (field == variantFields().end() && key != "base") {
             return unknownKey(key);
         }
-        const auto problem = key == "base" ? std::string() : field->read(value, *variant);
+        const auto problem = key == "base" ? std::string() : field->read(value, variant);
         if (!problem.empty()) {
             return usage(fmt::format("\"{}\" of {} {}", key, called(json), problem));
         }
@@ -104,11 +102,11 @@ Result<Variant> variantFromJson(const Json& json, const Catalogue& known)
     if (!json.contains("name")) {
         return usage("a variant has no \"name\"; give it one");
     }
-    if (variant->steps.empty()) {
+    if (variant.steps.empty()) {
         return usage(
             fmt::format("{} has no \"steps\"; give them as [[a, b, c], ...] or name a \"base\"", called(json)));
     }
-    return checkVariant(*variant).map([&] { return std::move(*variant); });
+    return checkVariant(variant).map([&] { return std::move(variant); });
 }
 
 namespace {
@@ -201,18 +199,11 @@ Error inFile(Error error, const std::filesystem::path& path)
 
 Result<std::vector<Variant>> variantsFromText(std::string_view text, const Catalogue& known)
 {
-    const auto json = parsed(text);
-    if (!json) {
-        return tl::make_unexpected(json.error());
-    }
+    const auto json = TRY(parsed(text));
     std::vector<Variant> all;
-    const auto list = json->is_array() ? *json : Json::array({*json});
+    const auto list = json.is_array() ? json : Json::array({json});
     for (const auto& item : list) {
-        auto variant = variantFromJson(item, known);
-        if (!variant) {
-            return tl::make_unexpected(variant.error());
-        }
-        all.push_back(std::move(*variant));
+        all.push_back(TRY(variantFromJson(item, known)));
     }
     if (all.empty()) {
         return usage("the file of variants holds none; see docs/variants.md");
@@ -229,11 +220,8 @@ Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path, 
 
 Result<void> addVariantFile(Catalogue& catalogue, const std::filesystem::path& path)
 {
-    auto read = readVariantFile(path, catalogue);
-    if (!read) {
-        return tl::make_unexpected(read.error());
-    }
-    for (auto& variant : *read) {
+    auto read = TRY(readVariantFile(path, catalogue));
+    for (auto& variant : read) {
         if (auto added = catalogue.add(std::move(variant)); !added) {
             return tl::make_unexpected(inFile(added.error(), path));
         }
