@@ -9,6 +9,7 @@
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
+#include "core/base/try.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/session/sessiontypes.h"
@@ -275,29 +276,26 @@ bool unpackValues(const Json& json, const BlockReader& block, replay::ReplayedFr
 Result<PackedAnswer> packValues(ValueView values)
 {
     return values.visit([](auto span) -> Result<PackedAnswer> {
-        auto block = platform::SharedBlock::create(BlockFiller::headerBytes + span.size_bytes());
-        if (!block) {
-            return tl::make_unexpected(block.error());
-        }
+        auto block = TRY(platform::SharedBlock::create(BlockFiller::headerBytes + span.size_bytes()));
         const bool wide = sizeof(span.front()) == sizeof(double);
-        const auto at = BlockFiller(block->bytes()).add(span);
-        Json answer {{"block", blockJson(*block)}, {"count", span.size()}, {"wide", wide}, {"at", at}};
-        block->close();
-        return PackedAnswer {std::move(answer), std::move(*block)};
+        const auto at = BlockFiller(block.bytes()).add(span);
+        Json answer {{"block", blockJson(block)}, {"count", span.size()}, {"wide", wide}, {"at", at}};
+        block.close();
+        return PackedAnswer {std::move(answer), std::move(block)};
     });
 }
 
 Result<MappedValues> MappedValues::take(const Json& answer)
 {
     std::int64_t count = 0;
-    auto block = takeBlock(member(answer, "block"));
-    if (!block || !readInteger(member(answer, "count"), count)) {
-        return block ? damagedAnswer() : tl::make_unexpected(block.error());
+    auto block = TRY(takeBlock(member(answer, "block")));
+    if (!readInteger(member(answer, "count"), count)) {
+        return damagedAnswer();
     }
     const auto mapped = [&](auto numbers) -> Result<MappedValues> {
-        return numbers ? Result<MappedValues>(MappedValues(std::move(*block), *numbers)) : damagedAnswer();
+        return numbers ? Result<MappedValues>(MappedValues(std::move(block), *numbers)) : damagedAnswer();
     };
-    const BlockReader reader(block->bytes());
+    const BlockReader reader(block.bytes());
     const auto size = static_cast<std::size_t>(count);
     return member(answer, "wide") == true ? mapped(reader.view<double>(answer, size))
                                           : mapped(reader.view<float>(answer, size));
@@ -312,15 +310,11 @@ Result<Values> unpackValues(const Json& answer)
 
 Result<PackedAnswer> packTiles(const TileMap& tiles)
 {
-    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + BlockFiller::sizeOf(tiles));
-    if (!block) {
-        return tl::make_unexpected(block.error());
-    }
-    auto places = BlockFiller(block->bytes()).add(tiles);
-    Json answer {
-        {"block", blockJson(*block)}, {"rows", tiles.rows}, {"cols", tiles.cols}, {"tiles", std::move(places)}};
-    block->close();
-    return PackedAnswer {std::move(answer), std::move(*block)};
+    auto block = TRY(platform::SharedBlock::create(BlockFiller::headerBytes + BlockFiller::sizeOf(tiles)));
+    auto places = BlockFiller(block.bytes()).add(tiles);
+    Json answer {{"block", blockJson(block)}, {"rows", tiles.rows}, {"cols", tiles.cols}, {"tiles", std::move(places)}};
+    block.close();
+    return PackedAnswer {std::move(answer), std::move(block)};
 }
 
 Result<TileMap> unpackTiles(const Json& answer)
@@ -328,12 +322,9 @@ Result<TileMap> unpackTiles(const Json& answer)
     TileMap tiles;
     std::int64_t rows = 0;
     std::int64_t cols = 0;
-    const auto view = takeBlock(member(answer, "block"));
-    if (!view) {
-        return tl::make_unexpected(view.error());
-    }
+    const auto view = TRY(takeBlock(member(answer, "block")));
     const bool there = readInteger(member(answer, "rows"), rows) && readInteger(member(answer, "cols"), cols)
-        && BlockReader(view->bytes()).read(member(answer, "tiles"), rows, cols, tiles);
+        && BlockReader(view.bytes()).read(member(answer, "tiles"), rows, cols, tiles);
     return there ? Result<TileMap>(std::move(tiles)) : damagedAnswer();
 }
 
@@ -343,11 +334,8 @@ Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film)
     for (const auto& op : film.ops) {
         size += tileBytes(op.tiles);
     }
-    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + size);
-    if (!block) {
-        return tl::make_unexpected(block.error());
-    }
-    BlockFiller filler(block->bytes());
+    auto block = TRY(platform::SharedBlock::create(BlockFiller::headerBytes + size));
+    BlockFiller filler(block.bytes());
     auto header = headerJson(film.cell, film.batch, film.batches);
     auto ops = Json::array();
     for (std::size_t i = 0; i < film.ops.size(); ++i) {
@@ -355,17 +343,14 @@ Result<PackedAnswer> packFilm(const replay::ReplayedFilm& film)
     }
     header["compared"] = !film.distances.empty();
     header["ops"] = std::move(ops);
-    return finish("film", std::move(header), std::move(*block));
+    return finish("film", std::move(header), std::move(block));
 }
 
 Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame)
 {
     const auto values = std::as_bytes(std::span(frame.floats)).size() + std::as_bytes(std::span(frame.doubles)).size();
-    auto block = platform::SharedBlock::create(BlockFiller::headerBytes + values + tileBytes(frame.trace.tiles));
-    if (!block) {
-        return tl::make_unexpected(block.error());
-    }
-    BlockFiller filler(block->bytes());
+    auto block = TRY(platform::SharedBlock::create(BlockFiller::headerBytes + values + tileBytes(frame.trace.tiles)));
+    BlockFiller filler(block.bytes());
     auto header = headerJson(frame.cell, frame.batch, frame.batches);
     header["index"] = frame.op;
     Json held(nullptr);
@@ -377,18 +362,15 @@ Result<PackedAnswer> packFrame(const replay::ReplayedFrame& frame)
     }
     header["values"] = std::move(held);
     header.update(opJson(frame.trace, frame.distance, filler));
-    return finish("frame", std::move(header), std::move(*block));
+    return finish("frame", std::move(header), std::move(block));
 }
 
 Result<replay::ReplayedFilm> unpackFilm(const Json& answer)
 {
     const auto& json = member(answer, "film");
     replay::ReplayedFilm film;
-    const auto view = unpackHeader(json, film);
-    if (!view) {
-        return tl::make_unexpected(view.error());
-    }
-    const BlockReader block(view->bytes());
+    const auto view = TRY(unpackHeader(json, film));
+    const BlockReader block(view.bytes());
     const auto& ops = member(json, "ops");
     if (!ops.is_array() || ops.size() > mostOps) {
         return damagedAnswer();
@@ -410,11 +392,8 @@ Result<replay::ReplayedFrame> unpackFrame(const Json& answer)
 {
     const auto& json = member(answer, "frame");
     replay::ReplayedFrame frame;
-    const auto view = unpackHeader(json, frame);
-    if (!view) {
-        return tl::make_unexpected(view.error());
-    }
-    const BlockReader block(view->bytes());
+    const auto view = TRY(unpackHeader(json, frame));
+    const BlockReader block(view.bytes());
     std::int64_t index = 0;
     if (!readInteger(member(json, "index"), index) || !unpackOp(json, block, frame.trace, frame.distance)
         || !unpackValues(member(json, "values"), block, frame)) {

@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/platform/platform.h"
@@ -111,30 +112,20 @@ ServiceClient::ServiceClient(platform::ChildProcess process, std::string path)
 Result<ServiceClient> ServiceClient::start(
     const platform::ChildProgram& program, const CancelToken& cancel, std::chrono::milliseconds patience)
 {
-    auto process = platform::ChildProcess::start(program);
-    if (!process) {
-        return tl::make_unexpected(process.error());
-    }
-    ServiceClient client(std::move(*process), program.path.string());
-    if (const auto ready = client.hello(cancel, patience); !ready) {
-        return tl::make_unexpected(ready.error());
-    }
+    auto process = TRY(platform::ChildProcess::start(program));
+    ServiceClient client(std::move(process), program.path.string());
+    TRY(client.hello(cancel, patience));
     return client;
 }
 
 Result<void> ServiceClient::hello(const CancelToken& cancel, std::chrono::milliseconds patience)
 {
     const auto until = Clock::now() + patience;
-    if (auto sent = send({{"id", ++m_lastId}, {"do", "hello"}}, until); !sent) {
-        return sent;
-    }
+    TRY(send({{"id", ++m_lastId}, {"do", "hello"}}, until));
     while (!cancel.cancelled() && Clock::now() < until) {
-        const auto answer = receive(std::min(until, Clock::now() + 50ms));
-        if (!answer) {
-            return tl::make_unexpected(answer.error());
-        }
-        if (*answer && member(**answer, "hello").is_object()) {
-            const auto& said = (**answer)["hello"];
+        const auto answer = TRY(receive(std::min(until, Clock::now() + 50ms)));
+        if (answer && member(*answer, "hello").is_object()) {
+            const auto& said = (*answer)["hello"];
             if (!isOfThisVersion(said)) {
                 return lost("is of another version of Nanscope: build it again");
             }
@@ -239,9 +230,7 @@ Result<void> ServiceClient::perform(Json order, Job job)
 {
     job.id = ++m_lastId;
     order["id"] = job.id;
-    if (auto sent = send(order, Clock::now() + cancelPatience); !sent) {
-        return sent;
-    }
+    TRY(send(order, Clock::now() + cancelPatience));
     for (;;) {
         if (job.context.cancel.cancelled() && !job.giveUp) {
             job.giveUp = Clock::now() + cancelPatience;

@@ -20,6 +20,7 @@
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
+#include "core/base/try.h"
 #include "core/json/jsonfields.h"
 #include "core/platform/sharedmemory.h"
 #include "core/replay/program/programjson.h"
@@ -158,14 +159,14 @@ Result<Json> DeviceService::limit(const Json& request) const
 
 Result<Json> DeviceService::prepare(const Json& request)
 {
-    auto program = replay::programFromJson(member(request, "program"));
+    auto program = TRY(replay::programFromJson(member(request, "program")));
     const auto batch = valueIn<std::int64_t>(request, "batch");
-    if (!program || batch < 1) {
-        return program ? wrong("\"batch\" is not a number from 1 on") : tl::make_unexpected(program.error());
+    if (batch < 1) {
+        return wrong("\"batch\" is not a number from 1 on");
     }
     m_batch = 0;
-    return m_device.prepare(*program, batch).and_then([&] {
-        m_program = std::move(*program);
+    return m_device.prepare(program, batch).and_then([&] {
+        m_program = std::move(program);
         m_batch = batch;
         return Result<Json>(Json {{"done", true}, {"flags", m_device.environment().flags}});
     });
@@ -186,26 +187,18 @@ Result<ValueView> DeviceService::input(const Json& request)
 
 Result<Json> DeviceService::upload(const Json& request)
 {
-    const auto values = input(request);
-    if (!values) {
-        return tl::make_unexpected(values.error());
-    }
-    if (static_cast<std::int64_t>(values->size()) != m_batch * m_program.shape.elements()) {
+    const auto values = TRY(input(request));
+    if (static_cast<std::int64_t>(values.size()) != m_batch * m_program.shape.elements()) {
         return wrong("the input is not of the size of the program's");
     }
-    return m_device.upload(*values).and_then(done);
+    return m_device.upload(values).and_then(done);
 }
 
 Result<Json> DeviceService::run(const Json& request)
 {
     for (const auto& one : member(request, "code")) {
-        const auto instruction = replay::instructionFromJson(one, m_program);
-        if (!instruction) {
-            return tl::make_unexpected(instruction.error());
-        }
-        if (auto ran = m_device.run(*instruction); !ran) {
-            return tl::make_unexpected(ran.error());
-        }
+        const auto instruction = TRY(replay::instructionFromJson(one, m_program));
+        TRY(m_device.run(instruction));
     }
     return done();
 }
@@ -246,19 +239,16 @@ Result<replay::Region> DeviceService::regionIn(const Json& request, const Place&
 
 Result<Json> DeviceService::overwrite(const Json& request)
 {
-    const auto place = placeIn(request);
-    const auto region = place ? regionIn(request, *place) : tl::make_unexpected(place.error());
-    if (!region) {
-        return tl::make_unexpected(region.error());
-    }
+    const auto place = TRY(placeIn(request));
+    const auto region = TRY(regionIn(request, place));
     std::vector<double> values;
     for (const auto& value : member(request, "values")) {
         values.push_back(jsonread::number(value).value_or(0));
     }
-    if (static_cast<std::int64_t>(values.size()) != region->rows * region->cols) {
+    if (static_cast<std::int64_t>(values.size()) != region.rows * region.cols) {
         return wrong("the values do not fill their region");
     }
-    return m_device.overwrite(place->buffer, place->element, *region, values).and_then(done);
+    return m_device.overwrite(place.buffer, place.element, region, values).and_then(done);
 }
 
 Result<Json> DeviceService::packed(Result<PackedAnswer> answer)
@@ -278,43 +268,30 @@ Result<Json> DeviceService::scans()
 
 Result<Json> DeviceService::download(const Json& request)
 {
-    const auto place = placeIn(request);
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
+    const auto place = TRY(placeIn(request));
     std::optional<replay::Region> part;
     if (request.contains("region")) {
-        const auto region = regionIn(request, *place);
-        if (!region) {
-            return tl::make_unexpected(region.error());
-        }
-        part = *region;
+        part = TRY(regionIn(request, place));
     }
-    const auto values = m_device.download(place->buffer, place->element, part);
-    return values ? packed(packValues(*values)) : tl::make_unexpected(values.error());
+    const auto values = TRY(m_device.download(place.buffer, place.element, part));
+    return packed(packValues(values));
 }
 
 Result<Json> DeviceService::tiles(const Json& request)
 {
-    const auto place = placeIn(request);
-    const auto tiles = place ? m_device.tileMap(place->buffer, place->element) : tl::make_unexpected(place.error());
-    if (!tiles) {
-        return tl::make_unexpected(tiles.error());
-    }
-    return packed(packTiles(*tiles));
+    const auto place = TRY(placeIn(request));
+    const auto tiles = TRY(m_device.tileMap(place.buffer, place.element));
+    return packed(packTiles(tiles));
 }
 
 Result<Json> DeviceService::eigenvalue(const Json& request)
 {
-    const auto place = placeIn(request);
-    if (!place) {
-        return tl::make_unexpected(place.error());
-    }
-    const auto& plan = m_program.buffers[static_cast<std::size_t>(place->buffer)];
+    const auto place = TRY(placeIn(request));
+    const auto& plan = m_program.buffers[static_cast<std::size_t>(place.buffer)];
     if (plan.rows != plan.cols) {
         return wrong("the buffer is not square");
     }
-    return m_device.largestEigenvalue(place->buffer, place->element).map([](const std::optional<double>& value) {
+    return m_device.largestEigenvalue(place.buffer, place.element).map([](const std::optional<double>& value) {
         return Json {{"eigenvalue", value ? jsonNumber(*value) : Json()}};
     });
 }

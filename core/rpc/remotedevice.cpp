@@ -12,6 +12,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/json/jsonfields.h"
 #include "core/platform/sharedmemory.h"
 #include "core/replay/program/programjson.h"
@@ -84,17 +85,11 @@ RemoteDevice::RemoteDevice(platform::ChildProcess process, std::string path, std
 Result<std::unique_ptr<replay::Device>> RemoteDevice::start(
     const platform::ChildProgram& program, const CancelToken& cancel, const RemotePatience& patience)
 {
-    auto process = platform::ChildProcess::start(program);
-    if (!process) {
-        return tl::make_unexpected(process.error());
-    }
-    std::unique_ptr<RemoteDevice> device(new RemoteDevice(std::move(*process), program.path.string(), patience.hello));
+    auto process = TRY(platform::ChildProcess::start(program));
+    std::unique_ptr<RemoteDevice> device(new RemoteDevice(std::move(process), program.path.string(), patience.hello));
     device->heed(cancel);
-    const auto answer = device->ask({{"do", "hello"}, {"beats", true}});
-    if (!answer) {
-        return tl::make_unexpected(answer.error());
-    }
-    const auto& said = member(*answer, "hello");
+    const auto answer = TRY(device->ask({{"do", "hello"}, {"beats", true}}));
+    const auto& said = member(answer, "hello");
     if (!isOfThisVersion(said)) {
         return device->lose("is of another version of Nanscope: build it again");
     }
@@ -224,12 +219,9 @@ Result<RemoteDevice::HandedOver> RemoteDevice::handOver(ValueView input)
 
 Result<void> RemoteDevice::upload(ValueView input)
 {
-    auto there = handOver(input);
-    if (!there) {
-        return tl::make_unexpected(there.error());
-    }
-    there->json["do"] = "upload";
-    return askAfterwards(there->json).and_then(nothing).map([&] { m_handedOver = std::move(there->sum); });
+    auto there = TRY(handOver(input));
+    there.json["do"] = "upload";
+    return askAfterwards(there.json).and_then(nothing).map([&] { m_handedOver = std::move(there.sum); });
 }
 
 Result<void> RemoteDevice::run(const replay::Instruction& instruction)
@@ -319,8 +311,9 @@ Result<std::unique_ptr<replay::Device>> openDevice(
     if (auto own = replay::makeCoreDevice(name)) {
         return own;
     }
-    const auto program = workerWith(worker, {"serve", "--device", name}, ErrorKind::usage, fmt::format("'{}'", name));
-    return program ? RemoteDevice::start(*program, cancel) : tl::make_unexpected(program.error());
+    const auto program =
+        TRY(workerWith(worker, {"serve", "--device", name}, ErrorKind::usage, fmt::format("'{}'", name)));
+    return RemoteDevice::start(program, cancel);
 }
 
 replay::DeviceFactory deviceFactory(const CancelToken& cancel, const std::filesystem::path& worker)

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/jsonanswer.h"
+#include "core/base/try.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/answers.h"
 
@@ -47,12 +48,9 @@ Result<std::vector<std::string>> strings(const Json& request, const char* key)
 template <class T, class Parse>
 Result<std::vector<T>> words(const Json& request, const char* key, Parse parse)
 {
-    const auto names = strings(request, key);
-    if (!names) {
-        return tl::make_unexpected(names.error());
-    }
+    const auto names = TRY(strings(request, key));
     std::vector<T> result;
-    for (const auto& name : *names) {
+    for (const auto& name : names) {
         const auto value = parse(name);
         if (!value) {
             return usage(fmt::format("'{}' in \"{}\" is not known", name, key));
@@ -106,32 +104,22 @@ Result<replay::CellRequest> readCell(
     const Json& request, const replay::CellRequest& base, const replay::Catalogue& catalogue)
 {
     replay::CellRequest cell = base;
-    const auto variant = word(request, "variant", nullptr);
-    const auto precisionName = word(request, "precision", nullptr);
-    const auto device = word(request, "device", base.device.c_str());
-    for (const auto* part : {&variant, &precisionName, &device}) {
-        if (!*part) {
-            return tl::make_unexpected(part->error());
-        }
-    }
-    const auto known = catalogue.find(*variant);
-    if (!known) {
-        return tl::make_unexpected(known.error());
-    }
-    const auto loweringName = word(request, "lowering", std::string(name((*known)->lowering)).c_str());
-    const auto precision = parsePrecision(*precisionName);
+    const auto variant = TRY(word(request, "variant", nullptr));
+    const auto precisionName = TRY(word(request, "precision", nullptr));
+    const auto device = TRY(word(request, "device", base.device.c_str()));
+    const auto known = TRY(catalogue.find(variant));
+    const auto loweringName = word(request, "lowering", std::string(name(known->lowering)).c_str());
+    const auto precision = parsePrecision(precisionName);
     const auto lowering = loweringName ? parseLowering(*loweringName) : std::nullopt;
     if (!precision || !lowering) {
-        return usage(!precision ? fmt::format("'{}' in \"precision\" is not known", *precisionName)
+        return usage(!precision ? fmt::format("'{}' in \"precision\" is not known", precisionName)
                                 : "\"lowering\" is not eager, fused or null");
     }
-    if (const auto numbers = readNumbers(request, cell); !numbers) {
-        return tl::make_unexpected(numbers.error());
-    }
-    cell.variant = *variant;
+    TRY(readNumbers(request, cell));
+    cell.variant = variant;
     cell.precision = *precision;
     cell.lowering = *lowering;
-    cell.device = *device;
+    cell.device = device;
     return cell;
 }
 
@@ -165,11 +153,7 @@ Result<replay::Region> regionFromJson(const Json& json)
         return usage("\"region\" is not null or [row, col, rows, cols]");
     }
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        const auto number = wholeNumber(json[i], "region");
-        if (!number) {
-            return tl::make_unexpected(number.error());
-        }
-        numbers[i] = *number;
+        numbers[i] = TRY(wholeNumber(json[i], "region"));
     }
     return replay::Region {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
@@ -203,11 +187,8 @@ Result<std::vector<replay::CellRequest>> cellsFromJson(
     for (const auto& one : given) {
         replay::CellRequest base;
         base.tileMaps = sweep.tileMaps;
-        auto cell = one.is_object() ? readCell(one, base, catalogue) : usage("one of \"cells\" is not an object");
-        if (!cell) {
-            return tl::make_unexpected(cell.error());
-        }
-        cells.push_back(std::move(*cell));
+        auto cell = TRY(one.is_object() ? readCell(one, base, catalogue) : usage("one of \"cells\" is not an object"));
+        cells.push_back(std::move(cell));
     }
     return cells;
 }
@@ -243,27 +224,24 @@ Json keptToJson(const KeptIn& kept)
 /// "identity" beside the path of a capture, and "identities" beside the paths of several; "" where any will do.
 Result<CaptureRef> captureFromJson(const Json& request)
 {
-    const auto path = word(request, "capture", nullptr);
+    const auto path = TRY(word(request, "capture", nullptr));
     const auto identity = request.value("identity", Json());
-    if (!path || !(identity.is_null() || identity.is_string())) {
-        return path ? usage("\"identity\" is not a string") : tl::make_unexpected(path.error());
+    if (!identity.is_null() && !identity.is_string()) {
+        return usage("\"identity\" is not a string");
     }
-    return CaptureRef(*path, identity.is_null() ? std::string() : identity.get<std::string>());
+    return CaptureRef(path, identity.is_null() ? std::string() : identity.get<std::string>());
 }
 
 Result<std::vector<CaptureRef>> capturesFromJson(const Json& request)
 {
-    const auto paths = strings(request, "captures");
-    auto identities = strings(request, "identities");
-    if (!paths || !identities) {
-        return tl::make_unexpected(paths ? identities.error() : paths.error());
-    }
-    if (!identities->empty() && identities->size() != paths->size()) {
+    const auto paths = TRY(strings(request, "captures"));
+    auto identities = TRY(strings(request, "identities"));
+    if (!identities.empty() && identities.size() != paths.size()) {
         return usage("\"identities\" does not hold one for each of \"captures\"");
     }
-    identities->resize(paths->size());
+    identities.resize(paths.size());
     std::vector<CaptureRef> captures;
-    std::transform(paths->begin(), paths->end(), identities->begin(), std::back_inserter(captures),
+    std::transform(paths.begin(), paths.end(), identities.begin(), std::back_inserter(captures),
         [](const std::string& path, const std::string& identity) { return CaptureRef(path, identity); });
     return captures;
 }
@@ -305,9 +283,7 @@ Result<void> putDefinitions(const Json& request, replay::Catalogue& catalogue)
     }
     for (const auto& item : *found) {
         const auto put = [&](replay::Variant variant) { return catalogue.put(std::move(variant)); };
-        if (auto known = replay::variantFromJson(item, catalogue).and_then(put); !known) {
-            return known;
-        }
+        TRY(replay::variantFromJson(item, catalogue).and_then(put));
     }
     return {};
 }
@@ -315,44 +291,28 @@ Result<void> putDefinitions(const Json& request, replay::Catalogue& catalogue)
 Result<SweepOrder> sweepFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
     replay::SweepRequest sweep;
-    auto kept = keptFromJson(request);
-    auto captures = capturesFromJson(request);
-    const auto variants = strings(request, "variants");
-    const auto devices = strings(request, "devices");
-    const auto precisions = words<Precision>(request, "precisions", parsePrecision);
-    const auto lowerings = words<Lowering>(request, "lowerings", parseLowering);
-    const auto numbers = readNumbers(request, sweep);
-    for (const auto* part : {&variants, &devices}) {
-        if (!*part) {
-            return tl::make_unexpected(part->error());
-        }
-    }
-    if (!captures) {
-        return tl::make_unexpected(captures.error());
-    }
-    if (!precisions || !lowerings || !numbers) {
-        return tl::make_unexpected(!precisions ? precisions.error() : !lowerings ? lowerings.error() : numbers.error());
-    }
-    if (!kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    auto cells = cellsFromJson(request, sweep, catalogue);
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
+    sweep.variants = TRY(strings(request, "variants"));
+    auto devices = TRY(strings(request, "devices"));
+    sweep.captures = TRY(capturesFromJson(request));
+    sweep.precisions = TRY(words<Precision>(request, "precisions", parsePrecision));
+    auto lowerings = TRY(words<Lowering>(request, "lowerings", parseLowering));
+    TRY(readNumbers(request, sweep));
+    auto kept = TRY(keptFromJson(request));
+    auto cells = TRY(cellsFromJson(request, sweep, catalogue));
     const auto gauges = request.value("gauges", Json());
     if (!gauges.is_null() && gauges != "deep") {
         return usage("\"gauges\" is not null or \"deep\"");
     }
     sweep.deep = gauges == "deep";
-    sweep.captures = std::move(*captures);
-    sweep.variants = *variants;
-    sweep.precisions = *precisions;
-    sweep.lowerings = lowerings->empty() ? sweep.lowerings : *lowerings;
-    sweep.devices = devices->empty() ? sweep.devices : *devices;
+    if (!lowerings.empty()) {
+        sweep.lowerings = std::move(lowerings);
+    }
+    if (!devices.empty()) {
+        sweep.devices = std::move(devices);
+    }
     sweep.catalogue = catalogue;
-    sweep.cells = std::move(*cells);
-    return SweepOrder {std::move(sweep), std::move(*kept)};
+    sweep.cells = std::move(cells);
+    return SweepOrder {std::move(sweep), std::move(kept)};
 }
 
 nlohmann::ordered_json sweepToJson(const SweepOrder& order)
@@ -378,42 +338,25 @@ nlohmann::ordered_json sweepToJson(const SweepOrder& order)
 
 Result<replay::FilmRequest> filmFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
-    const auto capture = captureFromJson(request);
-    const auto cell = readCell(request, {}, catalogue);
+    const auto capture = TRY(captureFromJson(request));
+    const auto cell = TRY(readCell(request, {}, catalogue));
     const auto given = request.value("batch", Json());
-    const auto batch = wholeNumber(given.is_null() ? Json(0) : given, "batch");
-    if (!capture || !cell || !batch) {
-        return tl::make_unexpected(!capture ? capture.error() : !cell ? cell.error() : batch.error());
-    }
-    auto against = againstFromJson(request.value("against", Json()), *cell, catalogue);
-    if (!against) {
-        return tl::make_unexpected(against.error());
-    }
-    replay::FilmRequest film {*capture, *cell, *batch, std::move(*against), {}, catalogue};
+    const auto batch = TRY(wholeNumber(given.is_null() ? Json(0) : given, "batch"));
+    auto against = TRY(againstFromJson(request.value("against", Json()), cell, catalogue));
+    replay::FilmRequest film {capture, cell, batch, std::move(against), {}, catalogue};
     if (const auto plant = request.value("plant", Json()); !plant.is_null()) {
-        const auto fault = plantFromJson(plant);
-        if (!fault) {
-            return tl::make_unexpected(fault.error());
-        }
-        film.plant = *fault;
+        film.plant = TRY(plantFromJson(plant));
     }
     return film;
 }
 
 Result<replay::FrameRequest> frameFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
-    auto film = filmFromJson(request, catalogue);
-    const auto op = wholeNumber(request.value("op", Json()), "op");
-    if (!film || !op) {
-        return tl::make_unexpected(!film ? film.error() : op.error());
-    }
-    replay::FrameRequest frame {std::move(*film), static_cast<std::size_t>(*op), {}};
+    auto film = TRY(filmFromJson(request, catalogue));
+    const auto op = TRY(wholeNumber(request.value("op", Json()), "op"));
+    replay::FrameRequest frame {std::move(film), static_cast<std::size_t>(op), {}};
     if (const auto region = request.value("region", Json()); !region.is_null()) {
-        const auto read = regionFromJson(region);
-        if (!read) {
-            return tl::make_unexpected(read.error());
-        }
-        frame.region = *read;
+        frame.region = TRY(regionFromJson(region));
     }
     return frame;
 }
@@ -463,13 +406,10 @@ nlohmann::ordered_json frameToJson(const replay::FrameRequest& frame)
 
 Result<replay::CliffRequest> cliffFromJson(const Json& request, const replay::Catalogue& catalogue)
 {
-    const auto film = filmFromJson(request, catalogue);
-    const auto scale = factor(request, "scale");
-    const auto safety = factor(request, "safety");
-    if (!film || !scale || !safety) {
-        return tl::make_unexpected(!film ? film.error() : !scale ? scale.error() : safety.error());
-    }
-    replay::CliffRequest cliff {film->capture, film->cell, film->batch, scale->value_or(1), *safety, 1, catalogue};
+    const auto film = TRY(filmFromJson(request, catalogue));
+    const auto scale = TRY(factor(request, "scale"));
+    const auto safety = TRY(factor(request, "safety"));
+    replay::CliffRequest cliff {film.capture, film.cell, film.batch, scale.value_or(1), safety, 1, catalogue};
     const auto& roundings = member(request, "roundings");
     if (roundings.is_number_integer()) {
         cliff.roundings = static_cast<int>(std::clamp<std::int64_t>(roundings.get<std::int64_t>(), -1, 1000));

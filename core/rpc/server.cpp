@@ -23,6 +23,7 @@
 
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
+#include "core/base/try.h"
 #include "core/json/records.h"
 #include "core/platform/platform.h"
 #include "core/platform/sharedmemory.h"
@@ -274,21 +275,14 @@ private:
 
     Result<void> runSweep(const Json& id, const SweepOrder& order, JobContext& context)
     {
-        auto session = openKept(order.kept);
-        if (!session) {
-            return tl::make_unexpected(session.error());
-        }
-        if (*session) {
-            if (auto kept = replay::keepVariants(**session, order.request.catalogue, order.request.variants); !kept) {
-                return tl::make_unexpected(kept.error());
-            }
+        auto session = TRY(openKept(order.kept));
+        if (session) {
+            TRY(replay::keepVariants(*session, order.request.catalogue, order.request.variants));
         }
         // One after the other: a cell does not tell which file it is of.
         const auto captures = static_cast<std::int64_t>(order.request.captures.size());
         for (std::int64_t i = 0; i < std::max<std::int64_t>(1, captures); ++i) {
-            if (auto done = sweepOne(id, order, i, *session, context); !done) {
-                return done;
-            }
+            TRY(sweepOne(id, order, i, session, context));
         }
         return {};
     }
@@ -297,14 +291,11 @@ private:
         std::optional<session::Session>& session, JobContext& context)
     {
         auto request = order.request;
-        const auto name = takeOne(request, place, session);
-        if (!name) {
-            return tl::make_unexpected(name.error());
-        }
+        const auto name = TRY(takeOne(request, place, session));
         Result<void> stored;
         const auto onCell = [&](Cell cell) {
-            cell.capture = name->value_or(cell.capture);
-            if (*name && stored) {
+            cell.capture = name.value_or(cell.capture);
+            if (name && stored) {
                 stored = session->addCell(cell);
             }
             write(id, "cell", toJson(cell));
@@ -313,9 +304,7 @@ private:
             }
         };
         const auto captures = static_cast<std::int64_t>(order.request.captures.size());
-        if (auto done = replay::sweep(request, m_devices, partOf(context, place, captures), onCell); !done) {
-            return done;
-        }
+        TRY(replay::sweep(request, m_devices, partOf(context, place, captures), onCell));
         return stored;
     }
 

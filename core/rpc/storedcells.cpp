@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/tensorfile/capture/capturefile.h"
 
@@ -23,20 +24,17 @@ Result<std::optional<session::Session>> openKept(const KeptIn& kept)
 
 Result<std::string> nameIn(const session::Session& session, const CaptureRef& capture)
 {
-    const auto opened = tensorfile::openCapture(capture);
-    if (!opened) {
-        return tl::make_unexpected(opened.error());
-    }
-    auto name = session.captureName(opened->capture.identity);
+    const auto opened = TRY(tensorfile::openCapture(capture));
+    auto name = session.captureName(opened.capture.identity);
     if (!name || *name) {
         return std::move(name).map([](auto&& called) { return *called; });
     }
-    auto isCalled = session.isCaptureName(opened->capture.file);
+    auto isCalled = session.isCaptureName(opened.capture.file);
     if (isCalled && *isCalled) {
         return failure(ErrorKind::refused,
             "the session has another capture of this name; import it again before its replays are kept", capture.path);
     }
-    return std::move(isCalled).map([&](bool) { return opened->capture.file; });
+    return std::move(isCalled).map([&](bool) { return opened.capture.file; });
 }
 
 namespace {
@@ -44,66 +42,41 @@ namespace {
 /// The cell that the gauges belong to, replayed because the session does not hold it.
 Result<Cell> replayed(const DeepOrder& order, const replay::DeviceFactory& devices, const CancelToken& cancel)
 {
-    const auto capture = tensorfile::openCapture(order.request.capture);
-    if (!capture) {
-        return tl::make_unexpected(capture.error());
-    }
-    const auto device = devices(order.request.cell.device);
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
+    const auto capture = TRY(tensorfile::openCapture(order.request.capture));
+    const auto device = TRY(devices(order.request.cell.device));
     replay::CellRequest request = order.request.cell;
     request.tileMaps = !order.kept.session.empty();
-    return replay::replayCell(*capture, request, order.request.catalogue, **device, cancel);
+    return replay::replayCell(capture, request, order.request.catalogue, *device, cancel);
 }
 
 Result<Cell> kept(session::Session& session, const Cell& measured, const DeepOrder& order,
     const replay::DeviceFactory& devices, const CancelToken& cancel)
 {
-    auto stored = session.addDeepGauges(measured);
-    if (!stored) {
-        return tl::make_unexpected(stored.error());
+    auto stored = TRY(session.addDeepGauges(measured));
+    if (stored) {
+        return std::move(*stored);
     }
-    if (*stored) {
-        return std::move(**stored);
-    }
-    auto cell = replayed(order, devices, cancel);
-    if (!cell) {
-        return cell;
-    }
-    cell->capture = measured.capture;
-    cell->deep = measured.deep;
-    return session.addCell(*cell).map([&] { return std::move(*cell); });
+    auto cell = TRY(replayed(order, devices, cancel));
+    cell.capture = measured.capture;
+    cell.deep = measured.deep;
+    return session.addCell(cell).map([&] { return std::move(cell); });
 }
 
 } // namespace
 
 Result<Cell> deepCell(const DeepOrder& order, const replay::DeviceFactory& devices, const JobContext& job)
 {
-    auto session = openKept(order.kept);
-    if (!session) {
-        return tl::make_unexpected(session.error());
+    auto session = TRY(openKept(order.kept));
+    if (session) {
+        TRY(replay::keepVariants(*session, order.request.catalogue, {order.request.cell.variant}));
     }
-    if (*session) {
-        if (const auto known = replay::keepVariants(**session, order.request.catalogue, {order.request.cell.variant});
-            !known) {
-            return tl::make_unexpected(known.error());
-        }
-    }
-    auto measured = replay::measureDeep(order.request, devices, job);
-    if (!measured) {
-        return measured;
-    }
-    if (*session) {
-        auto name = nameIn(**session, order.request.capture);
-        if (!name) {
-            return tl::make_unexpected(name.error());
-        }
-        measured->capture = std::move(*name);
-        return kept(**session, *measured, order, devices, job.cancel);
+    auto measured = TRY(replay::measureDeep(order.request, devices, job));
+    if (session) {
+        measured.capture = TRY(nameIn(*session, order.request.capture));
+        return kept(*session, measured, order, devices, job.cancel);
     }
     return replayed(order, devices, job.cancel).map([&](Cell cell) {
-        cell.deep = std::move(measured->deep);
+        cell.deep = std::move(measured.deep);
         return cell;
     });
 }
