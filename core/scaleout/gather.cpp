@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/json/records.h"
 
 namespace nanscope::scaleout {
@@ -89,11 +90,8 @@ Result<std::map<std::string, std::string>> namesIn(const session::Session& into,
 {
     std::map<std::string, std::string> names;
     for (const auto& capture : job.captures) {
-        auto name = into.captureName(capture.request.captures.front().identity);
-        if (!name) {
-            return tl::make_unexpected(name.error());
-        }
-        names[capture.name] = name->value_or(std::string());
+        auto name = TRY(into.captureName(capture.request.captures.front().identity));
+        names[capture.name] = name.value_or(std::string());
     }
     return names;
 }
@@ -133,11 +131,7 @@ private:
 Result<Gathered> Gatherer::run(const fs::path& folder)
 {
     if (m_into != nullptr) {
-        auto names = namesIn(*m_into, m_job);
-        if (!names) {
-            return tl::make_unexpected(names.error());
-        }
-        m_names = std::move(*names);
+        m_names = TRY(namesIn(*m_into, m_job));
     }
     std::vector<PartSummary> summaries;
     std::vector<Error> unread;
@@ -162,18 +156,13 @@ Result<Gathered> Gatherer::run(const fs::path& folder)
 
 Result<void> Gatherer::part(const fs::path& path)
 {
-    const auto session = session::Session::open(path, session::OpenMode::readOnly);
-    auto cells = session ? session->cells() : tl::make_unexpected(session.error());
-    if (!cells) {
-        return tl::make_unexpected(cells.error());
-    }
-    for (auto& one : *cells) {
+    const auto session = TRY(session::Session::open(path, session::OpenMode::readOnly));
+    auto cells = TRY(session.cells());
+    for (auto& one : cells) {
         if (m_context.cancel.cancelled()) {
             return failure(ErrorKind::cancelled, "gathering the parts was cancelled");
         }
-        if (auto done = cell(*session, std::move(one)); !done) {
-            return done;
-        }
+        TRY(cell(session, std::move(one)));
     }
     return {};
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/sessionvariants.h"
 #include "core/rpc/requests.h"
@@ -72,15 +73,12 @@ std::string textOf(const Job& job)
 
 Result<std::string> readText(const fs::path& path)
 {
-    const auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (file->size() > maxJobBytes) {
+    const auto file = TRY(platform::FileReader::open(path));
+    if (file.size() > maxJobBytes) {
         return failure(ErrorKind::refused, "a job of more than 1 GiB is not read", path.string());
     }
-    std::string text(static_cast<std::size_t>(file->size()), '\0');
-    return file->readAt(0, std::as_writable_bytes(std::span(text))).map([&] { return std::move(text); });
+    std::string text(static_cast<std::size_t>(file.size()), '\0');
+    return file.readAt(0, std::as_writable_bytes(std::span(text))).map([&] { return std::move(text); });
 }
 
 tl::unexpected<Error> noJob(const fs::path& folder, const std::string& why)
@@ -107,11 +105,8 @@ Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& c
     if (!json.is_object() || !json.value("name", Json()).is_string()) {
         return failure(ErrorKind::format, "a line names no capture");
     }
-    auto order = rpc::sweepFromJson(json, catalogue);
-    if (!order) {
-        return tl::make_unexpected(order.error());
-    }
-    if (order->request.captures.size() != 1) {
+    auto order = TRY(rpc::sweepFromJson(json, catalogue));
+    if (order.request.captures.size() != 1) {
         return failure(ErrorKind::format, "a line does not name one capture");
     }
     std::vector<std::string> leftOut;
@@ -120,7 +115,7 @@ Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& c
     }
     const auto elements = json.value("elements", Json());
     return JobCapture {json["name"].get<std::string>(), elements.is_number_integer() ? elements.get<std::int64_t>() : 0,
-        std::move(order->request), std::move(leftOut)};
+        std::move(order.request), std::move(leftOut)};
 }
 
 Result<Job> parse(const std::string& text)
@@ -135,19 +130,13 @@ Result<Job> parse(const std::string& text)
         return failure(ErrorKind::format, "its first line does not say so");
     }
     replay::Catalogue catalogue;
-    if (const auto known = rpc::putDefinitions(head, catalogue); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(rpc::putDefinitions(head, catalogue));
     Job job {session::hashText(text), {}, head["device"].get<std::string>(), perBlock.get<std::int64_t>()};
     if (!readWords(head, "judging", job.judging) || !readWords(head, "measuring", job.measuring)) {
         return failure(ErrorKind::format, "it does not say how captures are judged or measured");
     }
     while (std::getline(lines, line)) {
-        auto capture = captureOf(line, catalogue);
-        if (!capture) {
-            return tl::make_unexpected(capture.error());
-        }
-        job.captures.push_back(std::move(*capture));
+        job.captures.push_back(TRY(captureOf(line, catalogue)));
     }
     if (head.value("captures", Json()) != job.captures.size()) {
         return failure(ErrorKind::truncated, "some of its lines are missing");
@@ -157,19 +146,16 @@ Result<Job> parse(const std::string& text)
 
 Result<void> writeCaptures(const fs::path& path, const Job& job, const RunData& run)
 {
-    auto session = session::Session::open(path, session::OpenMode::create);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
+    auto session = TRY(session::Session::open(path, session::OpenMode::create));
     auto captures = run.captures;
     std::vector<std::string> names;
     for (const auto& capture : job.captures) {
         names.insert(names.end(), capture.request.variants.begin(), capture.request.variants.end());
     }
     const auto catalogue = job.captures.empty() ? replay::Catalogue() : job.captures.front().request.catalogue;
-    return session->setRun(run.name, run.root)
-        .and_then([&] { return session->addCaptures(captures); })
-        .and_then([&] { return replay::keepVariants(*session, catalogue, names); })
+    return session.setRun(run.name, run.root)
+        .and_then([&] { return session.addCaptures(captures); })
+        .and_then([&] { return replay::keepVariants(session, catalogue, names); })
         .map([](const auto&) {});
 }
 
@@ -250,11 +236,7 @@ Result<Job> makeJob(const fs::path& folder, Job job, const RunData& run)
 
 Result<Job> readJob(const fs::path& folder)
 {
-    const auto text = readText(jobPath(folder));
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    auto job = parse(*text);
+    auto job = parse(TRY(readText(jobPath(folder))));
     return job ? std::move(job) : noJob(folder, job.error().what);
 }
 

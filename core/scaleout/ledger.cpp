@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::scaleout {
 
 namespace {
@@ -40,29 +42,18 @@ Result<Ledger> Ledger::join(KeyValueStore& store, LedgerOptions options,
     const std::function<std::vector<std::int64_t>()>& doneBefore, const std::function<bool()>& pause)
 {
     Ledger ledger(store, std::move(options));
-    const auto number = store.add(ledger.key("members"), 1);
-    if (!number) {
-        return tl::make_unexpected(number.error());
-    }
-    ledger.m_number = *number - 1;
+    const auto number = TRY(store.add(ledger.key("members"), 1));
+    ledger.m_number = number - 1;
     // What is in the roster has a log.
-    if (const auto begun = ledger.beat().and_then(
-            [&] { return store.append(ledger.key("roster"), fmt::format("{} ", ledger.m_number)); });
-        !begun) {
-        return tl::make_unexpected(begun.error());
-    }
+    TRY(ledger.beat().and_then(
+        [&] { return store.append(ledger.key("roster"), fmt::format("{} ", ledger.m_number)); }));
     if (ledger.m_number == 0) {
         const auto before = doneBefore();
-        if (auto said = store.append(ledger.key("before"), fmt::format("{} ", fmt::join(before, " "))); !said) {
-            return tl::make_unexpected(said.error());
-        }
+        TRY(store.append(ledger.key("before"), fmt::format("{} ", fmt::join(before, " "))));
     }
     for (bool wait = true; wait; wait = pause()) {
-        const auto said = store.has(ledger.key("before"));
-        if (!said) {
-            return tl::make_unexpected(said.error());
-        }
-        if (*said) {
+        const auto said = TRY(store.has(ledger.key("before")));
+        if (said) {
             return ledger.readDoneBefore().map([&] { return std::move(ledger); });
         }
     }
@@ -117,11 +108,8 @@ Result<void> Ledger::leave()
 Result<bool> Ledger::handOut(Next& next)
 {
     for (;;) {
-        const auto count = m_store->add(key("next"), 1);
-        if (!count) {
-            return tl::make_unexpected(count.error());
-        }
-        const auto block = *count - 1;
+        const auto count = TRY(m_store->add(key("next"), 1));
+        const auto block = count - 1;
         if (block >= m_options.blocks) {
             return false;
         }
@@ -136,16 +124,13 @@ Result<Ledger::Next> Ledger::next(Clock::time_point now)
 {
     if (!m_allHandedOut) {
         Next next;
-        const auto handedOut = handOut(next);
-        if (!handedOut || *handedOut) {
-            return handedOut ? take(next.block) : tl::make_unexpected(handedOut.error());
+        const auto handedOut = TRY(handOut(next));
+        if (handedOut) {
+            return take(next.block);
         }
         m_allHandedOut = true;
-        const auto idle = m_store->add(key("idle"), 1);
-        if (!idle) {
-            return tl::make_unexpected(idle.error());
-        }
-        m_stays = *idle <= m_options.watchers;
+        const auto idle = TRY(m_store->add(key("idle"), 1));
+        m_stays = idle <= m_options.watchers;
     }
     if (!m_stays) {
         return Next {Turn::over, -1};
@@ -190,11 +175,8 @@ bool Ledger::othersLive(Clock::time_point now) const
 
 Result<void> Ledger::readLogs(Clock::time_point now)
 {
-    const auto roster = m_store->get({key("roster")});
-    if (!roster) {
-        return tl::make_unexpected(roster.error());
-    }
-    addMembers(roster->front(), now);
+    const auto roster = TRY(m_store->get({key("roster")}));
+    addMembers(roster.front(), now);
     std::vector<std::string> keys;
     std::vector<Member*> members;
     for (auto& member : m_members) {

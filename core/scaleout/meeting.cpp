@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::scaleout {
 
 namespace {
@@ -38,11 +40,8 @@ Result<void> Meeting::say(const std::string& what, const std::string& text)
 Result<std::optional<std::string>> Meeting::hear(const std::string& what, Clock::time_point until)
 {
     for (;;) {
-        const auto there = m_store.has(key(what));
-        if (!there) {
-            return tl::make_unexpected(there.error());
-        }
-        if (*there) {
+        const auto there = TRY(m_store.has(key(what)));
+        if (there) {
             return m_store.get({key(what)}).map([](const auto& texts) { return std::optional(texts.front()); });
         }
         if (Clock::now() >= until || m_cancel.cancelled()) {
@@ -59,9 +58,7 @@ Result<void> Meeting::leave(std::span<const int> others)
     }
     const auto until = Clock::now() + longestGoodbye;
     for (std::size_t i = 0; i < others.size() && m_launch.keepsStore; ++i) {
-        if (const auto gone = hear(fmt::format("left/{}", others[i]), until); !gone) {
-            return tl::make_unexpected(gone.error());
-        }
+        TRY(hear(fmt::format("left/{}", others[i]), until));
     }
     return {};
 }

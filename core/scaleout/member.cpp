@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/platform/childprocess.h"
 #include "core/rpc/client.h"
 #include "core/scaleout/partlog.h"
@@ -231,12 +232,8 @@ Result<void> ReplayService::start(const CancelToken& cancel)
 
 Result<PartStart> ReplayService::begin(const CancelToken& cancel)
 {
-    if (auto made = makePart(m_options.folder, partPath(m_options.folder, m_options.rank)); !made) {
-        return tl::make_unexpected(made.error());
-    }
-    if (auto started = start(cancel); !started) {
-        return tl::make_unexpected(started.error());
-    }
+    TRY(makePart(m_options.folder, partPath(m_options.folder, m_options.rank)));
+    TRY(start(cancel));
     const auto& info = m_client->info();
     const auto device = std::find_if(
         info.devices.begin(), info.devices.end(), [&](const auto& known) { return known.first == m_options.device; });
@@ -248,9 +245,7 @@ Result<PartStart> ReplayService::begin(const CancelToken& cancel)
 
 Result<Done> ReplayService::run(const Block& block, const JobContext& context)
 {
-    if (auto ready = start(context.cancel); !ready) {
-        return tl::make_unexpected(ready.error());
-    }
+    TRY(start(context.cancel));
     Done result;
     const auto session = partPath(m_options.folder, m_options.rank).string();
     auto done = m_client->sweep(
@@ -295,11 +290,7 @@ Result<void> JudgingProgram::start(const CancelToken& cancel)
     std::vector<std::string> arguments {"diagnose"};
     arguments.insert(arguments.end(), m_job.judging.begin(), m_job.judging.end());
     arguments.insert(arguments.end(), {"--device", m_options.device, "--as-told"});
-    auto process = platform::ChildProcess::start({m_options.nanscope, std::move(arguments), {}});
-    if (!process) {
-        return tl::make_unexpected(process.error());
-    }
-    m_process = std::move(*process);
+    m_process = TRY(platform::ChildProcess::start({m_options.nanscope, std::move(arguments), {}}));
     return answer(cancel).map([this](const Json& hello) {
         m_start = {m_job.id, m_options.rank, m_options.device, hello.value("engine", std::string()),
             hello.value("hardware", std::string())};
@@ -339,9 +330,7 @@ Result<nlohmann::ordered_json> JudgingProgram::answer(const CancelToken& cancel)
 
 Result<Done> JudgingProgram::run(const Block& block, const JobContext& context)
 {
-    if (auto ready = start(context.cancel); !ready) {
-        return tl::make_unexpected(ready.error());
-    }
+    TRY(start(context.cancel));
     constexpr auto takesLineWithin = 10s;
     // A program that is gone says why where its answer is waited for.
     std::ignore = m_process->writeLine(m_job.captures[block.capture].name, Clock::now() + takesLineWithin);
@@ -397,18 +386,15 @@ Member::Member(const Job& job, Ledger ledger, PartLog log, const MemberOptions& 
 Result<MemberReport> Member::run(Helper& helper)
 {
     for (;;) {
-        const auto next = stopped().and_then([this] { return this->next(); });
-        if (!next) {
-            return tl::make_unexpected(next.error());
-        }
-        if (next->turn == Ledger::Turn::over) {
+        const auto next = TRY(stopped().and_then([this] { return this->next(); }));
+        if (next.turn == Ledger::Turn::over) {
             break;
         }
-        if (next->turn == Ledger::Turn::wait) {
+        if (next.turn == Ledger::Turn::wait) {
             pause(m_options.lookEvery);
             continue;
         }
-        if (auto done = runBlock(helper, next->block); !done) {
+        if (auto done = runBlock(helper, next.block); !done) {
             // What it cannot do, others may. Where they are not told, they find out by its silence.
             locked([](Ledger& ledger) { return ledger.leave(); });
             return tl::make_unexpected(done.error());
@@ -446,9 +432,7 @@ Result<void> Member::runBlock(Helper& helper, std::int64_t number)
     const auto cancel = m_watch.begin(number);
     const auto result = tried(helper, block, cancel);
     m_watch.end();
-    if (auto still = stopped(); !still) {
-        return still;
-    }
+    TRY(stopped());
     if (cancel.cancelled()) {
         return {}; // another process has done it meanwhile
     }
@@ -546,19 +530,10 @@ Result<MemberReport> work(const Job& job, KeyValueStore& store, const MemberOpti
     } else {
         helper = std::make_unique<ReplayService>(job, options);
     }
-    const auto start = helper->begin(context.cancel);
-    if (!start) {
-        return tl::make_unexpected(start.error());
-    }
-    auto log = PartLog::open(partPath(options.folder, options.rank), *start);
-    if (!log) {
-        return tl::make_unexpected(log.error());
-    }
-    auto ledger = joinLedger(job, store, options, context.cancel);
-    if (!ledger) {
-        return tl::make_unexpected(ledger.error());
-    }
-    Member member(job, std::move(*ledger), std::move(*log), options, context);
+    const auto start = TRY(helper->begin(context.cancel));
+    auto log = TRY(PartLog::open(partPath(options.folder, options.rank), start));
+    auto ledger = TRY(joinLedger(job, store, options, context.cancel));
+    Member member(job, std::move(ledger), std::move(log), options, context);
     return member.run(*helper);
 }
 

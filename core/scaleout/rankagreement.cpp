@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/scaleout/meeting.h"
 
 namespace nanscope::scaleout {
@@ -63,15 +64,12 @@ Result<RankAgreement> collected(Meeting& meeting, Meeting::Clock::time_point unt
     RankAgreement result;
     std::vector<replay::DeviceHashes> devices;
     for (int rank = 0; rank < meeting.launch().processes; ++rank) {
-        const auto text = meeting.hear(std::to_string(rank), until);
+        const auto text = TRY(meeting.hear(std::to_string(rank), until));
         if (!text) {
-            return tl::make_unexpected(text.error());
-        }
-        if (!*text) {
             result.missing.push_back(rank);
             continue;
         }
-        devices.push_back(deviceOf(**text, rank));
+        devices.push_back(deviceOf(*text, rank));
         if (rank != 0) {
             came.push_back(rank);
         }
@@ -90,9 +88,7 @@ Result<RankAgreement> agreeOverRanks(const replay::DeviceHashes& mine, const Lau
 {
     Meeting meeting(launch, store, "agree", cancel);
     const auto until = Meeting::Clock::now() + patience;
-    if (const auto said = meeting.say(std::to_string(launch.rank), textOf(mine)); !said) {
-        return tl::make_unexpected(said.error());
-    }
+    TRY(meeting.say(std::to_string(launch.rank), textOf(mine)));
     if (launch.rank != 0) {
         return meeting.hear("end", until).and_then([&](const std::optional<std::string>& ended) {
             return meeting.leave({}).map([&] { return ended ? RankAgreement {} : RankAgreement {{}, {0}}; });
@@ -100,9 +96,7 @@ Result<RankAgreement> agreeOverRanks(const replay::DeviceHashes& mine, const Lau
     }
     std::vector<int> came;
     auto result = collected(meeting, until, came);
-    if (const auto ended = meeting.say("end", "."); !ended) {
-        return tl::make_unexpected(ended.error());
-    }
+    TRY(meeting.say("end", "."));
     if (result) {
         // That one of them is gone by now takes nothing from the answer.
         meeting.leave(came);

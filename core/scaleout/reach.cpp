@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/scaleout/meeting.h"
 
 namespace nanscope::scaleout {
@@ -98,12 +99,9 @@ Result<void> hearAll(
     Meeting& meeting, const std::string& what, Clock::time_point until, std::vector<int>& none, Each each)
 {
     for (int rank = 0; rank < meeting.launch().processes; ++rank) {
-        const auto word = meeting.hear(fmt::format("{}/{}", what, rank), until);
-        if (!word) {
-            return tl::make_unexpected(word.error());
-        }
-        if (*word) {
-            each(rank, **word);
+        const auto word = TRY(meeting.hear(fmt::format("{}/{}", what, rank), until));
+        if (word) {
+            each(rank, *word);
         } else {
             none.push_back(rank);
         }
@@ -136,20 +134,14 @@ Result<Reach> reachAll(const Launch& launch, KeyValueStore& store, const Collect
 {
     Meeting meeting(launch, store, "reach", cancel);
     Reach reach;
-    auto done = meeting.say(fmt::format("came/{}", launch.rank), ".");
-    const auto all = done ? allCame(meeting, reach, patience) : tl::make_unexpected(done.error());
-    if (!all) {
-        return tl::make_unexpected(all.error());
+    TRY(meeting.say(fmt::format("came/{}", launch.rank), "."));
+    const auto all = TRY(allCame(meeting, reach, patience));
+    if (all) {
+        TRY(meeting.say(fmt::format("end/{}", launch.rank), wordOf(collective())));
     }
-    if (*all) {
-        done = meeting.say(fmt::format("end/{}", launch.rank), wordOf(collective()));
-    }
-    if (done && launch.rank == 0 && *all) {
-        done = hearAll(meeting, "end", Clock::now() + grace, reach.silent,
-            [&reach](int rank, const std::string& word) { note(reach, rank, word); });
-    }
-    if (!done) {
-        return tl::make_unexpected(done.error());
+    if (launch.rank == 0 && all) {
+        TRY(hearAll(meeting, "end", Clock::now() + grace, reach.silent,
+            [&reach](int rank, const std::string& word) { note(reach, rank, word); }));
     }
     if (cancel.cancelled()) {
         return failure(ErrorKind::cancelled, "the exchange was cancelled");
