@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/base/try.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/logimport.h"
 #include "core/ingest/logscanner.h"
@@ -71,11 +72,8 @@ Result<ColumnSurvey> surveyColumns(
 {
     Survey survey(columns, job.cancel);
     for (const auto& path : paths) {
-        const auto found = findFiles(path, job);
-        if (!found) {
-            return tl::make_unexpected(found.error());
-        }
-        for (const auto& file : found->files) {
+        const auto found = TRY(findFiles(path, job));
+        for (const auto& file : found.files) {
             if (file.kind == FoundFile::Kind::log && !survey.done()) {
                 survey.look(file);
             }

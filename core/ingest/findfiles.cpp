@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/base/try.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/log/logsource.h"
 #include "core/ingest/progressmeter.h"
@@ -560,9 +561,7 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     FoundFiles found;
     found.name = readable(path.filename().string(), 1000);
     found.root = runFolderOf(path).string();
-    if (auto walked = Walk(found, job).run(path); !walked) {
-        return tl::make_unexpected(walked.error());
-    }
+    TRY(Walk(found, job).run(path));
     sortSidecars(found.files);
     std::sort(found.checkpoints.begin(), found.checkpoints.end(),
         [](const Checkpoint& a, const Checkpoint& b) { return std::tie(a.step, a.path) < std::tie(b.step, b.path); });

@@ -18,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/log/logsource.h"
 #include "core/ingest/log/tableguess.h"
@@ -219,9 +220,7 @@ public:
                 auto kept = flush();
                 return kept ? cancelled() : kept;
             }
-            if (auto added = add(*m_files[i], std::move(next)); !added) {
-                return added;
-            }
+            TRY(add(*m_files[i], std::move(next)));
             meter.advance(
                 static_cast<std::int64_t>(i) + 1, static_cast<std::int64_t>(m_files.size()), m_files[i]->relative);
         }
@@ -336,11 +335,8 @@ void noteUnknown(const std::vector<std::string>& logs, Said& said)
 
 Result<void> storeLogs(const Destination& destination, Said& said)
 {
-    auto refused = destination.storeLogs();
-    if (!refused) {
-        return tl::make_unexpected(refused.error());
-    }
-    for (auto& source : *refused) {
+    auto refused = TRY(destination.storeLogs());
+    for (auto& source : refused) {
         const auto isAbout = [&](const Rejection& one) { return one.path == source; };
         if (std::none_of(said.rejected.begin(), said.rejected.end(), isAbout)
             && std::none_of(said.forNow.begin(), said.forNow.end(), isAbout)) {
@@ -379,16 +375,12 @@ public:
     Result<void> run()
     {
         for (const auto* file : logsOf(m_found, m_destination.held)) {
-            if (auto done = read(*file); !done) {
-                return done;
-            }
+            TRY(read(*file));
         }
         std::ranges::stable_sort(m_putOff, {}, &FoundFile::size);
         for (auto& file : m_putOff) {
             file.last = true;
-            if (auto done = read(file); !done) {
-                return done;
-            }
+            TRY(read(file));
         }
         // Where another log tells the run, one that says nothing is as it should be: a launcher's stream of warnings.
         if (!m_gaveSeries) {
@@ -447,15 +439,11 @@ private:
 Result<Said> importFiles(FoundFiles& found, const Destination& destination, const JobContext& job)
 {
     Said said {std::move(found.rejected), {}, {}};
-    if (auto done = CaptureImport(found, destination, said).run(job); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(CaptureImport(found, destination, said).run(job));
     if (destination.capturesStored) {
         destination.capturesStored();
     }
-    if (auto done = LogsImport(found, destination, said, job).run(); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(LogsImport(found, destination, said, job).run());
     return said;
 }
 
@@ -549,13 +537,10 @@ Result<void> requireOwnFolder(const session::Session& session, const fs::path& f
     if (!root || root->empty() || isOneFolder(*root, folder)) {
         return root.map([](const std::string&) {});
     }
-    const auto run = session.summary();
-    const auto logs = session.logs();
-    if (!run || !logs) {
-        return tl::make_unexpected(run ? logs.error() : run.error());
-    }
-    const bool empty = run->captures.empty() && logs->empty();
-    if (empty || (!holdsSomeOf(*run, *logs, *root, *root) && holdsSomeOf(*run, *logs, *root, folder))) {
+    const auto run = TRY(session.summary());
+    const auto logs = TRY(session.logs());
+    const bool empty = run.captures.empty() && logs.empty();
+    if (empty || (!holdsSomeOf(run, logs, *root, *root) && holdsSomeOf(run, logs, *root, folder))) {
         return {};
     }
     std::error_code ignored;
@@ -679,19 +664,16 @@ Result<LogRead> readWhole(const FoundFile& file, LogSource& log, RunData& run, c
 Result<RunData> readRun(
     const std::filesystem::path& path, const JobContext& job, const ColumnMap& columns, const KeepSmall& keepSmall)
 {
-    auto found = findFiles(path, job);
-    if (!found) {
-        return tl::make_unexpected(found.error());
-    }
+    auto found = TRY(findFiles(path, job));
     RunData run;
-    run.name = found->name;
-    run.root = found->root;
-    run.checkpoints = found->checkpoints;
-    const auto total = logBytes(*found);
+    run.name = found.name;
+    run.root = found.root;
+    run.checkpoints = found.checkpoints;
+    const auto total = logBytes(found);
     std::int64_t done = 0;
     Destination destination;
     destination.columns = columns;
-    CapturePlaces places(found->root, {});
+    CapturePlaces places(found.root, {});
     destination.elsewhere = [&](const Capture& capture) { return places.elsewhere(capture); };
     destination.seenAgain = [](const Capture&) { return Result<void>(); };
     destination.addCaptures = [&](std::vector<Capture>& captures) -> Result<void> {
@@ -702,25 +684,19 @@ Result<RunData> readRun(
         if (!file.last && holdsMoreThan(file.path, muchText, job.cancel)) {
             return LogRead::putOff;
         }
-        auto log = openLog(file.path, file.relative, 0, 0, {}, columns);
-        if (!log) {
-            return tl::make_unexpected(log.error());
-        }
+        auto log = TRY(openLog(file.path, file.relative, 0, 0, {}, columns));
         const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
-        auto read = readWhole(file, **log, run, keepSmall, advance, job.cancel);
+        auto read = readWhole(file, *log, run, keepSmall, advance, job.cancel);
         done += static_cast<std::int64_t>(file.size);
         return read;
     };
     destination.isCopy = [](const FoundFile&) { return Result<void>(); };
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };
-    auto said = importFiles(*found, destination, job);
-    if (!said) {
-        return tl::make_unexpected(said.error());
-    }
-    rejectDamaged(run, *found, said->rejected);
-    noteDamage(run.checkpoints, said->damaged);
-    run.rejected = std::move(said->rejected);
-    run.notes = std::move(said->notes);
+    auto said = TRY(importFiles(found, destination, job));
+    rejectDamaged(run, found, said.rejected);
+    noteDamage(run.checkpoints, said.damaged);
+    run.rejected = std::move(said.rejected);
+    run.notes = std::move(said.notes);
     nameCaptures(run.captures);
     nameEvents(run);
     return run;
@@ -757,9 +733,7 @@ Result<std::vector<std::string>> silentLogs(const fs::path& path, const RunData&
 Result<session::Session> openSessionFor(const fs::path& path, const fs::path& session)
 {
     if (auto kept = session::Session::open(session, session::OpenMode::readOnly)) {
-        if (auto own = requireOwnFolder(*kept, runFolderOf(path)); !own) {
-            return tl::make_unexpected(own.error());
-        }
+        TRY(requireOwnFolder(*kept, runFolderOf(path)));
     }
     // What is wrong with one that cannot even be read is said here, too.
     return session::Session::open(session, session::OpenMode::create);
@@ -768,25 +742,14 @@ Result<session::Session> openSessionFor(const fs::path& path, const fs::path& se
 Result<RunData> importRun(const std::filesystem::path& path, session::Session& session, const JobContext& job,
     const std::optional<ColumnMap>& columns, const std::function<void(std::int64_t)>& capturesStored)
 {
-    auto found = findFiles(path, job);
-    if (!found) {
-        return tl::make_unexpected(found.error());
-    }
-    auto kept = requireOwnFolder(session, found->root).and_then([&] { return keepColumns(session, columns); });
-    if (!kept) {
-        return tl::make_unexpected(kept.error());
-    }
-    auto before = session.setRun(found->name, found->root).and_then([&] { return session.summary(); });
-    auto known = session.knownCaptures();
-    if (!before || !known) {
-        return before ? tl::make_unexpected(known.error()) : before;
-    }
-    auto followed = followRenamed(*found, session, job.cancel);
-    auto stored = followed && followed->moved ? session.summary() : before;
-    if (!followed || !stored) {
-        return tl::make_unexpected(followed ? stored.error() : followed.error());
-    }
-    const auto total = logBytes(*found);
+    auto found = TRY(findFiles(path, job));
+    auto kept = TRY(requireOwnFolder(session, found.root).and_then([&] { return keepColumns(session, columns); }));
+    TRY(session.setRun(found.name, found.root));
+    const auto before = TRY(session.summary());
+    auto known = TRY(session.knownCaptures());
+    auto followed = TRY(followRenamed(found, session, job.cancel));
+    const auto stored = TRY(followed.moved ? session.summary() : Result<RunData>(before));
+    const auto total = logBytes(found);
     std::int64_t done = 0;
     LogQueue queue(session);
     Destination destination;
@@ -796,10 +759,10 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
         }
     };
     destination.storeLogs = [&] { return queue.flush().map([&] { return queue.takeRefused(); }); };
-    destination.known = std::move(*known);
-    destination.columns = std::move(*kept);
-    destination.held = std::move(followed->held);
-    CapturePlaces places(found->root, before->captures);
+    destination.known = std::move(known);
+    destination.columns = std::move(kept);
+    destination.held = std::move(followed.held);
+    CapturePlaces places(found.root, before.captures);
     destination.elsewhere = [&](const Capture& capture) { return places.elsewhere(capture); };
     destination.seenAgain = [&](const Capture& capture) {
         const auto known = session.knowsCapture(capture.identity, capture.path);
@@ -812,28 +775,20 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
     };
     destination.readLog = [&](const FoundFile& file, ProgressMeter& meter) {
         const auto advance = [&](std::int64_t offset) { meter.advance(done + offset, total, file.relative); };
-        auto read = importLog(file, session, queue, stored->series, destination.columns, advance, job.cancel);
+        auto read = importLog(file, session, queue, stored.series, destination.columns, advance, job.cancel);
         done += read && *read == LogRead::putOff ? 0 : static_cast<std::int64_t>(file.size);
         return read;
     };
-    auto said = importFiles(*found, destination, job);
-    if (!said) {
-        return tl::make_unexpected(said.error());
-    }
-    noteDamage(found->checkpoints, said->damaged);
-    auto now = session.setFoundCheckpoints(found->checkpoints).and_then([&] { return session.summary(); });
-    if (!now) {
-        return now;
-    }
-    rejectDamaged(*now, *found, said->rejected);
-    std::ranges::stable_sort(said->rejected, {}, &Rejection::path);
-    if (auto stored = session.setRejections(said->rejected); !stored) {
-        return tl::make_unexpected(stored.error());
-    }
-    now->rejected = std::move(said->rejected);
-    now->notes = std::move(said->notes);
-    moveTo(now->rejected, said->forNow);
-    return settleReplaced(session, *now, job.cancel).map([&] { return std::move(*now); });
+    auto said = TRY(importFiles(found, destination, job));
+    noteDamage(found.checkpoints, said.damaged);
+    auto now = TRY(session.setFoundCheckpoints(found.checkpoints).and_then([&] { return session.summary(); }));
+    rejectDamaged(now, found, said.rejected);
+    std::ranges::stable_sort(said.rejected, {}, &Rejection::path);
+    TRY(session.setRejections(said.rejected));
+    now.rejected = std::move(said.rejected);
+    now.notes = std::move(said.notes);
+    moveTo(now.rejected, said.forNow);
+    return settleReplaced(session, now, job.cancel).map([&] { return std::move(now); });
 }
 
 } // namespace nanscope::ingest

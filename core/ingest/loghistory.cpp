@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/ingest/log/logsource.h"
 #include "core/ingest/stores/mlflow.h"
 #include "core/ingest/text/textsource.h"
@@ -269,11 +270,8 @@ Result<std::vector<Told>> toldBy(const session::Session& session, const std::vec
 {
     std::vector<Told> told;
     for (const auto* series : list) {
-        const auto points = session.points(series->id);
-        if (!points) {
-            return tl::make_unexpected(points.error());
-        }
-        std::transform(points->begin(), points->end(), std::back_inserter(told), [](const Point& point) {
+        const auto points = TRY(session.points(series->id));
+        std::transform(points.begin(), points.end(), std::back_inserter(told), [](const Point& point) {
             const bool number = point.state == PointState::finite;
             return Told {point.step, point.state, number ? std::bit_cast<std::uint64_t>(point.value) : 0};
         });
@@ -291,12 +289,9 @@ Result<bool> holdsPoints(
         if (cancel.cancelled()) {
             return false;
         }
-        const auto had = toldBy(session, list);
-        const auto has = toldBy(session, values.at(name));
-        if (!had || !has) {
-            return tl::make_unexpected(had ? has.error() : had.error());
-        }
-        if (!std::includes(has->begin(), has->end(), had->begin(), had->end())) {
+        const auto had = TRY(toldBy(session, list));
+        const auto has = TRY(toldBy(session, values.at(name)));
+        if (!std::includes(has.begin(), has.end(), had.begin(), had.end())) {
             return false;
         }
     }
@@ -388,11 +383,8 @@ bool stillHolds(const FoundFile& file, const session::LogMark& mark)
 
 Result<FollowedLogs> followRenamed(const FoundFiles& found, session::Session& session, const CancelToken& cancel)
 {
-    auto logs = session.logs();
-    if (!logs) {
-        return tl::make_unexpected(logs.error());
-    }
-    const auto held = takeHeld(found, *logs);
+    auto logs = TRY(session.logs());
+    const auto held = takeHeld(found, logs);
     FollowedLogs followed;
     std::transform(held.begin(), held.end(), std::inserter(followed.held, followed.held.end()),
         [](const auto& log) { return log.first; });
@@ -403,11 +395,11 @@ Result<FollowedLogs> followRenamed(const FoundFiles& found, session::Session& se
         }
         const auto own = held.find(file.relative);
         const auto log =
-            file.kind == FoundFile::Kind::log ? bestFor(file, *logs, own == held.end() ? 0 : own->second) : logs->end();
-        if (log != logs->end()) {
+            file.kind == FoundFile::Kind::log ? bestFor(file, logs, own == held.end() ? 0 : own->second) : logs.end();
+        if (log != logs.end()) {
             moves.push_back({log->source, file.relative});
             followed.held.insert(file.relative);
-            logs->erase(log);
+            logs.erase(log);
         }
     }
     followed.moved = !moves.empty();
@@ -420,23 +412,16 @@ Result<void> settleReplaced(session::Session& session, RunData& now, const Cance
     std::vector<ReplacedLog> kept;
     for (auto& log : now.replaced) {
         const auto before = std::pair(log.said, log.compared);
-        const auto covered = isToldAgain(session, log, now, cancel);
-        if (!covered) {
-            return tl::make_unexpected(covered.error());
-        }
-        if (*covered) {
-            if (auto dropped = session.dropLog(log.source); !dropped) {
-                return dropped;
-            }
+        const auto covered = TRY(isToldAgain(session, log, now, cancel));
+        if (covered) {
+            TRY(session.dropLog(log.source));
             continue;
         }
         if (!std::exchange(log.said, true)) {
             now.notes.push_back(begunAnew(log));
         }
         if (before != std::pair(log.said, log.compared)) {
-            if (auto settled = session.settleReplaced(log); !settled) {
-                return settled;
-            }
+            TRY(session.settleReplaced(log));
         }
         kept.push_back(std::move(log));
     }

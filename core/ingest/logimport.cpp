@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "core/base/try.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/loghistory.h"
 #include "core/ingest/logscanner.h"
@@ -49,12 +50,9 @@ Result<std::unique_ptr<LogSource>> openLog(const std::filesystem::path& path, co
 Result<LogContents> readLog(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
     std::int64_t firstLine, const JobContext& job, const ColumnMap& columns)
 {
-    auto log = openLog(path, relative, offset, firstLine, {}, columns);
-    if (!log) {
-        return tl::make_unexpected(log.error());
-    }
-    auto contents = (*log)->next(std::numeric_limits<std::size_t>::max(), job.cancel);
-    if (!(*log)->finished()) {
+    auto log = TRY(openLog(path, relative, offset, firstLine, {}, columns));
+    auto contents = log->next(std::numeric_limits<std::size_t>::max(), job.cancel);
+    if (!log->finished()) {
         return failure(ErrorKind::cancelled, "cancelled while reading a log", path.string());
     }
     return contents;
@@ -95,40 +93,33 @@ public:
     Result<void> run(
         const std::vector<Series>& stored, const std::function<void(std::int64_t)>& advance, const CancelToken& cancel)
     {
-        auto mark = startingMark();
-        if (!mark) {
-            return tl::make_unexpected(mark.error());
-        }
-        m_stored = mark->offset;
-        const auto own = mark->offset > 0 ? seriesOfThis(stored) : std::vector<Series>();
+        auto mark = TRY(startingMark());
+        m_stored = mark.offset;
+        const auto own = mark.offset > 0 ? seriesOfThis(stored) : std::vector<Series>();
         m_gaveSeries = !own.empty();
-        m_unknown = mark->offset == 0 && m_size > 0;
-        if (mark->offset == static_cast<std::int64_t>(m_size)) {
+        m_unknown = mark.offset == 0 && m_size > 0;
+        if (mark.offset == static_cast<std::int64_t>(m_size)) {
             return {};
         }
         m_putOff = !m_file.last && holdsMoreThan(m_file.path, muchText, cancel);
         if (m_putOff) {
             return {};
         }
-        auto log = openLog(m_file.path, m_file.relative, mark->offset, mark->line, own, m_columns);
-        if (log && mark->offset > 0 && !(*log)->resumable()) {
-            m_replaced = *mark;
+        auto opened = openLog(m_file.path, m_file.relative, mark.offset, mark.line, own, m_columns);
+        if (opened && mark.offset > 0 && !(*opened)->resumable()) {
+            m_replaced = mark;
             mark = freshMark();
             m_stored = 0;
             m_gaveSeries = false;
-            log = openLog(m_file.path, m_file.relative, 0, 0, {}, m_columns);
+            opened = openLog(m_file.path, m_file.relative, 0, 0, {}, m_columns);
         }
-        if (!log) {
-            return tl::make_unexpected(log.error());
-        }
+        const auto log = TRY(std::move(opened));
         if (!m_atRest) {
-            (*log)->leaveTail();
+            log->leaveTail();
         }
-        while (!(*log)->finished() && !cancel.cancelled()) {
-            if (auto stored = store((*log)->next(pointsPerPiece, cancel), *mark); !stored) {
-                return stored;
-            }
-            advance(mark->offset);
+        while (!log->finished() && !cancel.cancelled()) {
+            TRY(store(log->next(pointsPerPiece, cancel), mark));
+            advance(mark.offset);
         }
         return {};
     }
@@ -145,23 +136,17 @@ private:
     /// Where to go on: behind what is stored, or at the start if that is no longer what the file holds.
     Result<session::LogMark> startingMark()
     {
-        auto reader = platform::FileReader::open(m_file.path);
-        if (!reader) {
-            return tl::make_unexpected(reader.error());
-        }
-        m_size = reader->size();
+        auto reader = TRY(platform::FileReader::open(m_file.path));
+        m_size = reader.size();
         const auto now = std::chrono::system_clock::now().time_since_epoch();
-        m_atRest = now - std::chrono::nanoseconds(reader->stamp().modifiedNs) > restingTime;
-        const auto stored = m_session.logMark(m_file.relative);
+        m_atRest = now - std::chrono::nanoseconds(reader.stamp().modifiedNs) > restingTime;
+        const auto stored = TRY(m_session.logMark(m_file.relative));
         if (!stored) {
-            return tl::make_unexpected(stored.error());
-        }
-        if (!*stored) {
             return freshMark();
         }
-        const auto& before = **stored;
+        const auto& before = *stored;
         const bool same = before.offset <= static_cast<std::int64_t>(m_size)
-            && sameContents(markAt(*reader, before.offset, m_columns), before);
+            && sameContents(markAt(reader, before.offset, m_columns), before);
         if (same && sameColumns(before, m_columns)) {
             return before;
         }
@@ -190,16 +175,11 @@ private:
             mark.offset = contents.bytes;
             return {};
         }
-        auto reader = platform::FileReader::open(m_file.path);
-        if (!reader) {
-            return tl::make_unexpected(reader.error());
-        }
+        auto reader = TRY(platform::FileReader::open(m_file.path));
         if (const auto before = std::exchange(m_replaced, std::nullopt)) {
-            if (auto kept = m_session.replaceLog(m_file.relative, *before); !kept) {
-                return tl::make_unexpected(kept.error());
-            }
+            TRY(m_session.replaceLog(m_file.relative, *before));
         }
-        auto next = markAt(*reader, contents.bytes, m_columns);
+        auto next = markAt(reader, contents.bytes, m_columns);
         next.line = contents.lines;
         next.from = m_stored;
         m_gaveSeries = m_gaveSeries || !contents.series.empty();
@@ -239,30 +219,24 @@ Result<LogRead> importFolder(const FoundFile& folder, session::Session& session,
 {
     const auto state = mlflowState(folder.path);
     const auto identity = state.identity + readWith(columns);
-    const auto stored = session.logMark(folder.relative);
-    if (!stored) {
-        return tl::make_unexpected(stored.error());
-    }
-    if (*stored && (*stored)->identity == identity) {
+    const auto stored = TRY(session.logMark(folder.relative));
+    if (stored && stored->identity == identity) {
         return LogRead::series;
     }
-    auto log = openLog(folder.path, folder.relative, 0, 0, {}, columns);
-    if (!log) {
-        return tl::make_unexpected(log.error());
-    }
+    auto log = TRY(openLog(folder.path, folder.relative, 0, 0, {}, columns));
     if (!state.atRest) {
-        (*log)->leaveTail();
+        log->leaveTail();
     }
-    auto done = *stored ? makeRoom(folder, session, **stored, columns) : Result<void>();
+    auto done = stored ? makeRoom(folder, session, *stored, columns) : Result<void>();
     session::LogMark mark;
     mark.from = 0;
     bool gaveSeries = false;
-    while (done && !(*log)->finished() && !cancel.cancelled()) {
-        const auto contents = (*log)->next(pointsPerPiece, cancel);
+    while (done && !log->finished() && !cancel.cancelled()) {
+        const auto contents = log->next(pointsPerPiece, cancel);
         gaveSeries = gaveSeries || !contents.series.empty();
         mark.offset = contents.bytes;
         mark.line = contents.lines;
-        mark.identity = (*log)->finished() ? identity : std::string();
+        mark.identity = log->finished() ? identity : std::string();
         done = session.addLog(folder.relative, contents.format, mark, contents);
         mark.from = mark.offset;
         advance(mark.offset);

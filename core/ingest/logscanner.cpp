@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/base/try.h"
 #include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 
@@ -45,12 +46,9 @@ bool looksBinary(std::string_view head)
 
 Result<std::string> readHead(const std::filesystem::path& path)
 {
-    auto text = openText(path);
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
+    auto text = TRY(openText(path));
     std::string head(headSize, '\0');
-    head.resize((*text)->read(head));
+    head.resize(text->read(head));
     return head;
 }
 
@@ -92,25 +90,17 @@ LogScanner::LogScanner(LineReader reader, LogBuilder builder)
 Result<LogScanner> LogScanner::open(const std::filesystem::path& path, const std::string& relative, std::int64_t offset,
     std::int64_t firstLine, const std::vector<Series>& stored, const ColumnMap& columns)
 {
-    auto text = openText(path, offset);
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    const auto head = readHead(path);
-    if (!head) {
-        return tl::make_unexpected(head.error());
-    }
-    const bool binary = looksBinary(*head);
-    if (auto good = requireReadable(*head, path); !good) {
-        return tl::make_unexpected(good.error());
-    }
-    if (binary && isNamedLikeALog(relative) && !head->starts_with(program)) {
+    auto text = TRY(openText(path, offset));
+    const auto head = TRY(readHead(path));
+    const bool binary = looksBinary(head);
+    TRY(requireReadable(head, path));
+    if (binary && isNamedLikeALog(relative) && !head.starts_with(program)) {
         return failure(ErrorKind::unsupported, "named like a log, and not text; it was not read", path.string());
     }
     const auto place = placeOf(relative);
-    LogScanner scanner(LineReader(std::move(*text), firstLine), LogBuilder(relative, place.rank, place.attempt));
+    LogScanner scanner(LineReader(std::move(text), firstLine), LogBuilder(relative, place.rank, place.attempt));
     scanner.m_finished = binary;
-    const auto lines = linesOf(*head);
+    const auto lines = linesOf(head);
     scanner.useColumns(columns, lines);
     scanner.chooseFormats(lines);
     scanner.m_baseKnown = !stored.empty();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/metricnames.h"
 
@@ -100,10 +101,7 @@ Result<ColumnMap> parseColumnMap(const std::vector<std::string>& words)
 {
     ColumnMap columns;
     for (const auto& word : words) {
-        auto added = entryOf(word).and_then([&](MappedColumn entry) { return add(columns, std::move(entry)); });
-        if (!added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(entryOf(word).and_then([&](MappedColumn entry) { return add(columns, std::move(entry)); }));
     }
     return columns;
 }

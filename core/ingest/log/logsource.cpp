@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope::ingest {
@@ -54,12 +55,8 @@ Result<void> refuseLfsPointer(std::string_view head, const std::filesystem::path
 Result<std::string> readHead(const platform::FileReader& file, const std::filesystem::path& path)
 {
     std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 64)), '\0');
-    if (auto read = file.readAt(0, std::as_writable_bytes(std::span(head))); !read) {
-        return tl::make_unexpected(read.error());
-    }
-    if (auto whole = refuseLfsPointer(head, path); !whole) {
-        return tl::make_unexpected(whole.error());
-    }
+    TRY(file.readAt(0, std::as_writable_bytes(std::span(head))));
+    TRY(refuseLfsPointer(head, path));
     return head;
 }
 

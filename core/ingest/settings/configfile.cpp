@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/base/try.h"
 #include "core/ingest/log/logbuilder.h"
 #include "core/ingest/settings/settingsink.h"
 #include "core/ingest/text/consoletext.h"
@@ -52,17 +53,10 @@ bool isClearlyMeant(const std::string& relative)
 
 Result<std::string> readWhole(const std::filesystem::path& path)
 {
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    std::string text(file->size() <= largestConfig ? file->size() : 0, '\0');
-    if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read) {
-        return tl::make_unexpected(read.error());
-    }
-    if (auto good = refuseLfsPointer(text, path); !good) {
-        return tl::make_unexpected(good.error());
-    }
+    auto file = TRY(platform::FileReader::open(path));
+    std::string text(file.size() <= largestConfig ? file.size() : 0, '\0');
+    TRY(file.readAt(0, std::as_writable_bytes(std::span(text))));
+    TRY(refuseLfsPointer(text, path));
     return text;
 }
 
@@ -177,11 +171,8 @@ std::unique_ptr<LogSource> settingsSource(
 
 Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative)
 {
-    const auto text = readWhole(path);
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    std::string_view body = *text;
+    const auto text = TRY(readWhole(path));
+    std::string_view body = text;
     takePrefix(body, byteOrderMark);
     SettingSink sink;
     if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) {
@@ -195,7 +186,7 @@ Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path,
     }
     auto settings = sink.take();
     unwrapWandb(settings);
-    return settingsSource(*text, relative, std::move(settings));
+    return settingsSource(text, relative, std::move(settings));
 }
 
 } // namespace nanscope::ingest

@@ -13,6 +13,7 @@
 #include <re2/re2.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/ingest/settings/configfile.h"
 #include "core/ingest/settings/settingsink.h"
 #include "core/ingest/text/consoletext.h"
@@ -27,17 +28,14 @@ constexpr std::uint64_t largestRecord = 256 << 10; // a helper's has a few KiB
 
 Result<std::string> readWhole(const std::filesystem::path& path)
 {
-    const auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (file->size() > largestRecord) {
+    const auto file = TRY(platform::FileReader::open(path));
+    if (file.size() > largestRecord) {
         return failure(ErrorKind::refused,
             fmt::format("the record of the run is larger than {} KiB and was not read", largestRecord >> 10),
             path.string());
     }
-    std::string text(file->size(), '\0');
-    return file->readAt(0, std::as_writable_bytes(std::span(text))).map([&] { return std::move(text); });
+    std::string text(file.size(), '\0');
+    return file.readAt(0, std::as_writable_bytes(std::span(text))).map([&] { return std::move(text); });
 }
 
 std::string valueOf(const std::vector<Setting>& settings, std::string_view name)
@@ -82,9 +80,7 @@ Result<std::vector<Setting>> settingsIn(const std::string& text, const std::stri
             "the record of the run is " + read.error().what + ", and nothing was taken from it; copy it again");
     }
     auto settings = sink.take();
-    if (const auto known = checkVersion(settings); !known) {
-        return tl::make_unexpected(known.error());
-    }
+    TRY(checkVersion(settings));
     const auto rank = rankOf(settings, relative);
     std::erase_if(settings, isOfTheFile);
     for (auto& setting : settings) {
@@ -103,15 +99,12 @@ bool hasRunRecordName(const std::string& relative)
 
 Result<std::unique_ptr<LogSource>> openRunRecord(const std::filesystem::path& path, const std::string& relative)
 {
-    const auto text = readWhole(path);
-    if (!text) {
-        return tl::make_unexpected(text.error());
-    }
-    auto settings = settingsIn(*text, relative);
+    const auto text = TRY(readWhole(path));
+    auto settings = settingsIn(text, relative);
     if (!settings) {
         return failure(settings.error().kind, settings.error().what, path.string());
     }
-    return settingsSource(*text, relative, std::move(*settings));
+    return settingsSource(text, relative, std::move(*settings));
 }
 
 } // namespace nanscope::ingest

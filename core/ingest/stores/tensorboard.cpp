@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
+#include "core/base/try.h"
 #include "core/ingest/log/logbuilder.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -367,11 +368,8 @@ private:
 Result<void> requireEvents(const platform::FileReader& file, const std::filesystem::path& path)
 {
     constexpr std::string_view version = "brain.Event:";
-    const auto head = readHead(file, path);
-    if (!head) {
-        return tl::make_unexpected(head.error());
-    }
-    if (head->size() >= headerBytes && head->find(version) == std::string::npos) {
+    const auto head = TRY(readHead(file, path));
+    if (head.size() >= headerBytes && head.find(version) == std::string::npos) {
         return failure(ErrorKind::format, "named like an event file of TensorBoard, and is none", path.string());
     }
     return {};
@@ -387,18 +385,13 @@ bool isEventFileName(const std::string& name)
 Result<std::unique_ptr<LogSource>> openEventFile(const std::filesystem::path& path, const std::string& relative,
     std::int64_t offset, std::int64_t firstRecord, const std::vector<Series>& stored, const ColumnMap& columns)
 {
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (auto events = requireEvents(*file, path); !events) {
-        return tl::make_unexpected(events.error());
-    }
+    auto file = TRY(platform::FileReader::open(path));
+    TRY(requireEvents(file, path));
     const int attempt = placeAmongOthers(path);
     const auto place = placeOf(relative);
     LogBuilder builder(relative, place.rank, attempt);
     builder.useColumns(columns);
-    auto opened = std::make_unique<EventFile>(std::move(*file), std::move(builder), offset, firstRecord);
+    auto opened = std::make_unique<EventFile>(std::move(file), std::move(builder), offset, firstRecord);
     for (const auto& series : stored) {
         opened->resume(series);
     }

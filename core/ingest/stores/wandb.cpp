@@ -19,6 +19,7 @@
 #include <protozero/exception.hpp>
 #include <simdjson.h>
 
+#include "core/base/try.h"
 #include "core/ingest/events/eventreader.h"
 #include "core/ingest/formats/formats.h"
 #include "core/ingest/log/logbuilder.h"
@@ -549,14 +550,9 @@ std::filesystem::path wandbConsoleBeside(const std::filesystem::path& path)
 Result<std::unique_ptr<LogSource>> openWandb(
     const std::filesystem::path& path, const std::string& relative, std::int64_t offset, const ColumnMap& columns)
 {
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (auto good = requireWandb(*file, path); !good) {
-        return tl::make_unexpected(good.error());
-    }
-    auto opened = std::make_unique<WandbFile>(std::move(*file), relative, offset, !hasConsoleBeside(path));
+    auto file = TRY(platform::FileReader::open(path));
+    TRY(requireWandb(file, path));
+    auto opened = std::make_unique<WandbFile>(std::move(file), relative, offset, !hasConsoleBeside(path));
     opened->useColumns(columns);
     return opened;
 }

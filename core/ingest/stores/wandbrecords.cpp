@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
+#include "core/base/try.h"
 #include "core/ingest/log/logsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -404,11 +405,7 @@ std::optional<WandbRecords::Record> WandbRecords::next()
 
 Result<void> requireWandb(const platform::FileReader& file, const std::filesystem::path& path)
 {
-    const auto start = readHead(file, path);
-    if (!start) {
-        return tl::make_unexpected(start.error());
-    }
-    const std::string_view head = *start;
+    const auto head = TRY(readHead(file, path));
     if (!head.starts_with(fileHeader.substr(0, head.size()))) {
         return failure(ErrorKind::format, "named like a file of W&B, and is none", path.string());
     }

@@ -18,6 +18,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope::ingest {
@@ -333,20 +334,15 @@ private:
 
 Result<std::unique_ptr<TextSource>> openText(const std::filesystem::path& path, std::int64_t offset)
 {
-    auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    auto file = TRY(platform::FileReader::open(path));
     std::array<char, 8> head {};
-    const auto size = std::min<std::uint64_t>(head.size(), file->size());
-    if (auto read = file->readAt(0, std::as_writable_bytes(std::span(head).first(size))); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    const auto size = std::min<std::uint64_t>(head.size(), file.size());
+    TRY(file.readAt(0, std::as_writable_bytes(std::span(head).first(size))));
     std::unique_ptr<TextSource> source;
     if (auto unpacker = unpackerFor({head.data(), size})) {
-        source = std::make_unique<PackedText>(std::move(*file), std::move(unpacker));
+        source = std::make_unique<PackedText>(std::move(file), std::move(unpacker));
     } else {
-        source = std::make_unique<PlainText>(std::move(*file), offset);
+        source = std::make_unique<PlainText>(std::move(file), offset);
     }
     return source;
 }
