@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::instruments {
 
 CellTarget::CellTarget(CellChoice choice, const replay::Variant& variant, std::unique_ptr<replay::Device> device)
@@ -20,19 +22,11 @@ CellTarget::CellTarget(CellChoice choice, const replay::Variant& variant, std::u
 
 Result<std::unique_ptr<CellTarget>> CellTarget::make(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
-    const auto variant = choice.catalogue.find(choice.variant);
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
+    const auto variant = TRY(choice.catalogue.find(choice.variant));
     // The range of outputs is searched step by step, before any program is compiled.
-    if (const auto steps = replay::checkSteps(choice.steps); !steps) {
-        return tl::make_unexpected(steps.error());
-    }
-    auto device = devices(choice.device);
-    if (!device) {
-        return tl::make_unexpected(device.error());
-    }
-    return std::unique_ptr<CellTarget>(new CellTarget(choice, **variant, std::move(*device)));
+    TRY(replay::checkSteps(choice.steps));
+    auto device = TRY(devices(choice.device));
+    return std::unique_ptr<CellTarget>(new CellTarget(choice, *variant, std::move(device)));
 }
 
 bool CellTarget::goToCpu(const Error& error)
@@ -76,17 +70,14 @@ Result<replay::Replay> CellTarget::replayed(const Question& question, const Deto
 
 Result<Reply> CellTarget::call(const Question& question, const CancelToken& cancel)
 {
-    auto done = replayed(question, {}, cancel);
-    if (!done) {
-        return tl::make_unexpected(done.error());
-    }
+    auto done = TRY(replayed(question, {}, cancel));
     std::vector<double> values;
-    for (const auto& output : done->outputs) {
+    for (const auto& output : done.outputs) {
         values.insert(values.end(), output.begin(), output.end());
     }
     Reply reply;
     reply.output = packed(DType::float64, question.input.shape, values);
-    reply.seconds = done->seconds;
+    reply.seconds = done.seconds;
     return reply;
 }
 
@@ -95,13 +86,10 @@ Result<Burst> CellTarget::burst(const Question& question, const BurstOptions& op
     Burst burst;
     Progress progress;
     for (; progress.done < options.calls; ++progress.done) {
-        const auto reply = call(question, job.cancel);
-        if (!reply) {
-            return tl::make_unexpected(reply.error());
-        }
-        const auto values = valuesOf(*reply->output);
+        const auto reply = TRY(call(question, job.cancel));
+        const auto values = valuesOf(*reply.output);
         const bool finite = std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
-        burst.calls.push_back({hashOf(*reply->output), finite});
+        burst.calls.push_back({hashOf(*reply.output), finite});
         job.progress(progress);
     }
     return burst;

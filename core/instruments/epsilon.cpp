@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/try.h"
 #include "core/instruments/celltarget.h"
 #include "core/replay/engine/heldoutput.h"
 #include "core/replay/program/formats.h"
@@ -63,12 +64,9 @@ Result<EpsilonRequest> epsilonOf(const CellTarget& cell, const InputBatch& input
     options.epsilon = inputBatch.epsilon;
     options.forceEpsilon = inputBatch.forceEpsilon;
     options.steps = cell.steps();
-    const auto program = replay::compileProgram(cell.variant(), inputBatch.input.matrices(), options);
-    if (!program) {
-        return tl::make_unexpected(program.error());
-    }
-    EpsilonRequest request {program->epsilon, cell.variant().ignoresCallerEpsilon, std::nullopt};
-    for (const auto& instruction : program->code) {
+    const auto program = TRY(replay::compileProgram(cell.variant(), inputBatch.input.matrices(), options));
+    EpsilonRequest request {program.epsilon, cell.variant().ignoresCallerEpsilon, std::nullopt};
+    for (const auto& instruction : program.code) {
         const bool takesEpsilon =
             instruction.code == replay::Code::denominator || instruction.code == replay::Code::rsqrt;
         if (takesEpsilon && !request.format) {
@@ -84,20 +82,14 @@ Result<EpsilonAnswer> varyEpsilon(Measurement& measurement, const EpsilonRequest
     const auto epsilons = epsilonsFor(request.own);
     measurement.setPhase("epsilon", static_cast<std::int64_t>(epsilons.size()) + 1, "calls");
     const auto& inputBatch = measurement.inputBatch();
-    const auto own = measurement.ask(inputBatch.input, request.own, request.own.has_value());
-    if (!own) {
-        return tl::make_unexpected(own.error());
-    }
-    answer.ownOutcome = own->answered() ? std::optional(own->worst) : std::nullopt;
+    const auto own = TRY(measurement.ask(inputBatch.input, request.own, request.own.has_value()));
+    answer.ownOutcome = own.answered() ? std::optional(own.worst) : std::nullopt;
     for (const double epsilon : epsilons) {
-        const auto judged = measurement.ask(inputBatch.input, epsilon, true);
-        if (!judged) {
-            return tl::make_unexpected(judged.error());
-        }
+        const auto judged = TRY(measurement.ask(inputBatch.input, epsilon, true));
         EpsilonLine line {epsilon, request.own == epsilon, std::nullopt, std::nullopt, zeroIn(epsilon)};
-        if (judged->answered()) {
-            line.outcome = judged->worst;
-            line.change = own->answered() ? changeOf(*judged, *own, inputBatch.input.matrices()) : std::nullopt;
+        if (judged.answered()) {
+            line.outcome = judged.worst;
+            line.change = own.answered() ? changeOf(judged, own, inputBatch.input.matrices()) : std::nullopt;
         }
         answer.lines.push_back(std::move(line));
     }

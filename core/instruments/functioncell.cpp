@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/instruments/celltarget.h"
 #include "core/instruments/measurement.h"
 #include "core/json/records.h"
@@ -138,21 +139,18 @@ Result<void> callOnce(FunctionCell& made, Target& target, const InputBatch& inpu
     Measurement measurement(target, inputBatch, quiet);
     expectAnyOf(beside, measurement);
     made.outputRange = measurement.facts().outputRange;
-    const auto judged = measurement.ask();
-    if (!judged) {
-        return tl::make_unexpected(judged.error());
-    }
-    made.cell.seconds = judged->reply.seconds;
-    made.cell.error = judged->reply.complaint;
-    made.inputChanged = judged->reply.inputChanged;
-    made.sharesStorage = judged->reply.sharesStorage;
-    if (!judged->answered()) {
+    const auto judged = TRY(measurement.ask());
+    made.cell.seconds = judged.reply.seconds;
+    made.cell.error = judged.reply.complaint;
+    made.inputChanged = judged.reply.inputChanged;
+    made.sharesStorage = judged.reply.sharesStorage;
+    if (!judged.answered()) {
         return {};
     }
-    made.dtype = judged->reply.output->dtype;
-    describe(*judged, inputBatch, made.cell);
-    const bool finite = judged->worst != Outcome::nan && judged->worst != Outcome::inf;
-    return finite ? measureDistances(made, *judged, inputBatch, beside, job.cancel) : Result<void>();
+    made.dtype = judged.reply.output->dtype;
+    describe(judged, inputBatch, made.cell);
+    const bool finite = judged.worst != Outcome::nan && judged.worst != Outcome::inf;
+    return finite ? measureDistances(made, judged, inputBatch, beside, job.cancel) : Result<void>();
 }
 
 /// What is not finite is in the output as a whole; which step it came from is not seen.

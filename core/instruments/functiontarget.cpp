@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/instruments/celltarget.h"
 #include "core/platform/childprocess.h"
@@ -229,30 +230,19 @@ private:
 Result<std::unique_ptr<FunctionTarget::Child>> FunctionTarget::Child::start(
     const FunctionChoice& choice, const CancelToken& cancel)
 {
-    auto folder = platform::PrivateFolder::make();
-    if (!folder) {
-        return tl::make_unexpected(folder.error());
-    }
-    std::unique_ptr<Child> child(new Child(std::move(*folder)));
+    auto folder = TRY(platform::PrivateFolder::make());
+    std::unique_ptr<Child> child(new Child(std::move(folder)));
     const auto script = child->path("nanscope_impl.py");
-    if (auto written = writeFile(script, std::as_bytes(std::span(harnessSource()))); !written) {
-        return tl::make_unexpected(written.error());
-    }
-    auto process = platform::ChildProcess::start({choice.python, {"-u", script, choice.target, choice.device}, {}});
-    if (!process) {
-        return tl::make_unexpected(process.error());
-    }
-    child->m_process = std::move(*process);
-    auto greeting = child->read(std::max(choice.timeout, leastStart), "it was not ready", cancel);
-    if (!greeting) {
-        return tl::make_unexpected(greeting.error());
-    }
-    if (!flagIn(greeting->json, "ok")) {
-        const auto why = greeting->json.is_null() ? greeting->complaint : textIn(greeting->json, "error");
+    TRY(writeFile(script, std::as_bytes(std::span(harnessSource()))));
+    child->m_process =
+        TRY(platform::ChildProcess::start({choice.python, {"-u", script, choice.target, choice.device}, {}}));
+    auto greeting = TRY(child->read(std::max(choice.timeout, leastStart), "it was not ready", cancel));
+    if (!flagIn(greeting.json, "ok")) {
+        const auto why = greeting.json.is_null() ? greeting.complaint : textIn(greeting.json, "error");
         return failure(
             ErrorKind::usage, fmt::format("{} could not be loaded: {}", choice.target, why), choice.python.string());
     }
-    child->m_greeting = std::move(greeting->json);
+    child->m_greeting = std::move(greeting.json);
     return child;
 }
 
@@ -307,9 +297,7 @@ Result<void> FunctionTarget::Child::hand(const Question& question, Json& request
     const auto hash = hashOf(input);
     if (hash != m_handed) {
         m_handed.clear();
-        if (auto written = writeFile(path("input"), input.bytes); !written) {
-            return written;
-        }
+        TRY(writeFile(path("input"), input.bytes));
         m_handed = hash;
     }
     request["input"] = path("input");
@@ -335,17 +323,14 @@ int FunctionTarget::Child::returned() const
 
 Result<Matrices> FunctionTarget::Child::take(DType dtype, const Shape& shape) const
 {
-    const auto file = platform::FileReader::open(path("output"));
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(platform::FileReader::open(path("output")));
     const auto whole = matrixShape(shape);
     const auto bytes = static_cast<std::uint64_t>(whole.batch * whole.elements()) * sizeOf(dtype);
-    if (file->size() != bytes) {
+    if (file.size() != bytes) {
         return failure(ErrorKind::format, "the output does not have the bytes its shape needs");
     }
     Matrices result {dtype, shape, {}, std::vector<std::byte>(bytes)};
-    return file->readAt(0, result.bytes).map([&] { return std::move(result); });
+    return file.readAt(0, result.bytes).map([&] { return std::move(result); });
 }
 
 Result<std::string> functionTarget(std::string_view impl)
@@ -375,20 +360,14 @@ FunctionTarget::~FunctionTarget() = default;
 Result<std::unique_ptr<FunctionTarget>> FunctionTarget::make(const FunctionChoice& choice, const CancelToken& cancel)
 {
     std::unique_ptr<FunctionTarget> target(new FunctionTarget(choice));
-    if (auto started = target->renew(cancel); !started) {
-        return tl::make_unexpected(started.error());
-    }
+    TRY(target->renew(cancel));
     return target;
 }
 
 Result<void> FunctionTarget::renew(const CancelToken& cancel)
 {
     m_child.reset();
-    auto child = Child::start(m_choice, cancel);
-    if (!child) {
-        return tl::make_unexpected(child.error());
-    }
-    m_child = std::move(*child);
+    m_child = TRY(Child::start(m_choice, cancel));
     m_facts = factsFrom(m_child->greeting(), m_choice);
     return {};
 }
@@ -416,28 +395,21 @@ TargetFacts FunctionTarget::facts() const
 
 Result<Reply> FunctionTarget::call(const Question& question, const CancelToken& cancel)
 {
-    if (auto alive = ensureAlive(cancel); !alive) {
-        return tl::make_unexpected(alive.error());
-    }
+    TRY(ensureAlive(cancel));
     Json request {{"do", "call"}};
-    if (auto handed = m_child->hand(question, request); !handed) {
-        return tl::make_unexpected(handed.error());
-    }
+    TRY(m_child->hand(question, request));
     const auto asked = std::chrono::steady_clock::now();
-    auto answer = m_child->ask(request, m_choice.timeout, cancel);
-    if (!answer) {
-        return tl::make_unexpected(answer.error());
-    }
+    auto answer = TRY(m_child->ask(request, m_choice.timeout, cancel));
     Reply reply;
-    if (!flagIn(answer->json, "ok")) {
+    if (!flagIn(answer.json, "ok")) {
         reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
-        reply.complaint = answer->json.is_null() ? answer->complaint : textIn(answer->json, "error");
+        reply.complaint = answer.json.is_null() ? answer.complaint : textIn(answer.json, "error");
         return reply;
     }
-    reply.seconds = numberIn(answer->json, "seconds");
+    reply.seconds = numberIn(answer.json, "seconds");
     m_slowest = std::max(m_slowest, reply.seconds);
-    readChange(answer->json, reply);
-    const auto dtype = parseDType(textIn(answer->json, "dtype"));
+    readChange(answer.json, reply);
+    const auto dtype = parseDType(textIn(answer.json, "dtype"));
     auto output = m_child->take(dtype.value_or(DType::float32), question.input.shape);
     if (output) {
         reply.output = std::move(*output);
@@ -458,29 +430,21 @@ struct FunctionTarget::BurstPart
 Result<FunctionTarget::BurstPart> FunctionTarget::burstPart(
     const Question& question, const BurstOptions& options, const CancelToken& cancel)
 {
-    if (auto alive = ensureAlive(cancel); !alive) {
-        return tl::make_unexpected(alive.error());
-    }
+    TRY(ensureAlive(cancel));
     auto request = burstRequest(options);
-    auto handed = m_child->hand(question, request);
-    handed = handed ? m_child->countReturns(options.calls, request) : handed;
-    if (!handed) {
-        return tl::make_unexpected(handed.error());
-    }
+    TRY(m_child->hand(question, request));
+    TRY(m_child->countReturns(options.calls, request));
     const auto patience = m_choice.timeout + callsWhileOneLasts * m_slowest * options.calls;
-    auto answer = m_child->ask(request, patience, cancel);
-    if (!answer) {
-        return tl::make_unexpected(answer.error());
-    }
+    auto answer = TRY(m_child->ask(request, patience, cancel));
     BurstPart part;
-    if (answer->json.is_null()) {
+    if (answer.json.is_null()) {
         part.died = true;
         part.lost = std::min(m_child->returned(), options.calls - 1);
-        part.burst = {{BurstCall {{}, false}}, {answer->complaint}};
+        part.burst = {{BurstCall {{}, false}}, {answer.complaint}};
         return part;
     }
-    addResults(answer->json, options.calls, part.burst);
-    if (const auto error = textIn(answer->json, "error"); !error.empty()) {
+    addResults(answer.json, options.calls, part.burst);
+    if (const auto error = textIn(answer.json, "error"); !error.empty()) {
         part.burst.complaints.push_back(error);
     }
     return part;
@@ -497,19 +461,16 @@ Result<Burst> FunctionTarget::burst(const Question& question, const BurstOptions
     while (progress.done < options.calls && deaths < mostDeaths && inARow < mostDeathsInARow) {
         auto part = options;
         part.calls = std::min(options.calls - static_cast<int>(progress.done), atOnce);
-        auto done = burstPart(question, part, job.cancel);
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        if (done->died) {
+        auto done = TRY(burstPart(question, part, job.cancel));
+        if (done.died) {
             // What had returned is called anew, and so many together that the next death takes no output with it.
-            atOnce = done->lost > 0 ? done->lost : atOnce;
-            lost += done->lost;
+            atOnce = done.lost > 0 ? done.lost : atOnce;
+            lost += done.lost;
             ++deaths;
         }
-        inARow = done->died ? inARow + 1 : 0;
-        burst.calls.insert(burst.calls.end(), done->burst.calls.begin(), done->burst.calls.end());
-        burst.complaints.insert(burst.complaints.end(), done->burst.complaints.begin(), done->burst.complaints.end());
+        inARow = done.died ? inARow + 1 : 0;
+        burst.calls.insert(burst.calls.end(), done.burst.calls.begin(), done.burst.calls.end());
+        burst.complaints.insert(burst.complaints.end(), done.burst.complaints.begin(), done.burst.complaints.end());
         progress.done = static_cast<std::int64_t>(burst.calls.size());
         job.progress(progress);
     }

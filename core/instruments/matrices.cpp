@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/replay/program/formats.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -76,11 +77,8 @@ Result<Matrices> readMatrices(const tensorfile::Tensor& tensor, std::int64_t fir
 {
     Matrices result {tensor.dtype(), shapeOf(tensor, count), {}, {}};
     for (auto batch = first; batch < first + count; ++batch) {
-        auto bits = tensor.readBits(batch);
-        if (!bits) {
-            return tl::make_unexpected(bits.error());
-        }
-        result.bytes.insert(result.bytes.end(), bits->begin(), bits->end());
+        auto bits = TRY(tensor.readBits(batch));
+        result.bytes.insert(result.bytes.end(), bits.begin(), bits.end());
     }
     if (!isPackable(result.dtype)) {
         return packed(DType::float32, result.shape, valuesOf(result));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/model/words.h"
 #include "core/replay/variants/nearest.h"
 
@@ -45,14 +46,11 @@ Result<InputAnswer> checkInput(Measurement& measurement)
             "function with --impl, or as own function in the window");
     }
     measurement.setPhase("input", 1, "calls");
-    const auto judged = measurement.ask();
-    if (!judged) {
-        return tl::make_unexpected(judged.error());
-    }
+    const auto judged = TRY(measurement.ask());
     const auto& inputBatch = measurement.inputBatch();
-    const auto& reply = judged->reply;
+    const auto& reply = judged.reply;
     InputAnswer answer;
-    answer.answered = judged->answered();
+    answer.answered = judged.answered();
     answer.changed = reply.inputChanged;
     if (reply.firstChanged) {
         answer.first = indexIn(inputBatch.input.shape, *reply.firstChanged);
@@ -72,7 +70,7 @@ constexpr std::array<std::string_view, 7> instrumentNames {
 template <class Answer>
 Result<MeasureAnswer> answered(Result<Answer> answer)
 {
-    return answer ? Result<MeasureAnswer>(std::move(*answer)) : tl::make_unexpected(answer.error());
+    return TRY(std::move(answer));
 }
 
 Result<MeasureAnswer> measureScale(const MeasureRequest& request, Measurement& measurement)
@@ -90,8 +88,8 @@ Result<MeasureAnswer> measureEpsilon(Measurement& measurement, const MeasuredTar
     if (target.own) {
         return answered(varyEpsilon(measurement, {measurement.inputBatch().epsilon, false, std::nullopt}));
     }
-    const auto request = epsilonOf(*target.cell, measurement.inputBatch());
-    return request ? answered(varyEpsilon(measurement, *request)) : tl::make_unexpected(request.error());
+    const auto request = TRY(epsilonOf(*target.cell, measurement.inputBatch()));
+    return answered(varyEpsilon(measurement, request));
 }
 
 Result<MeasureAnswer> measureSmallest(const MeasureRequest& request, Measurement& measurement)
@@ -121,12 +119,9 @@ Result<Instrument> findInstrument(std::string_view name)
 
 Result<MeasuredTarget> measuredCell(const CellChoice& choice, const replay::DeviceFactory& devices)
 {
-    auto cell = CellTarget::make(choice, devices);
-    if (!cell) {
-        return tl::make_unexpected(cell.error());
-    }
+    auto cell = TRY(CellTarget::make(choice, devices));
     MeasuredTarget target;
-    target.cell = std::move(*cell);
+    target.cell = std::move(cell);
     return target;
 }
 
@@ -136,17 +131,9 @@ Result<MeasuredTarget> measuredFunction(
     MeasuredTarget target;
     target.impl = impl;
     if (expected) {
-        auto cell = CellTarget::make(*expected, replay::makeCoreDevice);
-        if (!cell) {
-            return tl::make_unexpected(cell.error());
-        }
-        target.cell = std::move(*cell);
+        target.cell = TRY(CellTarget::make(*expected, replay::makeCoreDevice));
     }
-    auto function = FunctionTarget::make(impl, cancel);
-    if (!function) {
-        return tl::make_unexpected(function.error());
-    }
-    target.own = std::move(*function);
+    target.own = TRY(FunctionTarget::make(impl, cancel));
     return target;
 }
 

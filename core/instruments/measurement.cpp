@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/engine/outcome.h"
 #include "core/tensorfile/convert.h"
@@ -68,12 +69,9 @@ InputBatch inputBatchOf(Matrices input, std::optional<double> epsilon, const Can
 Result<InputBatch> openInputBatch(const CaptureRef& capture, std::optional<std::int64_t> batch,
     std::optional<double> epsilon, const CancelToken& cancel)
 {
-    const auto file = tensorfile::openCapture(capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    const auto shape = file->input.matrices();
-    if (!tensorfile::isReal(file->input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
+    const auto file = TRY(tensorfile::openCapture(capture));
+    const auto shape = file.input.matrices();
+    if (!tensorfile::isReal(file.input.dtype()) || shape.elements() == 0 || shape.batch == 0) {
         return failure(ErrorKind::format, "the input of the capture holds no matrix of real numbers", capture.path);
     }
     if (batch && (*batch < 0 || *batch >= shape.batch)) {
@@ -81,18 +79,13 @@ Result<InputBatch> openInputBatch(const CaptureRef& capture, std::optional<std::
             fmt::format("there is no matrix {}, the capture holds {}", *batch, shape.batch), capture.path);
     }
     const auto count = batch ? 1 : shape.batch;
-    if (auto allowed = allowSize(file->input, count); !allowed) {
-        return tl::make_unexpected(allowed.error());
-    }
-    auto input = readMatrices(file->input, batch.value_or(0), count);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
-    auto inputBatch = inputBatchOf(std::move(*input), epsilon ? epsilon : file->capture.epsilon, cancel);
+    TRY(allowSize(file.input, count));
+    auto input = TRY(readMatrices(file.input, batch.value_or(0), count));
+    auto inputBatch = inputBatchOf(std::move(input), epsilon ? epsilon : file.capture.epsilon, cancel);
     if (cancel.cancelled()) {
         return failure(ErrorKind::cancelled, "the measurement was cancelled");
     }
-    inputBatch.file = file->capture.file;
+    inputBatch.file = file.capture.file;
     inputBatch.path = capture.path;
     inputBatch.forceEpsilon = epsilon.has_value();
     inputBatch.firstBatch = batch.value_or(0);
@@ -158,14 +151,11 @@ void Measurement::note(const replay::Replay& replay)
 
 Result<Judged> Measurement::ask(const Matrices& input, const std::optional<double>& epsilon, bool forceEpsilon)
 {
-    auto reply = m_target.call({input, epsilon, forceEpsilon || m_inputBatch.forceEpsilon}, m_job.cancel);
-    if (!reply) {
-        return tl::make_unexpected(reply.error());
-    }
+    auto reply = TRY(m_target.call({input, epsilon, forceEpsilon || m_inputBatch.forceEpsilon}, m_job.cancel));
     ++m_log.calls;
-    m_log.seconds += reply->seconds;
+    m_log.seconds += reply.seconds;
     Judged judged;
-    judged.reply = std::move(*reply);
+    judged.reply = std::move(reply);
     if (judged.reply.output) {
         judge(judged, input);
     } else {

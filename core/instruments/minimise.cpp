@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/replay/engine/outcome.h"
 
 namespace nanscope::instruments {
@@ -137,12 +138,9 @@ Result<bool> Shrink::shows(const Matrices& candidate)
     m_measurement.setDirections(replay::signalDirections(candidate.matrices(), valuesOf(candidate)));
     for (int i = 0; i < m_answer.tries && !spent(); ++i) {
         ++m_calls;
-        auto judged = m_measurement.ask(candidate, m_measurement.inputBatch().epsilon);
-        if (!judged) {
-            return tl::make_unexpected(judged.error());
-        }
-        if (symptomOf(*judged) == m_answer.symptom) {
-            m_lastOutput = std::move(*judged->reply.output);
+        auto judged = TRY(m_measurement.ask(candidate, m_measurement.inputBatch().epsilon));
+        if (symptomOf(judged) == m_answer.symptom) {
+            m_lastOutput = std::move(*judged.reply.output);
             return true;
         }
     }
@@ -170,11 +168,7 @@ Result<void> Shrink::begin()
     while (made < most && !spent() && (made < atFirst || met < made)) {
         ++m_calls;
         ++made;
-        const auto judged = m_measurement.ask();
-        if (!judged) {
-            return tl::make_unexpected(judged.error());
-        }
-        const auto seen = symptomOf(*judged);
+        const auto seen = symptomOf(TRY(m_measurement.ask()));
         const bool shown = seen && seen->outcome != Outcome::finite;
         symptom = !symptom || (shown && met == 0) ? seen : symptom;
         met += shown && seen == symptom ? 1 : 0;
@@ -191,11 +185,8 @@ Result<void> Shrink::begin()
     }
     m_answer.symptom = *symptom;
     m_answer.tries = m_request.tries.value_or(triesFor(met, made));
-    const auto again = keepIf(m_left);
+    const auto again = TRY(keepIf(m_left));
     if (!again) {
-        return tl::make_unexpected(again.error());
-    }
-    if (!*again) {
         return failure(ErrorKind::usage,
             fmt::format("the output was {} in {} of {} calls and not in {} tries after that; raise --tries",
                 describe(*symptom), met, made, m_answer.tries),
@@ -209,11 +200,8 @@ Result<void> Shrink::dropBatches()
 {
     const auto shape = m_left.matrices();
     for (std::int64_t batch = 0; shape.batch > 1 && batch < shape.batch && !spent(); ++batch) {
-        const auto kept = keepIf(cutOut(m_left, {{batch}, 0, shape.rows, 0, shape.cols}));
-        if (!kept) {
-            return tl::make_unexpected(kept.error());
-        }
-        if (*kept) {
+        const auto kept = TRY(keepIf(cutOut(m_left, {{batch}, 0, shape.rows, 0, shape.cols})));
+        if (kept) {
             m_answer.batches = {m_measurement.inputBatch().firstBatch + batch};
             break;
         }
@@ -258,11 +246,7 @@ Result<bool> Shrink::halveOnce()
 Result<void> Shrink::halve()
 {
     for (bool smallerYet = true; smallerYet && !spent();) {
-        const auto done = halveOnce();
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        smallerYet = *done;
+        smallerYet = TRY(halveOnce());
     }
     return {};
 }
@@ -278,11 +262,8 @@ Result<bool> Shrink::zeroOnce(std::int64_t blockRows, std::int64_t blockCols)
             if (isZeroIn(m_left, row, rows, col, cols)) {
                 continue;
             }
-            auto kept = keepIf(withZeros(m_left, row, rows, col, cols));
-            if (!kept) {
-                return kept;
-            }
-            any = any || *kept;
+            auto kept = TRY(keepIf(withZeros(m_left, row, rows, col, cols)));
+            any = any || kept;
         }
     }
     return any;
@@ -297,9 +278,7 @@ Result<void> Shrink::zeroBlocks()
     while ((rows > 1 || cols > 1) && !spent()) {
         rows = std::max<std::int64_t>(1, (rows + 1) / 2);
         cols = std::max<std::int64_t>(1, (cols + 1) / 2);
-        if (const auto done = zeroOnce(rows, cols); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(zeroOnce(rows, cols));
     }
     return {};
 }
@@ -330,9 +309,7 @@ Result<MinimiseAnswer> Shrink::run()
     }
     m_measurement.setPhase("minimise", m_request.calls, "calls");
     for (const auto part : {&Shrink::begin, &Shrink::dropBatches, &Shrink::halve, &Shrink::zeroBlocks}) {
-        if (auto done = (this->*part)(); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY((this->*part)());
     }
     conclude();
     return std::move(m_answer);

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::instruments {
 
 namespace {
@@ -61,11 +63,8 @@ Matrices Search::scaled(double scale) const
 
 Result<ScalePoint> Search::look(double scale)
 {
-    const auto judged = m_measurement.ask(scaled(scale), m_measurement.inputBatch().epsilon);
-    if (!judged) {
-        return tl::make_unexpected(judged.error());
-    }
-    return Point {scale, judged->answered() ? std::optional(judged->outcomes[m_element]) : std::nullopt};
+    const auto judged = TRY(m_measurement.ask(scaled(scale), m_measurement.inputBatch().epsilon));
+    return Point {scale, judged.answered() ? std::optional(judged.outcomes[m_element]) : std::nullopt};
 }
 
 /// No capture holds numbers beyond those of its type; a cell without a type to round to is handed those of fp32.
@@ -135,11 +134,7 @@ std::vector<double> Search::coarseScales() const
 Result<void> Search::lookCoarsely()
 {
     for (const double scale : coarseScales()) {
-        const auto point = look(scale);
-        if (!point) {
-            return tl::make_unexpected(point.error());
-        }
-        m_answer.points.push_back(*point);
+        m_answer.points.push_back(TRY(look(scale)));
     }
     return {};
 }
@@ -169,11 +164,8 @@ Result<ScalePoint> Search::narrow(Point inside, Point outside)
     }
     const auto width = [&] { return std::abs(std::log(outside.scale / inside.scale)); };
     for (int i = 0; i < m_request.perEdge && width() > m_request.precision; ++i) {
-        const auto point = look(nextScale(inside, outside, wanted));
-        if (!point) {
-            return tl::make_unexpected(point.error());
-        }
-        (point->outcome == inside.outcome ? inside : outside) = *point;
+        const auto point = TRY(look(nextScale(inside, outside, wanted)));
+        (point.outcome == inside.outcome ? inside : outside) = point;
     }
     if (inside.outcome && outside.outcome) {
         note(inside, outside);
@@ -187,11 +179,7 @@ Result<void> Search::narrowAll(const Point& inside, const Point& outside)
     constexpr int mostWithin = 4;
     auto from = inside;
     for (int i = 0; i < mostWithin && from.outcome != outside.outcome; ++i) {
-        const auto beyond = narrow(from, outside);
-        if (!beyond) {
-            return tl::make_unexpected(beyond.error());
-        }
-        from = *beyond;
+        from = TRY(narrow(from, outside));
     }
     return {};
 }
@@ -231,20 +219,14 @@ Result<ScaleAnswer> Search::run()
     m_answer.roundedTo = m_request.roundedTo;
     setRange();
     m_measurement.setPhase("scale", 0, "calls");
-    if (auto done = lookCoarsely(); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(lookCoarsely());
     const auto& points = m_answer.points;
     const auto own = static_cast<std::size_t>(std::ranges::find(points, 1.0, &Point::scale) - points.begin());
     for (std::size_t i = own; i > 0; --i) {
-        if (auto done = narrowAll(points[i], points[i - 1]); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(narrowAll(points[i], points[i - 1]));
     }
     for (std::size_t i = own; i + 1 < points.size(); ++i) {
-        if (auto done = narrowAll(points[i], points[i + 1]); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(narrowAll(points[i], points[i + 1]));
     }
     return m_answer;
 }

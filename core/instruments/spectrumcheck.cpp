@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/abandon.h"
+#include "core/base/try.h"
 #include "core/replay/engine/spectrum.h"
 #include "core/replay/program/program.h"
 
@@ -151,11 +152,8 @@ Result<void> Check::prepare()
     m_answer.exact = m_triplets.exact;
     m_answer.frobenius = std::sqrt(m_measurement.inputBatch().scans[m_element].sumSquares);
     if (m_reference != nullptr) {
-        auto whole = replayed({});
-        if (!whole) {
-            return tl::make_unexpected(whole.error());
-        }
-        m_program = std::move(whole->program);
+        auto whole = TRY(replayed({}));
+        m_program = std::move(whole.program);
         m_answer.variant = m_program.variant;
         m_answer.closedForm = isPolynomial(m_program);
     }
@@ -171,8 +169,8 @@ std::optional<int> Check::detourOf(int steps) const
 Result<Check::Gains> Check::expectedAfter(int steps)
 {
     if (!m_answer.closedForm) {
-        const auto exact = replayed({detourOf(steps), std::nullopt, Precision::fp64});
-        return exact ? Result<Gains>(along(m_triplets, exact->outputs.front())) : tl::make_unexpected(exact.error());
+        const auto exact = TRY(replayed({detourOf(steps), std::nullopt, Precision::fp64}));
+        return along(m_triplets, exact.outputs.front());
     }
     const auto& variant = m_reference->variant();
     const double norm = m_answer.frobenius * variant.normFactor;
@@ -196,11 +194,8 @@ Result<Check::Gains> Check::allowedAfter(int steps, const Gains& expected)
     }
     Gains spread(expected.size(), 0);
     for (const auto& member : members) {
-        const auto done = replayed({detourOf(steps), member, std::nullopt});
-        if (!done) {
-            return tl::make_unexpected(done.error());
-        }
-        const auto found = along(m_triplets, done->outputs.front());
+        const auto done = TRY(replayed({detourOf(steps), member, std::nullopt}));
+        const auto found = along(m_triplets, done.outputs.front());
         for (std::size_t i = 0; i < spread.size(); ++i) {
             const double distance = std::abs(found[i] - expected[i]);
             spread[i] = std::isfinite(distance) ? std::max(spread[i], distance) : distance;
@@ -226,13 +221,8 @@ Result<void> Check::addStage(int step, ValueView matrix)
     Gains allowed;
     if (stage.finite && m_reference != nullptr) {
         const int steps = step > 0 ? step : static_cast<int>(m_program.steps.size());
-        auto wanted = expectedAfter(steps);
-        auto room = wanted ? allowedAfter(steps, *wanted) : wanted;
-        if (!room) {
-            return tl::make_unexpected(room.error());
-        }
-        expected = std::move(*wanted);
-        allowed = std::move(*room);
+        expected = TRY(expectedAfter(steps));
+        allowed = TRY(allowedAfter(steps, expected));
     }
     double inside = 0;
     const auto found = stage.finite ? along(m_triplets, matrix) : Gains();
@@ -260,13 +250,8 @@ Result<void> Check::addIterates()
     const int steps = static_cast<int>(m_program.steps.size());
     m_measurement.setPhase("spectrum", steps, "steps");
     for (int step = m_reference->variant().beyond == replay::Beyond::exact ? steps : 1; step <= steps; ++step) {
-        const auto iterate = replayed({detourOf(step), std::nullopt, std::nullopt});
-        if (!iterate) {
-            return tl::make_unexpected(iterate.error());
-        }
-        if (auto added = addStage(step, iterate->outputs.front()); !added) {
-            return added;
-        }
+        const auto iterate = TRY(replayed({detourOf(step), std::nullopt, std::nullopt}));
+        TRY(addStage(step, iterate.outputs.front()));
         m_measurement.job().progress({"measure", "spectrum", step, steps, "steps", {}});
     }
     return {};
@@ -275,14 +260,11 @@ Result<void> Check::addIterates()
 Result<void> Check::addOutput()
 {
     m_measurement.setPhase("spectrum", 1, "calls");
-    const auto judged = m_measurement.ask();
-    if (!judged) {
-        return tl::make_unexpected(judged.error());
-    }
-    if (!judged->answered()) {
+    const auto judged = TRY(m_measurement.ask());
+    if (!judged.answered()) {
         return {};
     }
-    return addStage(0, matrixOf(std::span<const double>(judged->values), m_shape, m_element));
+    return addStage(0, matrixOf(std::span<const double>(judged.values), m_shape, m_element));
 }
 
 void Check::conclude()
@@ -319,12 +301,8 @@ Result<SpectrumAnswer> Check::run()
             m_measurement.inputBatch().path);
     }
     m_measurement.job().progress({"measure", "singular values", 0, 0, "", {}});
-    if (auto done = prepare(); !done) {
-        return tl::make_unexpected(done.error());
-    }
-    if (auto done = m_measurement.facts().own ? addOutput() : addIterates(); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(prepare());
+    TRY(m_measurement.facts().own ? addOutput() : addIterates());
     conclude();
     return m_answer;
 }

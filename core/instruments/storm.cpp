@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::instruments {
 
 std::optional<double> RepeatCount::bound() const
@@ -85,23 +87,17 @@ Result<RepeatAnswer> repeatBitwise(Measurement& measurement, int calls)
 {
     measurement.setPhase("repeat", calls + 1, "calls");
     // The one that is looked at also tells how long the others may take.
-    const auto first = measurement.ask();
-    if (!first) {
-        return tl::make_unexpected(first.error());
-    }
+    const auto first = TRY(measurement.ask());
     RepeatAnswer answer;
-    answer.outcome = first->answered() ? std::optional(first->worst) : std::nullopt;
+    answer.outcome = first.answered() ? std::optional(first.worst) : std::nullopt;
     BurstOptions options;
     options.calls = calls;
-    const auto burst = measurement.burst(options);
-    if (!burst) {
-        return tl::make_unexpected(burst.error());
-    }
+    const auto burst = TRY(measurement.burst(options));
     std::string reference;
-    for (const auto& call : burst->calls) {
+    for (const auto& call : burst.calls) {
         reference = reference.empty() ? call.hash : reference;
     }
-    answer.count = countRepeats(*burst, reference);
+    answer.count = countRepeats(burst, reference);
     answer.output = reference;
     const bool onlyFirst = answer.outcome && answer.count.calls == 0;
     answer.sentence = onlyFirst
@@ -171,16 +167,13 @@ Result<void> Storm::leg(const std::string& name, const BurstOptions& options, co
     if (!skip.empty()) {
         return {};
     }
-    const auto burst = m_measurement.burst(options);
-    if (!burst) {
-        return tl::make_unexpected(burst.error());
-    }
-    for (const auto& call : burst->calls) {
+    const auto burst = TRY(m_measurement.burst(options));
+    for (const auto& call : burst.calls) {
         m_reference = m_reference.empty() ? call.hash : m_reference;
     }
-    leg.count = countRepeats(*burst, m_reference);
-    if (options.emptyMemory == EmptyMemory::zeros && leg.count.calls == 0 && !burst->complaints.empty()) {
-        leg = {name, burst->complaints.front(), {}};
+    leg.count = countRepeats(burst, m_reference);
+    if (options.emptyMemory == EmptyMemory::zeros && leg.count.calls == 0 && !burst.complaints.empty()) {
+        leg = {name, burst.complaints.front(), {}};
     }
     return {};
 }
@@ -192,14 +185,9 @@ Result<void> Storm::freshProcesses()
     auto options = plain();
     options.calls = std::max(1, m_request.calls / m_request.processes);
     for (int i = 0; i < m_request.processes; ++i) {
-        if (auto renewed = m_measurement.target().renew(m_measurement.job().cancel); !renewed) {
-            return renewed;
-        }
-        auto burst = m_measurement.burst(options);
-        if (!burst) {
-            return tl::make_unexpected(burst.error());
-        }
-        all.calls.insert(all.calls.end(), burst->calls.begin(), burst->calls.end());
+        TRY(m_measurement.target().renew(m_measurement.job().cancel));
+        auto burst = TRY(m_measurement.burst(options));
+        all.calls.insert(all.calls.end(), burst.calls.begin(), burst.calls.end());
     }
     leg.count = countRepeats(all, m_reference);
     m_answer.legs.push_back(std::move(leg));
@@ -216,17 +204,11 @@ Result<void> Storm::everyGpu()
     for (int i = 0; i < gpus; ++i) {
         auto choice = m_choice;
         choice.device = fmt::format("cuda:{}", i);
-        auto target = FunctionTarget::make(choice, m_measurement.job().cancel);
-        if (!target) {
-            return tl::make_unexpected(target.error());
-        }
+        auto target = TRY(FunctionTarget::make(choice, m_measurement.job().cancel));
         const auto& inputBatch = m_measurement.inputBatch();
-        const auto burst = (*target)->burst({inputBatch.input, inputBatch.epsilon, false}, plain(),
-            {[](const Progress&) {}, m_measurement.job().cancel});
-        if (!burst) {
-            return tl::make_unexpected(burst.error());
-        }
-        m_answer.legs.push_back({choice.device, {}, countRepeats(*burst, m_reference)});
+        const auto burst = TRY(target->burst({inputBatch.input, inputBatch.epsilon, false}, plain(),
+            {[](const Progress&) {}, m_measurement.job().cancel}));
+        m_answer.legs.push_back({choice.device, {}, countRepeats(burst, m_reference)});
     }
     return {};
 }
@@ -261,9 +243,7 @@ Result<void> Storm::runLegs()
         {"poison, producer and streams together", {all, onGpu}}, {"NCCL traffic beside streams", {traffic, onGpus}},
         {fmt::format("{} threads", m_request.threads), {threads, m_cuda ? "a GPU is given streams instead" : ""}}};
     for (const auto& [name, how] : legs) {
-        if (auto done = leg(name, how.first, how.second); !done) {
-            return done;
-        }
+        TRY(leg(name, how.first, how.second));
     }
     return {};
 }
@@ -350,15 +330,9 @@ Result<StormAnswer> Storm::run()
 {
     constexpr int mostLegs = 10;
     m_measurement.setPhase("storm", std::int64_t {mostLegs} * m_request.calls, "calls");
-    if (auto done = runLegs(); !done) {
-        return tl::make_unexpected(done.error());
-    }
-    if (auto done = freshProcesses(); !done) {
-        return tl::make_unexpected(done.error());
-    }
-    if (auto done = everyGpu(); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(runLegs());
+    TRY(freshProcesses());
+    TRY(everyGpu());
     m_answer.output = m_reference;
     conclude();
     return m_answer;
