@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/model/capturenames.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
@@ -203,9 +204,7 @@ Result<void> prepareFile(const fs::path& path, OpenMode mode)
         return failure(ErrorKind::io, "no such session; import a folder to make one", path.string());
     }
     if (mode == OpenMode::create && path.has_parent_path()) {
-        if (auto made = platform::makePrivateFolders(path.parent_path()); !made) {
-            return made;
-        }
+        TRY(platform::makePrivateFolders(path.parent_path()));
     }
     // SQLite would make it for everybody. Its journals take the mode of the file, which a session that exists keeps:
     // its owner may have opened it to others on purpose.
@@ -425,18 +424,12 @@ Session::~Session() = default;
 
 Result<Session> Session::open(const fs::path& path, OpenMode mode)
 {
-    if (auto prepared = prepareFile(path, mode); !prepared) {
-        return tl::make_unexpected(prepared.error());
-    }
+    TRY(prepareFile(path, mode));
     auto impl = std::make_unique<Impl>();
     impl->path = path;
     impl->ownFolder = realPath(path).parent_path();
     impl->writable = mode != OpenMode::readOnly;
-    auto db = impl->attempt([&] { return openDatabase(path, mode); });
-    if (!db) {
-        return tl::make_unexpected(db.error());
-    }
-    impl->db = std::move(*db);
+    impl->db = TRY(impl->attempt([&] { return openDatabase(path, mode); }));
     return Session(std::move(impl));
 }
 
@@ -793,16 +786,13 @@ Result<Session> openSessionOfRun(const fs::path& path, OpenMode mode, const std:
     if (!fs::exists(path, ignored)) {
         return failure(ErrorKind::io, "the session of this run is gone; rescan to import it again", path.string());
     }
-    auto session = Session::open(path, mode);
-    const auto root = session ? session->root() : Result<std::string>(tl::make_unexpected(session.error()));
-    if (!root) {
-        return tl::make_unexpected(root.error());
-    }
-    if (root->empty()) {
+    auto session = TRY(Session::open(path, mode));
+    const auto root = TRY(session.root());
+    if (root.empty()) {
         return failure(ErrorKind::refused,
             "the session of this run was begun anew and holds no run; rescan to import it again", path.string());
     }
-    if (hashText(*root) != run) {
+    if (hashText(root) != run) {
         return failure(
             ErrorKind::refused, "the session of this run was replaced by another run's; open it anew", path.string());
     }

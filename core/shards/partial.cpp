@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/try.h"
 #include "core/replay/program/formats.h"
 
 namespace nanscope::shards {
@@ -103,9 +104,7 @@ Result<ReducedBlock> reduceBlock(std::span<const tensorfile::Tensor> parts, Redu
     std::vector<double> values(count);
     for (const auto& tensor : parts) {
         const auto part = tensor.part(block.batch, block.row, block.rows, block.col, block.cols);
-        if (auto read = part.read(0, std::span<double>(values)); !read) {
-            return tl::make_unexpected(read.error());
-        }
+        TRY(part.read(0, std::span<double>(values)));
         const bool first = &tensor == parts.data();
         addPart(result.own, values, reduction, dtype, first);
         addPart(result.wide, values, reduction, wider.value_or(dtype), first);

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
+
 namespace nanscope::shards {
 
 namespace {
@@ -159,11 +161,7 @@ Result<HeldPart> heldAt(const tensorfile::Sharding& sharding, const Shape& coord
             runs = shardOf(runs, pieces, coordinate[at]);
             continue;
         }
-        auto cut = stridedShardOf(runs, placement.splitFactor, pieces, coordinate[at]);
-        if (!cut) {
-            return tl::make_unexpected(cut.error());
-        }
-        runs = std::move(*cut);
+        runs = TRY(stridedShardOf(runs, placement.splitFactor, pieces, coordinate[at]));
     }
     return part;
 }

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/program/formats.h"
 #include "core/shards/partial.h"
@@ -126,21 +127,16 @@ Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tenso
     Drift drift;
     std::int64_t done = 0;
     auto compare = [&](const Block& block) -> Result<void> {
-        if (auto wanted = goesOn(job, "compare", done, shape); !wanted) {
-            return wanted;
-        }
+        TRY(goesOn(job, "compare", done, shape));
         done += block.elements();
-        const auto left = a.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0);
-        const auto right = b.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0);
-        if (!left || !right) {
-            return tl::make_unexpected(left ? right.error() : left.error());
-        }
-        if (*left == *right) {
+        const auto left = TRY(a.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0));
+        const auto right = TRY(b.part(block.batch, block.row, block.rows, block.col, block.cols).readBits(0));
+        if (left == right) {
             return {};
         }
         for (std::int64_t i = 0; i < block.elements(); ++i) {
             const auto at = static_cast<std::size_t>(i) * width;
-            if (std::memcmp(left->data() + at, right->data() + at, width) == 0) {
+            if (std::memcmp(left.data() + at, right.data() + at, width) == 0) {
                 continue;
             }
             if (drift.first < 0) {
@@ -148,7 +144,7 @@ Result<Drift> compareShards(const tensorfile::Tensor& a, const tensorfile::Tenso
                 const auto at = row * shape.cols + block.col + i % block.cols;
                 drift.first = flatIndex(logical, globalIndex(held, at));
             }
-            compareElement(drift, valueAt(a.dtype(), left->data() + at), valueAt(a.dtype(), right->data() + at));
+            compareElement(drift, valueAt(a.dtype(), left.data() + at), valueAt(a.dtype(), right.data() + at));
         }
         return {};
     };
@@ -218,9 +214,7 @@ public:
             [](const Placed& a, const Placed& b) { return a.shard.place.coordinate < b.shard.place.coordinate; });
         for (std::size_t i = 0; i < m_places.size();) {
             const auto next = endOfPlace(i);
-            if (auto added = addPlace(i, next); !added) {
-                return tl::make_unexpected(added.error());
-            }
+            TRY(addPlace(i, next));
             i = next;
         }
         return std::move(m_result);
@@ -248,12 +242,9 @@ private:
         auto& first = m_places[begin];
         bool agree = true;
         for (auto i = begin + 1; i < end && agree; ++i) {
-            const auto drift = compareShards(
-                first.shard.tensor, m_places[i].shard.tensor, first.held, first.shard.tensor.sharding()->shape, m_job);
-            if (!drift) {
-                return tl::make_unexpected(drift.error());
-            }
-            agree = !differs(*drift);
+            const auto drift = TRY(compareShards(
+                first.shard.tensor, m_places[i].shard.tensor, first.held, first.shard.tensor.sharding()->shape, m_job));
+            agree = !differs(drift);
         }
         for (auto i = begin + (agree ? 1 : 0); i < end; ++i) {
             const auto& other = m_places[i == begin ? begin + 1 : begin].shard.file;
@@ -363,21 +354,16 @@ Result<void> LogicalScan::reduce(
     const auto shape = parts.front().matrices();
     std::int64_t done = 0;
     return eachBlock(shape, [&](const Block& block) -> Result<void> {
-        if (auto wanted = goesOn(job, "reduce", done, shape); !wanted) {
-            return wanted;
-        }
+        TRY(goesOn(job, "reduce", done, shape));
         done += block.elements();
-        auto reduced = reduceBlock(parts, reduction, block);
-        if (!reduced) {
-            return tl::make_unexpected(reduced.error());
+        auto reduced = TRY(reduceBlock(parts, reduction, block));
+        count(m_own, reduced.own, reduced, block, held);
+        for (std::size_t i = 0; i < reduced.wide.size(); ++i) {
+            m_wideOverflowed += reduced.finite[i] != 0 && !std::isfinite(reduced.wide[i]) ? 1 : 0;
+            reduced.wide[i] = roundTo(m_dtype, reduced.wide[i]);
         }
-        count(m_own, reduced->own, *reduced, block, held);
-        for (std::size_t i = 0; i < reduced->wide.size(); ++i) {
-            m_wideOverflowed += reduced->finite[i] != 0 && !std::isfinite(reduced->wide[i]) ? 1 : 0;
-            reduced->wide[i] = roundTo(m_dtype, reduced->wide[i]);
-        }
-        if (!reduced->wide.empty()) {
-            count(m_wide, reduced->wide, *reduced, block, held);
+        if (!reduced.wide.empty()) {
+            count(m_wide, reduced.wide, reduced, block, held);
         }
         return {};
     });
@@ -440,14 +426,11 @@ Result<void> addDrift(Stitched& tensor, const ShardCell& cell, const JobContext&
         for (std::size_t i = 1; i < replicas.size(); ++i) {
             const auto& a = tensor.shards[replicas.front()];
             const auto& b = tensor.shards[replicas[i]];
-            auto drift = compareShards(a.tensor, b.tensor, cell.held, tensor.sharding.shape, job);
-            if (!drift) {
-                return tl::make_unexpected(drift.error());
-            }
-            if (drift->differing > 0 || drift->nanBits > 0) {
-                drift->a = replicas.front();
-                drift->b = replicas[i];
-                tensor.drift.push_back(*drift);
+            auto drift = TRY(compareShards(a.tensor, b.tensor, cell.held, tensor.sharding.shape, job));
+            if (drift.differing > 0 || drift.nanBits > 0) {
+                drift.a = replicas.front();
+                drift.b = replicas[i];
+                tensor.drift.push_back(drift);
             }
         }
     }
@@ -488,9 +471,7 @@ Result<void> addLogical(Stitched& tensor, const ShardCells& cells, const JobCont
         if (!cells.complete(cell)) {
             continue;
         }
-        if (auto added = logical.add(tensor.shards, cell, job); !added) {
-            return added;
-        }
+        TRY(logical.add(tensor.shards, cell, job));
     }
     logical.finish(tensor);
     return {};
@@ -540,12 +521,9 @@ Result<Stitched> stitch(std::vector<Shard> shards, const JobContext& job)
     if (!tensor.sharding.problem.empty()) {
         return failure(ErrorKind::unsupported, "the tensor cannot be stitched: " + tensor.sharding.problem);
     }
-    auto usable = usableShards(std::move(shards), job);
-    if (!usable) {
-        return tl::make_unexpected(usable.error());
-    }
-    tensor.shards = std::move(usable->shards);
-    tensor.unused = std::move(usable->unused);
+    auto usable = TRY(usableShards(std::move(shards), job));
+    tensor.shards = std::move(usable.shards);
+    tensor.unused = std::move(usable.unused);
     tensor.unknown = elementsOf(tensor.sharding.shape);
     tensor.problem = reductionProblem(tensor.sharding, tensor.dtype);
     for (const auto& shard : tensor.shards) {
@@ -554,11 +532,9 @@ Result<Stitched> stitch(std::vector<Shard> shards, const JobContext& job)
     if (tensor.shards.empty()) {
         return tensor;
     }
-    const auto cells = arrangeShards(tensor.shards, usable->held);
+    const auto cells = arrangeShards(tensor.shards, usable.held);
     for (const auto& [number, cell] : cells.cells) {
-        if (auto added = addDrift(tensor, cell, job); !added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(addDrift(tensor, cell, job));
     }
     addMissing(tensor, cells);
     auto added = tensor.problem.empty() ? addLogical(tensor, cells, job) : Result<void> {};
@@ -630,18 +606,12 @@ Result<std::vector<std::byte>> logicalBytes(const Stitched& tensor)
     }
     std::vector<HeldPart> held;
     for (const auto& shard : tensor.shards) {
-        auto part = heldAt(tensor.sharding, *shard.place.coordinate);
-        if (!part) {
-            return tl::make_unexpected(part.error());
-        }
-        held.push_back(std::move(*part));
+        held.push_back(TRY(heldAt(tensor.sharding, *shard.place.coordinate)));
     }
     std::vector<std::byte> out(size);
     const auto arranged = arrangeShards(tensor.shards, held);
     for (const auto& entry : arranged.cells) {
-        if (auto copied = copyCell(tensor, entry.second, out); !copied) {
-            return tl::make_unexpected(copied.error());
-        }
+        TRY(copyCell(tensor, entry.second, out));
     }
     return out;
 }
