@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/platform/privatefolder.h"
@@ -257,11 +258,7 @@ std::vector<tensorfile::DeflatedBytes> addFittingTexts(
 Result<void> writeZip(
     const fs::path& path, const BundleParts& parts, const std::vector<tensorfile::DeflatedBytes>& files)
 {
-    auto file = platform::AtomicFile::create(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    tensorfile::ZipWriter zip(std::move(*file));
+    tensorfile::ZipWriter zip(TRY(platform::AtomicFile::create(path)));
     Result<void> done;
     for (std::size_t i = 0; done && i < files.size(); ++i) {
         done = zip.add(parts.texts[i].name, files[i]);
@@ -276,9 +273,7 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
 {
     std::error_code ignored;
     const bool wasThere = fs::exists(path, ignored);
-    if (auto made = platform::makePrivateFolders(path); !made) {
-        return tl::make_unexpected(made.error());
-    }
+    TRY(platform::makePrivateFolders(path));
     std::vector<WrittenFile> written;
     std::vector<fs::path> fresh;
     const auto write = [&](const std::string& name, std::span<const std::byte> bytes) {

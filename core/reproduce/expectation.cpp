@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/try.h"
 #include "core/diagnose/identify/element.h"
 #include "core/model/verdict.h"
 #include "core/replay/engine/heldoutput.h"
@@ -150,22 +151,19 @@ Result<std::vector<ExpectedNumbers>> expectedNumbers(
             precisions.push_back(run.precision);
         }
         for (const auto precision : precisions) {
-            auto done = plainReplay(
-                {run.variant, precision}, capture.shape, capture.inputValues, capture.epsilon, *device, cancel);
-            if (!done) {
-                return tl::make_unexpected(done.error());
-            }
+            auto done = TRY(plainReplay(
+                {run.variant, precision}, capture.shape, capture.inputValues, capture.epsilon, *device, cancel));
             auto& row = pair.emplace_back();
             row.variant = run.variant;
             row.precision = precision;
             row.own = run.precision;
-            row.outcome = done->outcome;
-            row.firstNonFinite = done->firstNonFinite;
-            row.likeDump = endsLikeDump(done->output, capture);
-            row.program = std::move(done->program);
+            row.outcome = done.outcome;
+            row.firstNonFinite = done.firstNonFinite;
+            row.likeDump = endsLikeDump(done.output, capture);
+            row.program = std::move(done.program);
             if (precision == Precision::fp64) {
-                exact = std::move(done->output);
-            } else if (const double far = replay::relativeDistance(done->output, exact); std::isfinite(far)) {
+                exact = std::move(done.output);
+            } else if (const double far = replay::relativeDistance(done.output, exact); std::isfinite(far)) {
                 row.relF = far;
             }
         }

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <openssl/sha.h>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/program/formats.h"
 
@@ -120,15 +121,10 @@ Shape shapeOfPart(const Shape& whole, const MatrixShape& part)
 Result<void> readElement(
     const tensorfile::Tensor& tensor, std::int64_t element, tensorfile::TensorToWrite& to, std::vector<double>& values)
 {
-    const auto bits = tensor.readBits(element);
-    if (!bits) {
-        return tl::make_unexpected(bits.error());
-    }
-    to.bytes.insert(to.bytes.end(), bits->begin(), bits->end());
+    const auto bits = TRY(tensor.readBits(element));
+    to.bytes.insert(to.bytes.end(), bits.begin(), bits.end());
     std::vector<double> numbers(static_cast<std::size_t>(tensor.matrices().elements()));
-    if (auto read = tensor.read(element, std::span(numbers)); !read) {
-        return read;
-    }
+    TRY(tensor.read(element, std::span(numbers)));
     values.insert(values.end(), numbers.begin(), numbers.end());
     return {};
 }
@@ -158,12 +154,9 @@ Result<ReducedCapture> reduceCapture(const tensorfile::CaptureFile& file, const 
         result.output = tensorfile::TensorToWrite {"output", file.output->dtype(), result.input.shape, {}};
     }
     for (const auto element : result.elements) {
-        auto read = readElement(file.input, element, result.input, result.inputValues);
-        if (read && withOutput) {
-            read = readElement(*file.output, element, *result.output, result.outputValues);
-        }
-        if (!read) {
-            return tl::make_unexpected(read.error());
+        TRY(readElement(file.input, element, result.input, result.inputValues));
+        if (withOutput) {
+            TRY(readElement(*file.output, element, *result.output, result.outputValues));
         }
     }
     return result;
@@ -179,11 +172,8 @@ Result<ReducedCapture> syntheticCapture(ReducedCapture capture, std::uint64_t se
     std::vector<double> values;
     for (std::size_t i = 0; i < capture.elements.size(); ++i) {
         const auto matrix = std::span(capture.inputValues).subspan(i * size, size);
-        auto twin = syntheticTwin(matrix, capture.shape.rows, capture.shape.cols, seed + i, directions);
-        if (!twin) {
-            return tl::make_unexpected(twin.error());
-        }
-        std::transform(twin->begin(), twin->end(), std::back_inserter(values),
+        auto twin = TRY(syntheticTwin(matrix, capture.shape.rows, capture.shape.cols, seed + i, directions));
+        std::transform(twin.begin(), twin.end(), std::back_inserter(values),
             [&](double value) { return replay::roundTo(*precision, value); });
     }
     capture.input.bytes.resize(values.size() * sizeOf(capture.input.dtype));

@@ -15,6 +15,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/model/words.h"
 #include "core/report/input/reportinput.h"
@@ -345,13 +346,10 @@ bool holdsAny(const std::string& text, const std::vector<report::Redaction>& hid
 
 Result<report::ReportFile> packed(const ReducedCapture& capture, std::string_view name, std::string& hash)
 {
-    const auto bytes = captureBytes(capture);
-    if (!bytes) {
-        return tl::make_unexpected(bytes.error());
-    }
-    hash = sha256(*bytes);
-    const auto* begin = reinterpret_cast<const char*>(bytes->data());
-    return report::ReportFile {std::string(name), std::string(begin, bytes->size())};
+    const auto bytes = TRY(captureBytes(capture));
+    hash = sha256(bytes);
+    const auto* begin = reinterpret_cast<const char*>(bytes.data());
+    return report::ReportFile {std::string(name), std::string(begin, bytes.size())};
 }
 
 Result<report::Reproducer> written(ReproducerContents contents)
@@ -362,12 +360,9 @@ Result<report::Reproducer> written(ReproducerContents contents)
             tensors.push_back(std::move(file));
         });
     };
-    auto done = pack(contents.capture(), captureName, contents.captureHash);
-    if (done && contents.packsWhole()) {
-        done = pack(contents.whole, wholeName, contents.wholeHash);
-    }
-    if (!done) {
-        return tl::make_unexpected(done.error());
+    TRY(pack(contents.capture(), captureName, contents.captureHash));
+    if (contents.packsWhole()) {
+        TRY(pack(contents.whole, wholeName, contents.wholeHash));
     }
     report::Reproducer result {
         {{"repro.py", printableLines(reproText(contents))}, {"expected.json", expectedText(contents)}},
@@ -428,15 +423,12 @@ Result<ReproducerContents> withSmaller(ReproducerContents contents, const JobCon
             : Result<ReproducerContents>(std::move(contents));
     }
     auto numbers =
-        expectedNumbers(suspectedRuns(contents.verdict, contents.options.catalogue), smaller->capture, job.cancel);
-    if (!numbers) {
-        return tl::make_unexpected(numbers.error());
-    }
-    if (firstLikeDump(*numbers) == nullptr) {
+        TRY(expectedNumbers(suspectedRuns(contents.verdict, contents.options.catalogue), smaller->capture, job.cancel));
+    if (firstLikeDump(numbers) == nullptr) {
         contents.whyWhole = "less of it did not end like the dump when it was asked again";
         return contents;
     }
-    contents.ofWhole = std::exchange(contents.numbers, std::move(*numbers));
+    contents.ofWhole = std::exchange(contents.numbers, std::move(numbers));
     contents.smaller = std::move(*smaller);
     return contents;
 }
@@ -454,12 +446,9 @@ Result<report::Reproducer> makeReproducer(
     if (!capture->part.empty()) {
         return failure(ErrorKind::unsupported, "the capture holds a part of its matrices only");
     }
-    const auto file = tensorfile::openCapture(*capture);
-    const auto reduced = file ? reduceCapture(*file, *capture, options.limit) : tl::make_unexpected(file.error());
-    if (!reduced) {
-        return tl::make_unexpected(reduced.error());
-    }
-    return replayed(*verdict, options, *reduced, job.cancel)
+    const auto file = TRY(tensorfile::openCapture(*capture));
+    const auto reduced = TRY(reduceCapture(file, *capture, options.limit));
+    return replayed(*verdict, options, reduced, job.cancel)
         .and_then([&job](ReproducerContents contents) { return withSmaller(std::move(contents), job); })
         .and_then(written);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/instruments/minimise.h"
 
 namespace nanscope::reproduce {
@@ -91,11 +92,8 @@ Result<bool> Claim::othersHold(const instruments::Question& question, const Canc
         if (&row == &m_leading) {
             continue;
         }
-        const auto other = replayed(row, question, cancel);
-        if (!other) {
-            return tl::make_unexpected(other.error());
-        }
-        if (!endsAs(row, *other)) {
+        const auto other = TRY(replayed(row, question, cancel));
+        if (!endsAs(row, other)) {
             return false;
         }
     }
@@ -122,23 +120,17 @@ Result<instruments::Reply> Claim::call(const instruments::Question& question, co
     if (spent()) {
         return noMoreWork();
     }
-    auto leading = replayed(m_leading, question, cancel);
-    if (!leading) {
-        return tl::make_unexpected(leading.error());
-    }
+    auto leading = TRY(replayed(m_leading, question, cancel));
     if (m_output.empty()) {
-        return keep(question, std::move(leading->output));
+        return keep(question, std::move(leading.output));
     }
     ++m_calls;
-    if (!endsAs(m_leading, *leading)
-        || isAll(shownBy(leading->output, instruments::valuesOf(question.input))) != isAll(shown())) {
+    if (!endsAs(m_leading, leading)
+        || isAll(shownBy(leading.output, instruments::valuesOf(question.input))) != isAll(shown())) {
         return otherwise();
     }
-    const auto others = othersHold(question, cancel);
-    if (!others) {
-        return tl::make_unexpected(others.error());
-    }
-    return *others ? keep(question, std::move(leading->output)) : otherwise();
+    const auto others = TRY(othersHold(question, cancel));
+    return others ? keep(question, std::move(leading.output)) : otherwise();
 }
 
 Result<instruments::Burst> Claim::burst(
@@ -175,17 +167,12 @@ Result<std::vector<std::size_t>> needed(Claim& claim, const ReducedCapture& whol
 {
     const auto all = matricesOf(whole);
     std::vector<std::size_t> places;
-    if (auto first = claim.call({all, whole.epsilon}, cancel); !first) {
-        return tl::make_unexpected(first.error());
-    }
+    TRY(claim.call({all, whole.epsilon}, cancel));
     for (std::int64_t i = 0; i < whole.shape.batch; ++i) {
         places.push_back(static_cast<std::size_t>(i));
         const auto one = instruments::cutOut(all, {{i}, 0, whole.shape.rows, 0, whole.shape.cols});
-        const auto reply = claim.call({one, whole.epsilon}, cancel);
-        if (!reply) {
-            return tl::make_unexpected(reply.error());
-        }
-        if (reply->output) {
+        const auto reply = TRY(claim.call({one, whole.epsilon}, cancel));
+        if (reply.output) {
             return std::vector {static_cast<std::size_t>(i)};
         }
     }
@@ -220,10 +207,7 @@ Result<Smaller> smallerCapture(
             ErrorKind::refused, "no replay of it ends like the dump, so nothing tells which smaller matrix would fail");
     }
     Claim claim(numbers, *leading, mostWork);
-    const auto places = needed(claim, whole, job.cancel);
-    if (!places) {
-        return tl::make_unexpected(places.error());
-    }
+    const auto places = TRY(needed(claim, whole, job.cancel));
     const auto inputBatch = instruments::inputBatchOf(claim.least(), whole.epsilon);
     instruments::Measurement measurement(claim, inputBatch, asOwnPhase(job));
     const auto answer = instruments::minimise(measurement, {mostCalls, 1});
@@ -235,8 +219,7 @@ Result<Smaller> smallerCapture(
         return failure(
             ErrorKind::refused, fmt::format("no less of it was found to end the same way, in {} calls", claim.calls()));
     }
-    return Smaller {leastOf(whole, claim, *places), whole.input.shape, left, claim.calls(),
-        !answer || answer->exhausted,
+    return Smaller {leastOf(whole, claim, places), whole.input.shape, left, claim.calls(), !answer || answer->exhausted,
         instruments::describe(instruments::dispatchClass(whole.shape.rows, whole.shape.cols, false)),
         fmt::format("{} in {}", leading->variant->name, name(leading->precision)), numbers.size() - 1};
 }
