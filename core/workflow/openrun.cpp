@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/try.h"
 #include "core/diagnose/diagnose.h"
 #include "core/ingest/ingest.h"
 
@@ -83,11 +84,7 @@ Result<void> readJudgingPoints(RunData& run, const session::Session& session)
         if (!small && !isJudging(series)) {
             continue;
         }
-        auto points = newestPoints(session, series, countOf(series), most);
-        if (!points) {
-            return tl::make_unexpected(points.error());
-        }
-        series.points = std::move(*points);
+        series.points = TRY(newestPoints(session, series, countOf(series), most));
     }
     return {};
 }
@@ -135,11 +132,8 @@ Result<RunData> readSession(const session::Session& session, Points points)
 
 Result<OpenedRun> opened(session::Session session, bool writable, Points points)
 {
-    auto run = readSession(session, points);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    return OpenedRun {std::move(*run), std::move(session), writable};
+    auto run = TRY(readSession(session, points));
+    return OpenedRun {std::move(run), std::move(session), writable};
 }
 
 Result<OpenedRun> openSession(const fs::path& path, const OpenOptions& options)
@@ -155,11 +149,8 @@ Result<OpenedRun> openSession(const fs::path& path, const OpenOptions& options)
             return opened(std::move(*session), true, options.points);
         }
     }
-    auto session = session::Session::open(path, session::OpenMode::readOnly);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return opened(std::move(*session), false, options.points);
+    auto session = TRY(session::Session::open(path, session::OpenMode::readOnly));
+    return opened(std::move(session), false, options.points);
 }
 
 Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, const JobContext& job)
@@ -168,25 +159,19 @@ Result<OpenedRun> importInto(const fs::path& path, const OpenOptions& options, c
     if (!fs::exists(path, error)) {
         return failure(ErrorKind::io, "no such file or folder, or no permission to look", path.string());
     }
-    auto session = ingest::openSessionFor(path, options.session);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
+    auto session = TRY(ingest::openSessionFor(path, options.session));
     const auto capturesStored = [&](std::int64_t logBytes) {
         if (options.capturesStored) {
             options.capturesStored(options.session, logBytes);
         }
     };
-    auto imported = ingest::importRun(path, *session, job, options.columns, capturesStored);
-    if (!imported) {
-        return tl::make_unexpected(imported.error());
-    }
+    auto imported = TRY(ingest::importRun(path, session, job, options.columns, capturesStored));
     if (options.points == Points::none) {
-        return OpenedRun {std::move(*imported), std::move(*session), true};
+        return OpenedRun {std::move(imported), std::move(session), true};
     }
-    return opened(std::move(*session), true, options.points).map([&](OpenedRun run) {
-        run.run.rejected = std::move(imported->rejected);
-        run.run.notes = std::move(imported->notes);
+    return opened(std::move(session), true, options.points).map([&](OpenedRun run) {
+        run.run.rejected = std::move(imported.rejected);
+        run.run.notes = std::move(imported.notes);
         return run;
     });
 }
@@ -197,14 +182,11 @@ Result<OpenedRun> readWithoutSession(const fs::path& path, const OpenOptions& op
     // Copying what is left after every piece of a log would take longer than reading it.
     const auto keepSmall =
         judging ? ingest::KeepSmall([](RunData& read) { dropOtherPoints(read, 1.5); }) : ingest::KeepSmall();
-    auto run = ingest::readRun(path, job, options.columns.value_or(ingest::ColumnMap {}), keepSmall);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
+    auto run = TRY(ingest::readRun(path, job, options.columns.value_or(ingest::ColumnMap {}), keepSmall));
     if (judging) {
-        keepJudgingPoints(*run);
+        keepJudgingPoints(run);
     }
-    return OpenedRun {std::move(*run)};
+    return OpenedRun {std::move(run)};
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/context/layers.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/ingest/ingest.h"
@@ -141,15 +142,12 @@ void takeAdvisories(UserFacts& known, const std::string& path, bool always)
 
 Result<std::vector<Setting>> readEnvironment(const std::string& path)
 {
-    auto read = ingest::readLog(path, std::filesystem::path(path).filename().string());
-    if (!read) {
-        return tl::make_unexpected(read.error());
-    }
-    if (read->settings.empty()) {
+    auto read = TRY(ingest::readLog(path, std::filesystem::path(path).filename().string()));
+    if (read.settings.empty()) {
         return failure(
             ErrorKind::format, "this is not what `nanscope env --json` writes in the training environment", path);
     }
-    return std::move(read->settings);
+    return std::move(read.settings);
 }
 
 void takeEnvironment(UserFacts& known, const std::string& path)

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/model/words.h"
 #include "core/tensorfile/checkpoint/checkpoint.h"
@@ -202,9 +203,7 @@ Result<std::int64_t> verifyCheckpoints(
         if (next == nullptr) {
             return read;
         }
-        if (auto done = readOne(*next, session, job); !done) {
-            return tl::make_unexpected(done.error());
-        }
+        TRY(readOne(*next, session, job));
     }
 }
 
