@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "core/replay/variants/variantjson.h"
 #include "core/rpc/deviceserver.h"
@@ -151,9 +152,7 @@ Result<AgreeOptions> parse(int argc, char** argv)
         return failure(ErrorKind::usage, error.what());
     }
     for (const auto& file : variantFiles) {
-        if (auto added = replay::addVariantFile(request.catalogue, file); !added) {
-            return tl::make_unexpected(added.error());
-        }
+        TRY(replay::addVariantFile(request.catalogue, file));
     }
     if (!precision.empty()) {
         request.precision = parsePrecision(precision);
@@ -378,20 +377,14 @@ scaleout::MemberOptions memberOptions(
 
 Result<scaleout::MemberReport> join(const JoinOptions& given)
 {
-    const auto job = scaleout::readJob(given.folder);
-    if (!job) {
-        return tl::make_unexpected(job.error());
-    }
-    const auto launch = scaleout::launchOf(environmentVariable);
+    const auto job = TRY(scaleout::readJob(given.folder));
+    const auto launch = TRY(scaleout::launchOf(environmentVariable));
     StorePatience patience;
     patience.untilAnswer = std::max<std::chrono::seconds>(std::chrono::seconds(given.silence), shortestAnswer);
-    auto store = launch ? connectStore(*launch, patience, interruptToken()) : tl::make_unexpected(launch.error());
-    if (!store) {
-        return tl::make_unexpected(store.error());
-    }
+    auto store = TRY(connectStore(launch, patience, interruptToken()));
     JobContext context;
     context.cancel = interruptToken();
-    return scaleout::work(*job, **store, memberOptions(given, *job, *launch), context);
+    return scaleout::work(job, *store, memberOptions(given, job, launch), context);
 }
 
 /// Prints one line of JSON when it ends, also where it fails, and returns the exit status as for agree.

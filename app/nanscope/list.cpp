@@ -133,9 +133,7 @@ Result<int> List::run(Terminal& terminal)
         return failure(
             ErrorKind::usage, fmt::format("the run comes before the kind: nanscope list {} {}", m_kind, m_path));
     }
-    if (!kind) {
-        return tl::make_unexpected(kind.error());
-    }
+    TRY(kind);
     const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
     auto source = TRY(openSource(m_path, m_session, terminal, columns));
     if (m_kind == "cells") {

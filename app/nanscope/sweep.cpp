@@ -256,11 +256,9 @@ Result<void> Sweeper::run(const std::vector<const Capture*>& captures)
                 m_leftOut.emplace_back(capture->file, std::move(variants.leftOut));
             }
         }
-        auto done = runCapture(*capture);
+        const auto done = runCapture(*capture);
         m_swept.push_back({capture, m_cells.size(), m_function ? m_function->rows().size() : 0});
-        if (!done) {
-            return done;
-        }
+        TRY(done);
     }
     return {};
 }
@@ -306,11 +304,7 @@ Result<void> Sweeper::replayCapture(const Capture& capture)
     };
     if (!m_devices.own.empty()) {
         m_request.devices = m_devices.own;
-        if (auto done = replay::sweep(
-                m_request, replay::makeCoreDevice, job(), [&](Cell cell) { onCell(std::move(cell), true); });
-            !done) {
-            return done;
-        }
+        TRY(replay::sweep(m_request, replay::makeCoreDevice, job(), [&](Cell cell) { onCell(std::move(cell), true); }));
     }
     return m_devices.worker ? runInWorker([&](Cell cell) { onCell(std::move(cell), false); }) : Result<void>();
 }
@@ -326,9 +320,7 @@ Result<void> Sweeper::runInWorker(const std::function<void(Cell)>& onCell)
         if (!done && done.error().kind != ErrorKind::cancelled) {
             done = doWithout(*device, done.error());
         }
-        if (!done) {
-            return done;
-        }
+        TRY(done);
     }
     return {};
 }
@@ -679,9 +671,7 @@ Result<int> Sweep::run(Terminal& terminal)
     }
     // What was computed before a cancel is as true as the rest; the exit status says that it is not all.
     terminal.answer([&] { return answerJson(sweeper); }, [&] { return answerText(sweeper); });
-    if (!done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(done);
     return sweeper.complete() ? statusOf(source) : exitRejected;
 }
 

@@ -79,9 +79,7 @@ Result<int> Watch::run(Terminal& terminal)
         Watcher watcher(m_run, m_session, m_all, teller);
         watched = watcher.run();
     }
-    if (!watched) {
-        return tl::make_unexpected(watched.error());
-    }
+    TRY(watched);
     teller.finish();
     if (!teller.unwritable()) {
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;

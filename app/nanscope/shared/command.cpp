@@ -31,9 +31,7 @@ void Command::addVariantFileOption()
 Result<void> Command::readVariantFiles()
 {
     for (const auto& file : m_variantFiles) {
-        if (auto added = replay::addVariantFile(m_catalogue, file); !added) {
-            return added;
-        }
+        TRY(replay::addVariantFile(m_catalogue, file));
     }
     return {};
 }

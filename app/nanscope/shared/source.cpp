@@ -57,11 +57,8 @@ ExitStatus statusOf(const Source& source)
 Result<Source> openSource(const fs::path& path, const std::string& session, Terminal& terminal,
     const std::optional<ingest::ColumnMap>& columns, workflow::Access access, workflow::Points points)
 {
-    auto source = workflow::openRun(path, {session, access, points, columns}, terminal.job());
-    if (!source) {
-        return source;
-    }
-    const auto& run = source->run;
+    auto source = TRY(workflow::openRun(path, {session, access, points, columns}, terminal.job()));
+    const auto& run = source.run;
     const bool nothing = run.captures.empty() && run.series.empty() && run.events.empty() && run.replaced.empty();
     std::error_code error;
     if (nothing && run.rejected.size() == 1 && !fs::is_directory(path, error)) {
@@ -90,14 +87,11 @@ Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const 
     const auto from =
         workflow::judgedFrom(source.run, files, options.findings, source.session ? &*source.session : nullptr);
     sayPointsLeftOut(from, terminal);
-    auto diagnosis = workflow::diagnoseWith(facts, source.run, options, job);
-    if (!diagnosis) {
-        return diagnosis;
-    }
-    rejectUnread(source, *diagnosis, terminal);
+    auto diagnosis = TRY(workflow::diagnoseWith(facts, source.run, options, job));
+    rejectUnread(source, diagnosis, terminal);
     // The next one finds the whole diagnosis, or none.
-    if (source.session && source.writable && diagnosis->stopped.empty()) {
-        if (const auto stored = workflow::storeDiagnosis(*source.session, *diagnosis, from); !stored) {
+    if (source.session && source.writable && diagnosis.stopped.empty()) {
+        if (const auto stored = workflow::storeDiagnosis(*source.session, diagnosis, from); !stored) {
             terminal.say(LogLevel::warning, "The diagnosis was not stored: " + sentence(stored.error()));
         }
     }
@@ -143,9 +137,7 @@ Result<void> takeVariantsOf(const std::vector<std::string>& places, replay::Cata
         if (!session::isSessionFile(place) || !session::Session::open(place, session::OpenMode::readOnly)) {
             continue;
         }
-        if (auto taken = takeVariantsFrom(place, catalogue, terminal); !taken) {
-            return taken;
-        }
+        TRY(takeVariantsFrom(place, catalogue, terminal));
     }
     return {};
 }

@@ -162,16 +162,11 @@ workflow::Access accessFor(const ObservedWords& words, const std::vector<std::st
 
 Result<Observations> observedOf(Source& source, const Observations& words)
 {
-    auto named = ofCaptures(source.run, words);
-    if (!named || !source.session) {
-        return named;
+    auto said = TRY(ofCaptures(source.run, words));
+    if (!source.session) {
+        return said;
     }
-    const auto& said = *named;
-    auto stored = workflow::storedObservations(*source.session);
-    if (!stored) {
-        return stored;
-    }
-    auto& observed = *stored;
+    auto observed = TRY(workflow::storedObservations(*source.session));
     const bool news = said.rate || !said.tried.empty() || !said.called.empty();
     observed.rate = said.rate ? said.rate : observed.rate;
     for (const auto& tried : said.tried) {
@@ -183,7 +178,7 @@ Result<Observations> observedOf(Source& source, const Observations& words)
     if (news && source.writable) {
         TRY(workflow::storeObservations(*source.session, observed));
     }
-    return stored;
+    return observed;
 }
 
 void addUserFileOptions(Options& options, workflow::UserFiles& files)

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/model/verdict.h"
 #include "core/session/session.h"
@@ -101,9 +102,7 @@ Result<void> Watcher::run()
         if (!waitForFolder()) {
             break;
         }
-        if (auto followed = follow(); !followed) {
-            return followed;
-        }
+        TRY(follow());
     }
     return {};
 }
