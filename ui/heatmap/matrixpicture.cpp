@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "core/base/try.h"
 #include "core/report/pictures/svgtiles.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/convert.h"
@@ -145,34 +146,21 @@ Result<Scan> scanOf(const tensorfile::Tensor& tensor, std::int64_t batch, const 
         return tensorfile::scanMatrix(
             std::span<const double>(picture.doubles), picture.tiles.rows, picture.tiles.cols, false, 0x1p-1022);
     }
-    auto scans = tensorfile::scanTensor(tensor);
-    if (!scans) {
-        return tl::make_unexpected(scans.error());
-    }
-    return (*scans)[static_cast<std::size_t>(batch)];
+    auto scans = TRY(tensorfile::scanTensor(tensor));
+    return scans[static_cast<std::size_t>(batch)];
 }
 
 Result<Picture> pictureOf(const tensorfile::Tensor& tensor, std::int64_t batch)
 {
-    auto tiles = tensorfile::tileTensor(tensor, batch);
-    if (!tiles) {
-        return tl::make_unexpected(tiles.error());
-    }
+    auto tiles = TRY(tensorfile::tileTensor(tensor, batch));
     MatrixPicture picture;
-    picture.tiles = std::move(*tiles);
+    picture.tiles = std::move(tiles);
     picture.dtype = tensor.dtype();
     if (tensor.matrices().elements() <= mostElements) {
-        const auto read = tensor.dtype() == DType::float64 ? readElements(tensor, batch, picture.doubles)
-                                                           : readElements(tensor, batch, picture.floats);
-        if (!read) {
-            return tl::make_unexpected(read.error());
-        }
+        TRY(tensor.dtype() == DType::float64 ? readElements(tensor, batch, picture.doubles)
+                                             : readElements(tensor, batch, picture.floats));
     }
-    auto scan = scanOf(tensor, batch, picture);
-    if (!scan) {
-        return tl::make_unexpected(scan.error());
-    }
-    picture.scan = *scan;
+    picture.scan = TRY(scanOf(tensor, batch, picture));
     return std::make_shared<const MatrixPicture>(std::move(picture));
 }
 
@@ -189,20 +177,17 @@ void place(Result<Picture> picture, Picture& out, QString& missing)
 
 Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
 {
-    const auto file = tensorfile::openCapture(capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(tensorfile::openCapture(capture));
     TensorPictures pictures;
-    pictures.batches = file->input.matrices().batch;
+    pictures.batches = file.input.matrices().batch;
     pictures.batch = std::clamp<std::int64_t>(batch, 0, std::max<std::int64_t>(0, pictures.batches - 1));
-    place(pictureOf(file->input, pictures.batch), pictures.input, pictures.inputMissing);
-    if (!file->output) {
+    place(pictureOf(file.input, pictures.batch), pictures.input, pictures.inputMissing);
+    if (!file.output) {
         pictures.outputMissing = ElementTexts::tr("This file holds no output");
-    } else if (file->output->matrices().batch <= pictures.batch) {
+    } else if (file.output->matrices().batch <= pictures.batch) {
         pictures.outputMissing = ElementTexts::tr("The output has fewer matrices than the input");
     } else {
-        place(pictureOf(*file->output, pictures.batch), pictures.output, pictures.outputMissing);
+        place(pictureOf(*file.output, pictures.batch), pictures.output, pictures.outputMissing);
     }
     return pictures;
 }

@@ -20,6 +20,7 @@
 #include <QString>
 #include <QVBoxLayout>
 
+#include "core/base/try.h"
 #include "core/instruments/measure.h"
 #include "ui/instruments/measureview.h"
 #include "ui/shared/answerparts.h"
@@ -267,12 +268,8 @@ Result<MeasureOrder> InstrumentsPane::order() const
         }
         return order;
     }
-    auto target = instruments::functionTarget(m_function->text().trimmed().toStdString());
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
     instruments::FunctionChoice impl;
-    impl.target = *target;
+    impl.target = TRY(instruments::functionTarget(m_function->text().trimmed().toStdString()));
     impl.python = m_python->text().trimmed().toStdString();
     impl.variant = order.cell.variant;
     impl.device = m_device.name;

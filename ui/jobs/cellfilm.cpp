@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/session/session.h"
 #include "ui/jobs/deepjob.h"
 #include "ui/jobs/sweepplan.h"
@@ -30,12 +31,9 @@ replay::Against againstOf(FilmMode mode, const replay::CellRequest& cell, const 
 
 Result<std::vector<OpTrace>> tracesOf(const std::filesystem::path& path, const Cell& cell)
 {
-    const auto session = session::Session::open(path, session::OpenMode::readOnly);
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return session->findCell(cell).and_then([&](const std::optional<std::int64_t>& id) {
-        return id ? session->opTraces(*id) : Result<std::vector<OpTrace>>();
+    const auto session = TRY(session::Session::open(path, session::OpenMode::readOnly));
+    return session.findCell(cell).and_then([&](const std::optional<std::int64_t>& id) {
+        return id ? session.opTraces(*id) : Result<std::vector<OpTrace>>();
     });
 }
 

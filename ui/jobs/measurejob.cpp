@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/instruments/measure.h"
 #include "core/rpc/remotedevice.h"
 #include "ui/shared/text.h"
@@ -29,33 +30,25 @@ Result<instruments::MeasuredTarget> targetOf(const MeasureOrder& order, const Ca
 
 Result<std::shared_ptr<const MeasureResult>> measured(const MeasureOrder& order, const JobContext& job)
 {
-    auto target = targetOf(order, job.cancel);
+    auto found = targetOf(order, job.cancel);
     std::string why;
-    if (!target && !job.cancel.cancelled() && !order.impl && order.cell.device != "cpu"
+    if (!found && !job.cancel.cancelled() && !order.impl && order.cell.device != "cpu"
         && !instruments::isOfDevice(order.request.instrument)) {
-        why = fmt::format("measured on the CPU, since {} cannot be used: {}", order.cell.device, target.error().what);
+        why = fmt::format("measured on the CPU, since {} cannot be used: {}", order.cell.device, found.error().what);
         auto onCpu = order.cell;
         onCpu.device = "cpu";
-        target = instruments::measuredCell(onCpu, replay::makeCoreDevice);
+        found = instruments::measuredCell(onCpu, replay::makeCoreDevice);
     }
-    if (!target) {
-        return tl::make_unexpected(target.error());
-    }
-    const auto inputBatch = instruments::inputBatchFor(order.request, *target, job.cancel);
-    if (!inputBatch) {
-        return tl::make_unexpected(inputBatch.error());
-    }
-    instruments::Measurement measurement(target->target(), *inputBatch, job);
+    auto target = TRY(std::move(found));
+    const auto inputBatch = TRY(instruments::inputBatchFor(order.request, target, job.cancel));
+    instruments::Measurement measurement(target.target(), inputBatch, job);
     if (!why.empty()) {
         measurement.startAgain(why);
     }
-    const auto answer = instruments::measure(order.request, measurement, *target);
-    if (!answer) {
-        return tl::make_unexpected(answer.error());
-    }
-    const auto text = instruments::measureText(order.request.instrument, measurement, *answer);
-    const auto json = jsonText(instruments::measureJson(order.request.instrument, measurement, *answer));
-    return std::make_shared<const MeasureResult>(MeasureResult {order, *answer, qstr(text), qstr(json)});
+    const auto answer = TRY(instruments::measure(order.request, measurement, target));
+    const auto text = instruments::measureText(order.request.instrument, measurement, answer);
+    const auto json = jsonText(instruments::measureJson(order.request.instrument, measurement, answer));
+    return std::make_shared<const MeasureResult>(MeasureResult {order, answer, qstr(text), qstr(json)});
 }
 
 } // namespace

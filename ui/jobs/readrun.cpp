@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/diagnose.h"
 #include "core/model/words.h"
 #include "core/platform/privatefolder.h"
@@ -114,11 +115,7 @@ Result<ReadRun> taken(workflow::OpenedRun opened, const fs::path& path, const Us
     loaded.run = std::make_shared<const RunData>(std::move(opened.run));
     takeNews(loaded, newsBefore, session);
     if (session) {
-        auto cells = replay::cellsThatHold(*session, loaded.catalogue);
-        if (!cells) {
-            return tl::make_unexpected(cells.error());
-        }
-        loaded.cells = std::move(*cells);
+        loaded.cells = TRY(replay::cellsThatHold(*session, loaded.catalogue));
         loaded.observed = workflow::storedObservations(*session).value_or(Observations {});
         takeDiagnosis(read, *session);
     }
@@ -224,17 +221,11 @@ Result<RunData> runWithPoints(const LoadedRun& run)
         workflow::keepJudgingPoints(whole);
         return whole;
     }
-    const auto session = session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key());
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    auto stored = session->summary();
-    if (!stored) {
-        return stored;
-    }
+    const auto session = TRY(session::openSessionOfRun(run.session, session::OpenMode::readOnly, run.key()));
+    auto stored = TRY(session.summary());
     // With what was read of them since, where the session could not keep it.
-    stored->checkpoints = run.run->checkpoints;
-    return workflow::readJudgingPoints(*stored, *session).map([&] { return std::move(*stored); });
+    stored.checkpoints = run.run->checkpoints;
+    return workflow::readJudgingPoints(stored, session).map([&] { return std::move(stored); });
 }
 
 namespace {
@@ -257,15 +248,12 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
     OpenDevice& open, const JobContext& job)
 {
     options.findings = run.choices;
-    auto whole = runWithPoints(run);
-    if (!whole) {
-        return tl::make_unexpected(whole.error());
-    }
-    const bool elsewhere = place.name != "cpu" && diagnose::needsReplays(*whole);
+    auto whole = TRY(runWithPoints(run));
+    const bool elsewhere = place.name != "cpu" && diagnose::needsReplays(whole);
     const auto opened = elsewhere ? openAt(place, open, job.cancel) : Result<void>();
     options.device = elsewhere && opened ? open.device : nullptr;
     const auto from = judgedFromOf(run);
-    auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), *whole, options, job);
+    auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), whole, options, job);
     if (diagnosis && !opened) {
         diagnosis->replayedOn = fmt::format("the CPU; {} cannot be used ({})", place.name, opened.error().what);
     }
@@ -282,12 +270,9 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
 
 Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelToken& cancel)
 {
-    auto whole = runWithPoints(run);
-    if (!whole) {
-        return tl::make_unexpected(whole.error());
-    }
-    workflow::addEnvironment(*whole, workflow::readUserFiles(run.userFiles, run.kept));
-    auto findings = workflow::findAgain(*run.diagnosis, *whole, run.choices, cancel).findings;
+    auto whole = TRY(runWithPoints(run));
+    workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles, run.kept));
+    auto findings = workflow::findAgain(*run.diagnosis, whole, run.choices, cancel).findings;
     if (!cancel.cancelled() && !run.session.empty() && !session::isSessionFile(run.opened)) {
         if (auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key())) {
             (void)workflow::storeFindings(*session, findings, run.choices);
@@ -298,11 +283,8 @@ Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelTok
 
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed)
 {
-    auto session = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key());
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return workflow::storeObservations(*session, observed);
+    auto session = TRY(session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key()));
+    return workflow::storeObservations(session, observed);
 }
 
 } // namespace nanscope

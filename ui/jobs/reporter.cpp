@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
@@ -59,11 +60,8 @@ std::invoke_result_t<Work, const session::Session*> withSession(const LoadedRun&
     if (loaded.session.empty()) {
         return work(nullptr);
     }
-    const auto session = session::openSessionOfRun(loaded.session, session::OpenMode::readOnly, loaded.key());
-    if (!session) {
-        return tl::make_unexpected(session.error());
-    }
-    return work(&*session);
+    const auto session = TRY(session::openSessionOfRun(loaded.session, session::OpenMode::readOnly, loaded.key()));
+    return work(&session);
 }
 
 } // namespace
@@ -84,17 +82,14 @@ std::string suggestedReportName(const RunData& run)
 Result<report::ReportInput> reportInput(const ReportSubject& subject)
 {
     const LoadedRun& loaded = subject.run;
-    auto whole = runWithPoints(loaded);
-    if (!whole) {
-        return tl::make_unexpected(whole.error());
-    }
-    workflow::addEnvironment(*whole, workflow::readUserFiles(loaded.userFiles, loaded.kept));
+    auto whole = TRY(runWithPoints(loaded));
+    workflow::addEnvironment(whole, workflow::readUserFiles(loaded.userFiles, loaded.kept));
     auto diagnosis = diagnosisOf(loaded);
     if (loaded.findingsDue()) {
-        diagnosis = workflow::findAgain(std::move(diagnosis), *whole, loaded.choices);
+        diagnosis = workflow::findAgain(std::move(diagnosis), whole, loaded.choices);
     }
     workflow::ReportSource source {
-        std::move(*whole), std::move(diagnosis), loaded.observed, loaded.cells, loaded.userFiles};
+        std::move(whole), std::move(diagnosis), loaded.observed, loaded.cells, loaded.userFiles};
     source.commandLine = commandLine(loaded, subject.about);
     source.about = subject.about;
     source.catalogue = loaded.catalogue;
@@ -130,15 +125,9 @@ Result<Made> make(const ReportSubject& subject, std::shared_ptr<report::ReportIn
     const report::ReportOptions& options)
 {
     if (!input) {
-        auto read = reportInput(subject);
-        if (!read) {
-            return tl::make_unexpected(read.error());
-        }
-        input = std::make_shared<report::ReportInput>(std::move(*read));
+        input = std::make_shared<report::ReportInput>(TRY(reportInput(subject)));
     } else if (cellsChanged) {
-        if (auto refreshed = refreshCells(*input, subject); !refreshed) {
-            return tl::make_unexpected(refreshed.error());
-        }
+        TRY(refreshCells(*input, subject));
     }
     auto preview = std::make_shared<const ReportPreview>(reportPreview(*input, options));
     return Made {std::move(input), std::move(preview)};
@@ -191,19 +180,12 @@ bool isBundle(const SaveJob& save)
 Result<void> prepare(const ReportSubject& subject, SaveJob& save, const JobContext& job)
 {
     enter(job, "reading the run");
-    auto input = reportInput(subject);
-    if (!input) {
-        return tl::make_unexpected(input.error());
-    }
+    auto input = TRY(reportInput(subject));
     if (isBundle(save)) {
         enter(job, "replaying for repro.py");
-        auto reproducer = reproducerFor(*input, save.options, subject.run.catalogue, job);
-        if (!reproducer) {
-            return tl::make_unexpected(reproducer.error());
-        }
-        save.options.reproducer = std::move(*reproducer);
+        save.options.reproducer = TRY(reproducerFor(input, save.options, subject.run.catalogue, job));
     }
-    save.input = std::make_shared<const report::ReportInput>(std::move(*input));
+    save.input = std::make_shared<const report::ReportInput>(std::move(input));
     return {};
 }
 

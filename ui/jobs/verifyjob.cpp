@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/userfiles.h"
@@ -18,23 +19,17 @@ namespace {
 
 Result<std::vector<Checkpoint>> verified(const LoadedRun& run, const JobContext& job)
 {
-    auto whole = runWithPoints(run);
-    if (!whole) {
-        return tl::make_unexpected(whole.error());
-    }
-    workflow::addEnvironment(*whole, workflow::readUserFiles(run.userFiles, run.kept));
-    const auto shown = workflow::weighed(*run.diagnosis, run.observed, *whole, run.userFiles, run.catalogue, true);
+    auto whole = TRY(runWithPoints(run));
+    workflow::addEnvironment(whole, workflow::readUserFiles(run.userFiles, run.kept));
+    const auto shown = workflow::weighed(*run.diagnosis, run.observed, whole, run.userFiles, run.catalogue, true);
     std::optional<session::Session> session;
     if (!run.session.empty()) {
         if (auto opened = session::openSessionOfRun(run.session, session::OpenMode::readWrite, run.key())) {
             session = std::move(*opened);
         }
     }
-    const auto read = workflow::verifyCheckpoints(*whole, shown.captures, session ? &*session : nullptr, job);
-    if (!read) {
-        return tl::make_unexpected(read.error());
-    }
-    return std::move(whole->checkpoints);
+    TRY(workflow::verifyCheckpoints(whole, shown.captures, session ? &*session : nullptr, job));
+    return std::move(whole.checkpoints);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/diagnose/whatif/whatifwords.h"
 #include "core/workflow/openrun.h"
 #include "ui/jobs/readrun.h"
@@ -80,11 +81,7 @@ void WhatIfJob::ask()
         [loaded = *m_loaded, points = m_points, question = m_question]() -> Result<Done> {
             Done done {points, nullptr};
             if (!done.run) {
-                auto read = runWithPoints(loaded);
-                if (!read) {
-                    return tl::make_unexpected(read.error());
-                }
-                done.run = std::make_shared<const RunData>(std::move(*read));
+                done.run = std::make_shared<const RunData>(TRY(runWithPoints(loaded)));
             }
             auto answer = answerWhatIf(*done.run, question);
             answer.newestPoints = workflow::newestJudgingPoints(*loaded.run);

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "core/base/try.h"
 #include "ui/jobs/readrun.h"
 #include "ui/shared/text.h"
 #include "ui/timeline/timelineseries.h"
@@ -186,14 +187,10 @@ void RunComparer::compare(const LoadedRun& open, const std::filesystem::path& ot
     JobContext context;
     context.cancel = m_cancel;
     start([open, other, pair, context]() -> Answer {
-        auto a = runWithPoints(open);
-        auto opened = a ? loadRun(other, context) : Result<ReadRun>(tl::make_unexpected(a.error()));
-        auto b = opened ? runWithPoints(opened->loaded) : Result<RunData>(tl::make_unexpected(opened.error()));
-        if (!b) {
-            return tl::make_unexpected(b.error());
-        }
-        pair->a = std::move(*a);
-        pair->b = std::move(*b);
+        auto a = TRY(runWithPoints(open));
+        const auto opened = TRY(loadRun(other, context));
+        pair->b = TRY(runWithPoints(opened.loaded));
+        pair->a = std::move(a);
         return comparedRuns(pair->a, pair->b, 0);
     });
 }

@@ -14,6 +14,7 @@
 #include <QRegularExpression>
 #include <QStatusBar>
 
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 #include "ui/shared/copying.h"
 #include "ui/shared/picture.h"
@@ -50,9 +51,7 @@ QString endingOfKind(const QString& kind)
 
 Result<void> saveBytes(const QByteArray& bytes, const QString& path)
 {
-    if (auto there = checkFolderOf(path); !there) {
-        return there;
-    }
+    TRY(checkFolderOf(path));
     return platform::writeFileAtomically(path.toStdString(), std::as_bytes(std::span(bytes.data(), bytes.size())));
 }
 
@@ -125,16 +124,11 @@ Result<void> savePicture(const Picture& picture, const QString& title, const QSt
 
 Result<void> saveTable(const TextTable& table, const QString& path)
 {
-    auto file = TableFile::create(path, table.columns);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    auto file = TRY(TableFile::create(path, table.columns));
     for (const QStringList& row : table.rows) {
-        if (auto added = file->add(row); !added) {
-            return added;
-        }
+        TRY(file.add(row));
     }
-    return file->commit();
+    return file.commit();
 }
 
 QFileDialog* askAndSave(QWidget& parent, const FileQuestion& question)

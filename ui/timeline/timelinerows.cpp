@@ -7,6 +7,7 @@
 #include <QJsonObject>
 #include <QStringList>
 
+#include "core/base/try.h"
 #include "ui/shared/table/tablefile.h"
 #include "ui/shared/table/texttable.h"
 #include "ui/shared/text.h"
@@ -96,23 +97,18 @@ QString rowsAsJson(std::span<const TimelineRow> rows)
 Result<std::int64_t> saveRows(
     TimelineStore& store, std::span<const TimelineLine> lines, Interval steps, const QString& path)
 {
-    auto file = TableFile::create(path, columns());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    auto file = TRY(TableFile::create(path, columns()));
     std::int64_t count = 0;
     for (const TimelineLine& line : lines) {
         Result<void> added;
-        const auto visited = store.visit(line.parts, steps, [&](const TracePoint& point) {
-            added = file->add(cellsOf({point, line.label, line.source}));
+        TRY(store.visit(line.parts, steps, [&](const TracePoint& point) {
+            added = file.add(cellsOf({point, line.label, line.source}));
             ++count;
             return added.has_value();
-        });
-        if (!visited || !added) {
-            return tl::make_unexpected(visited ? added.error() : visited.error());
-        }
+        }));
+        TRY(added);
     }
-    return file->commit().map([count] { return count; });
+    return file.commit().map([count] { return count; });
 }
 
 } // namespace nanscope

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/try.h"
+
 namespace nanscope {
 
 namespace {
@@ -189,34 +191,24 @@ SessionStore::SessionStore(std::filesystem::path session, std::vector<std::int64
 Result<void> SessionStore::open()
 {
     if (!m_session) {
-        auto session = session::Session::open(m_path, session::OpenMode::readOnly);
-        if (!session) {
-            return tl::make_unexpected(session.error());
-        }
-        m_session = std::move(*session);
+        m_session = TRY(session::Session::open(m_path, session::OpenMode::readOnly));
     }
     return {};
 }
 
 Result<const SessionStore::Overview*> SessionStore::overview(std::size_t part)
 {
-    if (auto opened = open(); !opened) {
-        return tl::make_unexpected(opened.error());
-    }
+    TRY(open());
     if (const auto known = m_overviews.find(part); known != m_overviews.end()) {
         return &known->second;
     }
     using Steps = std::numeric_limits<std::int64_t>;
     Overview overview;
-    const auto read =
-        m_session->visitRange({m_ids.at(part), Steps::min(), Steps::max(), 0}, [&](const session::SeriesPiece& piece) {
-            overview.seqs.push_back(piece.seq);
-            overview.chunks.push_back(bucketOf(piece));
-            return true;
-        });
-    if (!read) {
-        return tl::make_unexpected(read.error());
-    }
+    TRY(m_session->visitRange({m_ids.at(part), Steps::min(), Steps::max(), 0}, [&](const session::SeriesPiece& piece) {
+        overview.seqs.push_back(piece.seq);
+        overview.chunks.push_back(bucketOf(piece));
+        return true;
+    }));
     return &(m_overviews[part] = std::move(overview));
 }
 
@@ -246,20 +238,15 @@ Result<void> SessionStore::appendFocus(
 
 Result<void> SessionStore::appendPart(std::vector<Bucket>& line, std::size_t part, Interval focus, int columns)
 {
-    const auto known = overview(part);
-    if (!known) {
-        return tl::make_unexpected(known.error());
-    }
-    const auto& chunks = (*known)->chunks;
+    const auto known = TRY(overview(part));
+    const auto& chunks = known->chunks;
     const auto near = within(chunks, withMargin(focus));
     const auto begin = near.data() - chunks.data();
     const auto end = begin + std::ssize(near);
     line.insert(line.end(), chunks.begin(), chunks.begin() + begin);
     if (!near.empty()) {
-        const auto seqs = std::span((*known)->seqs).subspan(static_cast<std::size_t>(begin), near.size());
-        if (auto read = appendFocus(line, part, seqs, focus, columns); !read) {
-            return read;
-        }
+        const auto seqs = std::span(known->seqs).subspan(static_cast<std::size_t>(begin), near.size());
+        TRY(appendFocus(line, part, seqs, focus, columns));
     }
     line.insert(line.end(), chunks.begin() + end, chunks.end());
     return {};
@@ -269,9 +256,7 @@ Result<std::vector<Bucket>> SessionStore::line(Parts parts, Interval focus, int 
 {
     std::vector<Bucket> line;
     for (const std::size_t part : parts) {
-        if (auto appended = appendPart(line, part, focus, columns); !appended) {
-            return tl::make_unexpected(appended.error());
-        }
+        TRY(appendPart(line, part, focus, columns));
     }
     sortBySteps(line);
     return line;
@@ -279,9 +264,7 @@ Result<std::vector<Bucket>> SessionStore::line(Parts parts, Interval focus, int 
 
 Result<void> SessionStore::visit(Parts parts, Interval steps, const TakePoint& take)
 {
-    if (auto opened = open(); !opened) {
-        return opened;
-    }
+    TRY(open());
     bool more = true;
     for (const std::size_t part : parts) {
         constexpr auto everything = std::numeric_limits<std::int64_t>::max();
@@ -296,20 +279,15 @@ Result<void> SessionStore::visit(Parts parts, Interval steps, const TakePoint& t
 
 Result<std::vector<LineSteps>> SessionStore::stepsAround(Parts parts, std::span<const std::int64_t> lines)
 {
-    if (auto opened = open(); !opened) {
-        return tl::make_unexpected(opened.error());
-    }
+    TRY(open());
     using Steps = std::numeric_limits<std::int64_t>;
     Surroundings surroundings(lines);
     for (const std::size_t part : parts) {
-        const auto read = m_session->visitRange(
+        TRY(m_session->visitRange(
             {m_ids.at(part), Steps::min(), Steps::max(), Steps::max()}, [&](const session::SeriesPiece& piece) {
                 std::ranges::for_each(piece.points, [&](const Point& point) { surroundings.take(point); });
                 return true;
-            });
-        if (!read) {
-            return tl::make_unexpected(read.error());
-        }
+            }));
     }
     return surroundings.steps();
 }
@@ -318,20 +296,14 @@ Result<std::optional<TracePoint>> SessionStore::point(Parts parts, double step, 
 {
     std::optional<TracePoint> best;
     for (const std::size_t part : parts) {
-        const auto chunks = overview(part);
-        if (!chunks) {
-            return tl::make_unexpected(chunks.error());
-        }
-        const auto near = around((*chunks)->chunks, {step, step});
+        const auto chunks = TRY(overview(part));
+        const auto near = around(chunks->chunks, {step, step});
         if (near.empty()) {
             continue;
         }
         const Interval steps {static_cast<double>(near.front().firstStep), static_cast<double>(near.back().lastStep)};
-        const auto read = points({&part, 1}, steps, std::numeric_limits<std::size_t>::max());
-        if (!read) {
-            return tl::make_unexpected(read.error());
-        }
-        for (const TracePoint& one : *read) {
+        const auto read = TRY(points({&part, 1}, steps, std::numeric_limits<std::size_t>::max()));
+        for (const TracePoint& one : read) {
             consider(best, one, step, direction);
         }
     }

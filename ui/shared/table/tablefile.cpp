@@ -9,6 +9,7 @@
 #include <QDir>
 #include <QFileInfo>
 
+#include "core/base/try.h"
 #include "ui/shared/table/texttable.h"
 
 namespace nanscope {
@@ -57,18 +58,10 @@ TableFile::TableFile(Form form, platform::AtomicFile file, const QStringList& co
 
 Result<TableFile> TableFile::create(const QString& path, const QStringList& columns)
 {
-    const auto form = formOf(path);
-    if (!form) {
-        return tl::make_unexpected(form.error());
-    }
-    if (const auto there = checkFolderOf(path); !there) {
-        return tl::make_unexpected(there.error());
-    }
-    auto file = platform::AtomicFile::create(path.toStdString());
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    return TableFile(*form, std::move(*file), columns);
+    const auto form = TRY(formOf(path));
+    TRY(checkFolderOf(path));
+    auto file = TRY(platform::AtomicFile::create(path.toStdString()));
+    return TableFile(form, std::move(file), columns);
 }
 
 Result<void> TableFile::add(const QStringList& row)
@@ -94,9 +87,7 @@ Result<void> TableFile::commit()
     if (m_form == Form::json) {
         m_waiting += m_empty ? "]\n" : "\n]\n";
     }
-    if (auto written = flush(); !written) {
-        return written;
-    }
+    TRY(flush());
     return m_file.commit();
 }
 
