@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "gpu/gpu.h"
 #include "gpu/kernels/cudainfo.h"
 #include "gpu/patientthread.h"
@@ -209,15 +210,12 @@ Result<GpuAgreement> agreeOnGpus(const replay::AgreementRequest& request, const 
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
         names.push_back(fmt::format("cuda:{}", i));
     }
-    auto agreement = replay::replayEverywhere(request, names, torchDevices(), cancel);
-    if (!agreement) {
-        return tl::make_unexpected(agreement.error());
-    }
+    auto agreement = TRY(replay::replayEverywhere(request, names, torchDevices(), cancel));
     for (std::size_t i = 0; i < state.devices.size(); ++i) {
-        agreement->devices[i].uuid = state.devices[i].uuid;
+        agreement.devices[i].uuid = state.devices[i].uuid;
     }
     GpuAgreement result;
-    result.agreement = std::move(*agreement);
+    result.agreement = std::move(agreement);
     addReduction(result, reduceHashes, ncclPatience);
     return result;
 }

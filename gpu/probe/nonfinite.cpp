@@ -10,6 +10,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "gpu/torchguard.h"
 
 namespace nanscope {
@@ -72,11 +73,7 @@ try {
         if (!isPartial(dimension.placement)) {
             continue;
         }
-        auto reduced = wholeAlong(dimension, part);
-        if (!reduced) {
-            return reduced;
-        }
-        part = *reduced;
+        part = TRY(wholeAlong(dimension, part));
     }
     return part;
 } catch (const std::exception& error) {
@@ -131,11 +128,7 @@ at::Tensor nonFiniteFlag(const at::Tensor& tensor)
 Result<bool> anyNonFinite(const at::Tensor& local, std::span<const MeshDimension> mesh)
 {
     const at::NoGradGuard noGradients;
-    const auto logical = whole(local, mesh);
-    if (!logical) {
-        return tl::make_unexpected(logical.error());
-    }
-    const auto own = flagOf(*logical);
+    const auto own = flagOf(TRY(whole(local, mesh)));
     const auto most = anywhere(own.bad, mesh);
     if (own.error || !most) {
         return tl::make_unexpected(own.error ? *own.error : most.error());
