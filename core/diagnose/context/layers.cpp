@@ -15,6 +15,7 @@
 #include <simdjson.h>
 
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/context/settings.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
@@ -176,17 +177,12 @@ Result<ParameterList> checked(ParameterList list)
 
 Result<std::string> readText(const std::filesystem::path& path)
 {
-    const auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (file->size() > largestText) {
+    const auto file = TRY(platform::FileReader::open(path));
+    if (file.size() > largestText) {
         return failure(ErrorKind::format, "a list of parameters takes at most 64 MiB");
     }
-    std::string text(file->size(), '\0');
-    if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    std::string text(file.size(), '\0');
+    TRY(file.readAt(0, std::as_writable_bytes(std::span(text))));
     return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/damage/damagenames.h"
 #include "core/tensorfile/convert.h"
 #include "core/tensorfile/tensorstream.h"
@@ -207,17 +208,10 @@ bool damagedInFaintLines(const Element& element)
 Result<std::vector<DamagePattern>> damagePatterns(const tensorfile::CaptureFile& capture)
 {
     const auto& tensor = damagedTensor(capture);
-    auto stream = openDamage(capture, tensor);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(openDamage(capture, tensor));
     std::vector<DamagePattern> patterns;
     for (std::int64_t batch = 0; batch < tensor.matrices().batch; ++batch) {
-        auto pattern = patternOf(*stream, tensor, batch);
-        if (!pattern) {
-            return tl::make_unexpected(pattern.error());
-        }
-        patterns.push_back(std::move(*pattern));
+        patterns.push_back(TRY(patternOf(stream, tensor, batch)));
     }
     nameTheOnlyOne(patterns);
     return patterns;
@@ -227,16 +221,13 @@ Result<std::optional<replay::BadBlocks>> damagedBlocks(
     const tensorfile::CaptureFile& capture, std::int64_t batch, std::size_t mostLines)
 {
     const auto& tensor = damagedTensor(capture);
-    auto stream = openDamage(capture, tensor);
-    if (!stream) {
-        return tl::make_unexpected(stream.error());
-    }
+    auto stream = TRY(openDamage(capture, tensor));
     const auto shape = tensor.matrices();
     DamageTally tally(shape.rows, shape.cols);
     const auto sink = [&](std::int64_t row, std::int64_t col, Damage damage, const std::byte* /*bits*/) {
         tally.add(row, col, damage);
     };
-    return readDamage(*stream, tensor, batch, sink).map([&] { return tally.blocks(mostLines); });
+    return readDamage(stream, tensor, batch, sink).map([&] { return tally.blocks(mostLines); });
 }
 
 } // namespace nanscope::diagnose

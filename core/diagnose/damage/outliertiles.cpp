@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "core/base/try.h"
 #include "core/diagnose/damage/deviationkinds.h"
 #include "core/diagnose/damage/provenance.h"
 #include "core/diagnose/identify/fits.h"
@@ -141,9 +142,7 @@ public:
             if (oddOnes().empty() && unevenOnes().empty() && !otherRoundings) {
                 break;
             }
-            if (auto done = narrow(member, anyPublished && !member.variant->published); !done) {
-                return tl::make_unexpected(done.error());
-            }
+            TRY(narrow(member, anyPublished && !member.variant->published));
         }
         return summary();
     }
@@ -186,23 +185,20 @@ private:
         }
         Values plain;
         for (const auto& rounding : envelopeOf(member)) {
-            auto output = replayed(member, rounding);
-            if (!output) {
-                return tl::make_unexpected(output.error());
-            }
-            if (!allFinite(*output)) {
+            auto output = TRY(replayed(member, rounding));
+            if (!allFinite(output)) {
                 continue;
             }
-            const auto errors = errorsAgainst(m_element, *output, m_chosen);
+            const auto errors = errorsAgainst(m_element, output, m_chosen);
             std::ranges::transform(
                 m_nearest, errors, m_nearest.begin(), [](double a, double b) { return std::min(a, b); });
-            std::ranges::transform(m_replayZeros, zerosOf(*output, m_element.shape, m_grid.across),
+            std::ranges::transform(m_replayZeros, zerosOf(output, m_element.shape, m_grid.across),
                 m_replayZeros.begin(), [](int a, int b) { return std::max(a, b); });
-            noteExact(*output);
+            noteExact(output);
             if (plain.empty()) {
-                plain = std::move(*output);
+                plain = std::move(output);
             } else {
-                widen(otherForm ? m_otherSpread : m_spread, plain, std::move(*output));
+                widen(otherForm ? m_otherSpread : m_spread, plain, std::move(output));
             }
         }
         return {};

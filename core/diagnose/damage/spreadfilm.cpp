@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
@@ -32,20 +33,11 @@ struct Pair
 Result<Pair> begin(
     const tensorfile::CaptureFile& capture, const replay::FilmRequest& request, const replay::DeviceFactory& devices)
 {
-    auto run = replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
-    if (!run) {
-        return tl::make_unexpected(run.error());
-    }
-    if (auto planted = run->plant(*request.plant); !planted) {
-        return tl::make_unexpected(planted.error());
-    }
-    Pair pair {std::move(*run), std::nullopt};
+    auto run = TRY(replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices));
+    TRY(run.plant(*request.plant));
+    Pair pair {std::move(run), std::nullopt};
     if (finiteValue(*request.plant)) {
-        auto healthy = replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices);
-        if (!healthy) {
-            return tl::make_unexpected(healthy.error());
-        }
-        pair.healthy = std::move(*healthy);
+        pair.healthy = TRY(replay::CellRun::begin(capture, request.cell, request.catalogue, request.batch, devices));
     }
     return pair;
 }
@@ -56,9 +48,7 @@ Result<void> compare(
     if (!pair.healthy) {
         return {};
     }
-    if (auto done = pair.healthy->runThrough(op, cancel); !done) {
-        return done;
-    }
+    TRY(pair.healthy->runThrough(op, cancel));
     return pair.healthy->matrix().map(
         [&](const std::vector<double>& right) { frame.distance = replay::relativeDistance(values, right); });
 }
@@ -66,21 +56,15 @@ Result<void> compare(
 /// Leaves the values of the op in `values`.
 Result<SpreadFrame> nextFrame(Pair& pair, std::size_t op, std::vector<double>& values, const CancelToken& cancel)
 {
-    if (auto done = pair.run.runThrough(op, cancel); !done) {
-        return tl::make_unexpected(done.error());
-    }
+    TRY(pair.run.runThrough(op, cancel));
     SpreadFrame frame;
     frame.trace = pair.run.ops()[op];
-    auto matrix = pair.run.matrix();
-    auto tiles = pair.run.tiles();
-    auto scans = pair.run.scans();
-    if (!matrix || !tiles || !scans) {
-        return tl::make_unexpected(!matrix ? matrix.error() : !tiles ? tiles.error() : scans.error());
-    }
-    values = std::move(*matrix);
-    frame.trace.batches = {scans->back()};
+    values = TRY(pair.run.matrix());
+    auto tiles = TRY(pair.run.tiles());
+    const auto scans = TRY(pair.run.scans());
+    frame.trace.batches = {scans.back()};
     if (values.size() > 1) {
-        frame.trace.tiles = {std::move(*tiles)};
+        frame.trace.tiles = {std::move(tiles)};
     }
     frame.damage = describeDamage(values, frame.trace.rows, frame.trace.cols);
     return compare(frame, values, pair, op, cancel).map([&] { return std::move(frame); });
@@ -104,27 +88,18 @@ Result<std::optional<bool>> origins(
 Result<SpreadFilm> spreadFilm(
     const replay::FilmRequest& request, const replay::DeviceFactory& devices, const JobContext& job)
 {
-    const auto capture = tensorfile::openCapture(request.capture);
-    if (!capture) {
-        return tl::make_unexpected(capture.error());
-    }
-    auto pair = begin(*capture, request, devices);
-    if (!pair) {
-        return tl::make_unexpected(pair.error());
-    }
-    SpreadFilm film {pair->run.cell(), request.batch, capture->input.matrices().batch, {}, {}};
+    const auto capture = TRY(tensorfile::openCapture(request.capture));
+    auto pair = TRY(begin(capture, request, devices));
+    SpreadFilm film {pair.run.cell(), request.batch, capture.input.matrices().batch, {}, {}};
     std::vector<double> values;
-    const auto& ops = pair->run.ops();
+    const auto& ops = pair.run.ops();
     for (std::size_t op = 0; op < ops.size(); ++op) {
         replay::reportOp(job, "spread", ops[op], op, ops.size());
-        auto frame = nextFrame(*pair, op, values, job.cancel);
-        if (!frame) {
-            return tl::make_unexpected(frame.error());
-        }
-        frame->planted = ops[op].op == request.plant->op && ops[op].iteration == request.plant->iteration;
-        film.frames.push_back(std::move(*frame));
+        auto frame = TRY(nextFrame(pair, op, values, job.cancel));
+        frame.planted = ops[op].op == request.plant->op && ops[op].iteration == request.plant->iteration;
+        film.frames.push_back(std::move(frame));
     }
-    return origins(*capture, request.batch, values).map([&](std::optional<bool> like) {
+    return origins(capture, request.batch, values).map([&](std::optional<bool> like) {
         film.endsLikeDump = like;
         return std::move(film);
     });

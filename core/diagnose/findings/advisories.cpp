@@ -15,6 +15,7 @@
 #include <re2/re2.h>
 
 #include "core/base/json.h"
+#include "core/base/try.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
 
@@ -331,17 +332,12 @@ Result<std::vector<Advisory>> parseAdvisories(std::string_view json, const repla
 
 Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path, const replay::Catalogue& catalogue)
 {
-    const auto file = platform::FileReader::open(path);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
-    if (file->size() > largestFile) {
+    const auto file = TRY(platform::FileReader::open(path));
+    if (file.size() > largestFile) {
         return failure(ErrorKind::format, "advisories take at most 1 MiB", path.string());
     }
-    std::string text(file->size(), '\0');
-    if (auto read = file->readAt(0, std::as_writable_bytes(std::span(text))); !read) {
-        return tl::make_unexpected(read.error());
-    }
+    std::string text(file.size(), '\0');
+    TRY(file.readAt(0, std::as_writable_bytes(std::span(text))));
     return parseAdvisories(text, catalogue).map_error([&](Error error) {
         error.path = path.string();
         return error;

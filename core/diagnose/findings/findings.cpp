@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/diagnose/findings/cards.h"
 #include "core/diagnose/recovery/teecopies.h"
 #include "core/model/verdict.h"
@@ -68,9 +69,7 @@ Result<FindingChoices> checked(FindingChoices choices)
         }
     }
     if (!choices.spikeRule.empty()) {
-        if (const auto rule = cards::findSpikeRule(choices.spikeRule); !rule) {
-            return tl::make_unexpected(rule.error());
-        }
+        TRY(cards::findSpikeRule(choices.spikeRule));
     }
     std::ranges::sort(choices.silenced);
     choices.silenced.erase(std::unique(choices.silenced.begin(), choices.silenced.end()), choices.silenced.end());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/try.h"
 #include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::diagnose {
@@ -22,13 +23,8 @@ Result<Element> loadElement(const tensorfile::CaptureFile& capture, std::int64_t
     element.batch = static_cast<int>(batch);
     element.shape = {1, shape.rows, shape.cols};
     element.outputType = capture.output->dtype();
-    auto input = capture.input.values(batch);
-    auto output = input ? capture.output->values(batch) : tl::make_unexpected(input.error());
-    if (!output) {
-        return tl::make_unexpected(output.error());
-    }
-    element.input = std::move(*input);
-    element.output = std::move(*output);
+    element.input = TRY(capture.input.values(batch));
+    element.output = TRY(capture.output->values(batch));
     const auto scanOf = [&](ValueView view) {
         return view.visit([&](auto values) {
             return tensorfile::scanMatrix(

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/analysis/forecast.h"
@@ -191,13 +192,10 @@ Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::o
 {
     auto options = optionsFor(member, envelopeOf(member).front(), epsilon);
     options.keepOutput = true;
-    auto replayed = replay::replay(asRun(member), element.shape, element.input, device, options, cancel);
-    if (!replayed) {
-        return tl::make_unexpected(replayed.error());
-    }
+    auto replayed = TRY(replay::replay(asRun(member), element.shape, element.input, device, options, cancel));
     OwnReplay own {resultFor(member, element.inputScan), {}};
-    gather(own.result, *replayed, replay::divergenceLimits(replayed->program.steps), member, element);
-    own.output = std::move(replayed->outputs[0]);
+    gather(own.result, replayed, replay::divergenceLimits(replayed.program.steps), member, element);
+    own.output = std::move(replayed.outputs[0]);
     return own;
 }
 
@@ -211,11 +209,8 @@ Result<MemberResult> replayMember(const Member& member, const Element& element, 
     for (auto i = static_cast<std::size_t>(result.roundings); i < envelope.size() && !isEnough(result, enough); ++i) {
         auto options = optionsFor(member, envelope[i], epsilon);
         options.keepDamaged = !element.outputScan.finite();
-        const auto replayed = replay::replay(variant, element.shape, element.input, device, options, cancel);
-        if (!replayed) {
-            return tl::make_unexpected(replayed.error());
-        }
-        gather(result, *replayed, limits, member, element);
+        const auto replayed = TRY(replay::replay(variant, element.shape, element.input, device, options, cancel));
+        gather(result, replayed, limits, member, element);
     }
     return result;
 }
@@ -277,10 +272,7 @@ Result<std::vector<MemberResult>> MemberReplays::all(const std::vector<Member>& 
     for (const auto i : order) {
         auto result = of(members[i]);
         ++m_looked;
-        if (!result) {
-            return tl::make_unexpected(result.error());
-        }
-        results[i] = std::move(*result);
+        results[i] = TRY(std::move(result));
     }
     return results;
 }
@@ -297,11 +289,8 @@ Result<MemberResult> MemberReplays::of(const Member& member)
     const auto work = workOf(member, m_bench.element, m_bench.epsilon);
     auto same = m_done.find(work);
     if (same == m_done.end()) {
-        auto result = replayed(member);
-        if (!result) {
-            return result;
-        }
-        same = m_done.emplace(work, std::move(*result)).first;
+        auto result = TRY(replayed(member));
+        same = m_done.emplace(work, std::move(result)).first;
     }
     auto result = same->second;
     result.variant = member.variant->name;

@@ -11,6 +11,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/analysis/forecast.h"
@@ -129,11 +130,8 @@ public:
         if (m_system == nullptr && !m_sample) {
             return failure(ErrorKind::cancelled, "the replays were cancelled");
         }
-        auto fits = exactFits();
-        if (!fits) {
-            return fits;
-        }
-        return m_sample ? addFaithfulToSample(*fits) : addFaithful(std::move(*fits));
+        auto fits = TRY(exactFits());
+        return m_sample ? addFaithfulToSample(fits) : addFaithful(std::move(fits));
     }
 
     /// What was replayed in its own format, for who replays it under other roundings.
@@ -180,11 +178,8 @@ private:
             if (same != fits.end() && m_leftOut.contains(same->first)) {
                 m_leftOut.insert(variant);
             }
-            auto fit = same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant);
-            if (!fit) {
-                return tl::make_unexpected(fit.error());
-            }
-            fits.emplace_back(variant, *fit);
+            auto fit = TRY(same != fits.end() ? Result<Fits>(same->second) : exactFit(*variant));
+            fits.emplace_back(variant, fit);
         }
         return fits;
     }
@@ -275,11 +270,8 @@ private:
             if (best(fit) > bound || !canReplay(*variant)) {
                 continue;
             }
-            const auto own = ownFit(*variant);
-            if (!own) {
-                return tl::make_unexpected(own.error());
-            }
-            fit = withOwn(fit, *own);
+            const auto own = TRY(ownFit(*variant));
+            fit = withOwn(fit, own);
         }
         return fits;
     }
@@ -298,11 +290,7 @@ private:
                 || !canReplay(*sampled[i].first)) {
                 continue;
             }
-            const auto faithful = ownFit(*sampled[i].first);
-            if (!faithful) {
-                return tl::make_unexpected(faithful.error());
-            }
-            own[i] = *faithful;
+            own[i] = TRY(ownFit(*sampled[i].first));
         }
         auto fits = withoutBits(withTheRestOf(sampled));
         for (const auto& [i, faithful] : own) {
@@ -353,11 +341,8 @@ private:
         const auto work = workOfOwn(variant);
         auto same = m_done.find(work);
         if (same == m_done.end()) {
-            auto own = replayedOwn(variant);
-            if (!own) {
-                return own;
-            }
-            same = m_done.emplace(work, std::pair(*own, &variant)).first;
+            auto own = TRY(replayedOwn(variant));
+            same = m_done.emplace(work, std::pair(own, &variant)).first;
         }
         if (const auto first = m_own.find(same->second.second); first != m_own.end()) {
             m_own.emplace(&variant, first->second);
@@ -368,14 +353,11 @@ private:
     // A damaged output is judged by more replays of what fits; this is the first of them.
     Result<Fits> replayedOwn(const replay::Variant& variant)
     {
-        auto output = ownOutput(variant);
-        if (!output) {
-            return tl::make_unexpected(output.error());
-        }
-        const auto fits = fitsOf(m_element, *output, m_signal);
+        auto output = TRY(ownOutput(variant));
+        const auto fits = fitsOf(m_element, output, m_signal);
         if (m_nearest.variant == nullptr || best(fits) < best(m_nearestFits)) {
-            m_nearestSampled = m_sample ? m_sample->of(*output) : Fits {};
-            m_nearest = {&variant, std::move(*output)};
+            m_nearestSampled = m_sample ? m_sample->of(output) : Fits {};
+            m_nearest = {&variant, std::move(output)};
             m_nearestFits = fits;
         }
         return fits;
@@ -532,15 +514,12 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
         return result;
     }
     Comparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom, operations);
-    const auto compared = comparison.compare();
+    auto compared = comparison.compare();
     result.leftOut = comparison.leftOut();
     result.operationsLeft = comparison.operationsLeft();
     result.own = comparison.takeOwn();
     result.nearest = comparison.takeNearest();
-    if (!compared) {
-        return tl::make_unexpected(compared.error());
-    }
-    const auto& fits = *compared;
+    const auto fits = TRY(std::move(compared));
     result.compared = true;
     result.exact = exactOf(fits);
     auto& identification = result.identification;
@@ -568,18 +547,12 @@ Result<IdentifiedCapture> identify(const tensorfile::CaptureFile& capture, const
     IdentifiedCapture best;
     const auto batches = capture.input.matrices().batch;
     for (std::int64_t batch = 0; batch < batches; ++batch) {
-        const auto element = loadElement(capture, batch);
-        if (!element) {
-            return tl::make_unexpected(element.error());
-        }
-        auto fit = identifyElement(
-            *element, catalogue, capture.capture.epsilon, device, cancel, watch, sampledFromRows, operations);
-        if (!fit) {
-            return tl::make_unexpected(fit.error());
-        }
-        operations = fit->operationsLeft;
-        if (fit->compared) {
-            best = {std::move(fit->identification), std::move(fit->leftOut)};
+        const auto element = TRY(loadElement(capture, batch));
+        auto fit = TRY(identifyElement(
+            element, catalogue, capture.capture.epsilon, device, cancel, watch, sampledFromRows, operations));
+        operations = fit.operationsLeft;
+        if (fit.compared) {
+            best = {std::move(fit.identification), std::move(fit.leftOut)};
         }
         if (best.identification.how == IdentifiedBy::fit) {
             break;

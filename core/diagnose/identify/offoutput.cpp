@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/try.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/replay/engine/replay.h"
@@ -76,14 +77,11 @@ Result<OffOutput> asOtherSteps(const OffQuestion& question)
         if (question.watch) {
             question.watch(variant, question.expected.precision, {i + 1, counts.size()});
         }
-        const auto fits = fitsOfSteps(question, counts[i]);
-        if (!fits) {
-            return tl::make_unexpected(fits.error());
-        }
-        if (fits->multiple <= best.fit) {
-            const double factor = std::abs(fits->factor - 1) <= sameFactor ? 1 : fits->factor;
+        const auto fits = TRY(fitsOfSteps(question, counts[i]));
+        if (fits.multiple <= best.fit) {
+            const double factor = std::abs(fits.factor - 1) <= sameFactor ? 1 : fits.factor;
             best = {OffAs::otherSteps, {variant.name}, factor, counts[i], static_cast<int>(variant.steps.size()),
-                fits->multiple};
+                fits.multiple};
         }
     }
     return best.as == OffAs::otherSteps ? best : OffOutput {};

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/identify/element.h"
 #include "core/diagnose/identify/fits.h"
 #include "core/diagnose/verdict/decide.h"
@@ -37,15 +38,9 @@ Result<const ElementFit*> Controls::fitOf(
     const Key key(stored.path, batch);
     auto known = m_known.find(key);
     if (known == m_known.end()) {
-        const auto element = loadElement(file, batch);
-        if (!element) {
-            return tl::make_unexpected(element.error());
-        }
-        auto fit = identifyElement(*element, m_catalogue, stored.epsilon, m_device, m_cancel);
-        if (!fit) {
-            return tl::make_unexpected(fit.error());
-        }
-        known = m_known.emplace(key, std::move(*fit)).first;
+        const auto element = TRY(loadElement(file, batch));
+        auto fit = TRY(identifyElement(element, m_catalogue, stored.epsilon, m_device, m_cancel));
+        known = m_known.emplace(key, std::move(fit)).first;
     }
     return &known->second;
 }
@@ -63,13 +58,10 @@ Result<std::vector<std::string>> Controls::variantsOf(const Capture& clean)
 Result<std::optional<ControlCall>> Controls::identified(
     const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch)
 {
-    const auto known = fitOf(file, stored, batch);
-    if (!known) {
-        return tl::make_unexpected(known.error());
-    }
+    const auto known = TRY(fitOf(file, stored, batch));
     const double norm = std::sqrt(stored.input.batches[static_cast<std::size_t>(batch)].sumSquares);
     // A call that fits in places only went wrong itself, and along a few directions alone other schedules fit as well.
-    const auto& fit = **known;
+    const auto& fit = *known;
     const bool close = !fit.exact.empty() || fit.identification.fit.value_or(1) <= verdict::closeFit;
     const bool good = fit.identification.how == IdentifiedBy::fit && !fit.localDamage && !fit.signalOnly && close;
     const bool stranger = fit.compared && fit.identification.matchesNone;
@@ -105,13 +97,10 @@ Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
         if (!file) {
             continue;
         }
-        auto control = identified(*file, *other, *healthyElement(*other, {}));
-        if (!control) {
-            return control;
-        }
-        if (*control) {
-            (*control)->source = other->file;
-            best = best && !tellsMore(**control, *best) ? best : std::move(*control);
+        auto control = TRY(identified(*file, *other, *healthyElement(*other, {})));
+        if (control) {
+            control->source = other->file;
+            best = best && !tellsMore(*control, *best) ? best : std::move(control);
         }
     }
     return best;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/verdict/considered.h"
 #include "core/replay/program/formats.h"
 
@@ -150,11 +151,8 @@ std::vector<Member> choosePlausible(
 Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue)
 {
     const auto colon = text.find(':');
-    const auto variant = catalogue.find(text.substr(0, colon));
-    if (!variant) {
-        return tl::make_unexpected(variant.error());
-    }
-    Member member {*variant, (*variant)->precision};
+    const auto variant = TRY(catalogue.find(text.substr(0, colon)));
+    Member member {variant, variant->precision};
     if (colon != std::string::npos) {
         const auto precision = parsePrecision(text.substr(colon + 1));
         if (!precision) {
