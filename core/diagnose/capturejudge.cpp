@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/judgeone.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/model/model.h"
@@ -63,11 +64,8 @@ CaptureJudge::~CaptureJudge() = default;
 
 Result<CaptureJudge> CaptureJudge::make(const RunData& run, DiagnoseOptions options, const CancelToken& cancel)
 {
-    auto given = parseAllRan(options.ran, options.catalogue);
-    if (!given) {
-        return tl::make_unexpected(given.error());
-    }
-    return CaptureJudge(std::make_unique<State>(run, std::move(options), std::move(*given), cancel));
+    auto given = TRY(parseAllRan(options.ran, options.catalogue));
+    return CaptureJudge(std::make_unique<State>(run, std::move(options), std::move(given), cancel));
 }
 
 Environment CaptureJudge::environment() const

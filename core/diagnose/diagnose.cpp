@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/findings/advisories.h"
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/cost.h"
@@ -305,14 +306,8 @@ Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseO
 
 Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
 {
-    const auto given = parseAllRan(options.ran, options.catalogue);
-    if (!given) {
-        return tl::make_unexpected(given.error());
-    }
-    const auto choices = checked(options.findings);
-    if (!choices) {
-        return tl::make_unexpected(choices.error());
-    }
+    const auto given = TRY(parseAllRan(options.ran, options.catalogue));
+    const auto choices = TRY(checked(options.findings));
     auto diagnosis = triageRun(run, options.catalogue);
     if (options.stopped) {
         takeJudged(diagnosis.captures, options.stopped->captures);
@@ -330,7 +325,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
             return told;
         }
         Controls controls(captures, options.catalogue, device, time.job().cancel);
-        const Bench bench {run, options, *given, captures, device, controls, wordsOf(run), time.job(),
+        const Bench bench {run, options, given, captures, device, controls, wordsOf(run), time.job(),
             &device == options.device.get() ? &tooLarge : nullptr};
         return judgeAll(inOrder, done, bench, time, job);
     };
@@ -367,7 +362,7 @@ Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, c
     summarize(diagnosis);
     diagnosis.advisories =
         matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
-    diagnosis.findings = findingsOf(run, diagnosis.captures, *choices, job.cancel);
+    diagnosis.findings = findingsOf(run, diagnosis.captures, choices, job.cancel);
     if (job.cancel.cancelled()) {
         diagnosis.stopped = "cancelled";
         return diagnosis;

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/context/layers.h"
 #include "core/diagnose/context/logvote.h"
 #include "core/diagnose/damage/candidateorigins.h"
@@ -238,46 +239,35 @@ public:
 
     Result<void> judge(CaptureVerdict& verdict, const Capture& stored)
     {
-        auto file = tensorfile::openCapture(stored);
-        if (!file) {
-            return tl::make_unexpected(file.error());
-        }
-        auto patterns = damagePatterns(*file);
-        if (!patterns) {
-            return tl::make_unexpected(patterns.error());
-        }
-        showDamage(verdict, *patterns);
+        const auto file = TRY(tensorfile::openCapture(stored));
+        const auto patterns = TRY(damagePatterns(file));
+        showDamage(verdict, patterns);
         m_options.arrived(verdict);
-        if (verdict.role == Role::healthy && sharesMemory(*file)) {
+        if (verdict.role == Role::healthy && sharesMemory(file)) {
             askForInputBefore(verdict);
             return {};
         }
         m_besides = verdict.facts.besides;
         compareWithAnswers(stored);
         const auto memory = platform::physicalMemory() / 2;
-        if (auto affordable = checkJudgingCost(file->input.matrices(), m_catalogue, memory); !affordable) {
+        if (auto affordable = checkJudgingCost(file.input.matrices(), m_catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
-            fillOrigins(verdict, *file, m_catalogue);
+            fillOrigins(verdict, file, m_catalogue);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
             return {};
         }
         bool settled = false;
-        const auto batches = interesting(verdict.role, *patterns, stored);
-        if (auto others = leftOut(*patterns, stored, batches.size())) {
+        const auto batches = interesting(verdict.role, patterns, stored);
+        if (auto others = leftOut(patterns, stored, batches.size())) {
             m_besides.push_back(std::move(*others));
         }
         for (const auto batch : batches) {
-            auto element = loadElement(*file, batch);
-            if (!element) {
-                return tl::make_unexpected(element.error());
-            }
-            auto pattern = (*patterns)[static_cast<std::size_t>(batch)];
-            const Matrix matrix {stored, *file, *element, static_cast<std::int64_t>(batches.size())};
-            if (auto judged = judgeElement(verdict, matrix, std::move(pattern), settled); !judged) {
-                return judged;
-            }
+            const auto element = TRY(loadElement(file, batch));
+            auto pattern = patterns[static_cast<std::size_t>(batch)];
+            const Matrix matrix {stored, file, element, static_cast<std::int64_t>(batches.size())};
+            TRY(judgeElement(verdict, matrix, std::move(pattern), settled));
         }
-        fillOrigins(verdict, *file, m_catalogue);
+        fillOrigins(verdict, file, m_catalogue);
         return {};
     }
 
@@ -347,12 +337,8 @@ private:
         e.facts.otherCode = m_options.otherCode;
         e.facts.nothingElse = !m_options.otherCode && (m_options.nothingElse || matrix.stored.nothingElse);
         e.facts.nothingElseBySidecar = e.facts.nothingElse && matrix.stored.nothingElse;
-        if (auto done = identifyWhatRan(e, matrix); !done) {
-            return done;
-        }
-        if (auto done = measure(e, matrix.stored); !done) {
-            return done;
-        }
+        TRY(identifyWhatRan(e, matrix));
+        TRY(measure(e, matrix.stored));
         if (matrix.element.outputScan.finite()) {
             seekOrigin(e, matrix);
             if (e.noise || e.facts.fit.unjudged.all()) {
@@ -360,14 +346,12 @@ private:
             } else if (e.facts.identified.fit.value_or(0) > verdict::roundedFit) {
                 lookForOutputOfAnother(e, matrix, bitForBit);
             }
-        } else if (auto done = lookForACast(e, matrix.stored); !done) {
-            return done;
+        } else {
+            TRY(lookForACast(e, matrix.stored));
         }
         const auto decision = verdict::decide(verdict::consider(e.facts));
         if (decision.blame == Blame::implementation && !e.facts.outputFinite) {
-            if (auto done = lookBesideDamage(e, matrix); !done) {
-                return done;
-            }
+            TRY(lookBesideDamage(e, matrix));
         }
         const bool twoCauses =
             settled && isProof(decision.blame) && isProof(verdict.blame) && decision.blame != verdict.blame;
@@ -421,43 +405,33 @@ private:
             showReplay({&variant, precision}, matrix.stored, place, "comparisons");
         };
         showReplay({}, matrix.stored, {}, {});
-        auto fit = identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch);
-        if (!fit) {
-            return tl::make_unexpected(fit.error());
-        }
+        auto fit =
+            TRY(identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch));
         // Where another variant fits as it is, that says what the output is.
-        const auto nearest = fit->identification.matchesNone ? nearestOf(fit->identification) : std::optional<Member>();
-        facts.identified = std::move(fit->identification);
-        facts.fit.compared = fit->compared;
-        facts.fit.localDamage = fit->localDamage;
-        e.own = std::move(fit->own);
-        e.nearest = std::move(fit->nearest);
+        const auto nearest = fit.identification.matchesNone ? nearestOf(fit.identification) : std::optional<Member>();
+        facts.identified = std::move(fit.identification);
+        facts.fit.compared = fit.compared;
+        facts.fit.localDamage = fit.localDamage;
+        e.own = std::move(fit.own);
+        e.nearest = std::move(fit.nearest);
         if (facts.role != Role::healthy) {
-            auto control = controlOf(facts, matrix);
-            if (!control) {
-                return tl::make_unexpected(control.error());
-            }
-            facts.control = std::move(*control);
+            facts.control = TRY(controlOf(facts, matrix));
         }
         noteSize(facts.control, matrix.element);
         // Bits tell the code that made them, of this matrix or another one of the call. What is not finite they say
         // nothing of: a mask or a factor of one leaves the others as they are.
         const bool exactCall =
             facts.control && facts.control->sameCall && !facts.control->otherSize && !facts.control->exact.empty();
-        facts.exactBits = !fit->exact.empty() || exactCall;
+        facts.exactBits = !fit.exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
         e.members = choosePlausible(facts, matrix.stored, m_given, m_catalogue);
         const bool takesIt =
             std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
         facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
         facts.epsilonMatters = epsilonMatters(e, matrix.stored);
-        if (auto done = muteNoise(e, matrix.stored); !done) {
-            return done;
-        }
+        TRY(muteNoise(e, matrix.stored));
         const bool off = verdict::consider(facts).outputIsOff();
-        if (auto done = off && nearest ? describeOffOutput(e, *fit, *nearest, matrix.stored) : Result<void>(); !done) {
-            return done;
-        }
+        TRY(off && nearest ? describeOffOutput(e, fit, *nearest, matrix.stored) : Result<void>());
         return off && facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
     }
 
@@ -476,12 +450,8 @@ private:
         const auto watch = [&](const replay::Variant& variant, Precision precision, ReplayPlace place) {
             showReplay({&variant, precision}, stored, place, "numbers of steps");
         };
-        auto off = describeOff({e.element, fit, named ? e.members.front() : nearest, named, stored.epsilon, m_device,
-            m_job.cancel, watch});
-        if (!off) {
-            return tl::make_unexpected(off.error());
-        }
-        e.facts.off = std::move(*off);
+        e.facts.off = TRY(describeOff({e.element, fit, named ? e.members.front() : nearest, named, stored.epsilon,
+            m_device, m_job.cancel, watch}));
         return {};
     }
 
@@ -503,13 +473,10 @@ private:
         if (!considered.saidToHaveRun() || !contradicts || e.members.empty() || facts.inputZero) {
             return {};
         }
-        const auto apart = roundingsApart(e, stored);
-        if (!apart) {
-            return tl::make_unexpected(apart.error());
-        }
-        e.noise = onRest > verdict::foreignFit && *apart >= onRest;
+        const auto apart = TRY(roundingsApart(e, stored));
+        e.noise = onRest > verdict::foreignFit && apart >= onRest;
         facts.fit.compared = facts.fit.compared && !e.noise;
-        if (onCall > verdict::foreignFit && *apart >= onCall) {
+        if (onCall > verdict::foreignFit && apart >= onCall) {
             facts.control.reset();
         }
         return {};
@@ -538,11 +505,8 @@ private:
 
     Result<double> apartFrom(Evidence& e, const Member& other, const replay::Rounding& rounding, const Capture& stored)
     {
-        const auto first = outputOfFirst(e, stored);
-        if (!first) {
-            return tl::make_unexpected(first.error());
-        }
-        return replayed(e, other, rounding, stored).map([&](ValueView output) { return distance(output, **first); });
+        const auto first = TRY(outputOfFirst(e, stored));
+        return replayed(e, other, rounding, stored).map([&](ValueView output) { return distance(output, *first); });
     }
 
     static bool epsilonMatters(const Evidence& e, const Capture& stored)
@@ -557,11 +521,7 @@ private:
     /// outputs.
     Result<void> compareOffOutput(Evidence& e, const Matrix& matrix)
     {
-        auto control = m_controls.inSameRun(matrix.stored);
-        if (!control) {
-            return tl::make_unexpected(control.error());
-        }
-        e.facts.control = std::move(*control);
+        e.facts.control = TRY(m_controls.inSameRun(matrix.stored));
         lookForOutputOfAnother(e, matrix, aboutEqual);
         return {};
     }
@@ -654,11 +614,8 @@ private:
         if (!e.facts.fit.compared || e.members.empty()) {
             return {};
         }
-        const auto first = outputOfFirst(e, stored);
-        if (!first) {
-            return tl::make_unexpected(first.error());
-        }
-        e.facts.damageAmongLargest = endsLikeACast(e.element, **first);
+        const auto first = TRY(outputOfFirst(e, stored));
+        e.facts.damageAmongLargest = endsLikeACast(e.element, *first);
         return {};
     }
 
@@ -726,22 +683,16 @@ private:
         if (!known || !allFinite || matrix.element.inputScan.allZero()) {
             return {};
         }
-        const auto first = outputOfFirst(e, matrix.stored);
-        if (!first) {
-            return tl::make_unexpected(first.error());
-        }
-        const auto odd = findOutliersOutsideDamage(
-            matrix.element, e.members, **first, matrix.stored.epsilon, m_device, m_job.cancel);
-        if (!odd) {
-            return tl::make_unexpected(odd.error());
-        }
-        if (odd->count > 0 && odd->unlessRan.empty() && !looksMasked(matrix.element, odd->region)) {
-            e.odd = odd->region;
+        const auto first = TRY(outputOfFirst(e, matrix.stored));
+        const auto odd = TRY(findOutliersOutsideDamage(
+            matrix.element, e.members, *first, matrix.stored.epsilon, m_device, m_job.cancel));
+        if (odd.count > 0 && odd.unlessRan.empty() && !looksMasked(matrix.element, odd.region)) {
+            e.odd = odd.region;
             e.facts.found.push_back(
                 {fmt::format("beside the damage {} finite tile{} of 16 × 16 {} not what any replay gives "
                              "either: around [{}, {}], up to {:.0f} % off",
-                     odd->count, odd->count == 1 ? "" : "s", odd->count == 1 ? "is" : "are", odd->row, odd->col,
-                     100 * odd->worstError),
+                     odd.count, odd.count == 1 ? "" : "s", odd.count == 1 ? "is" : "are", odd.row, odd.col,
+                     100 * odd.worstError),
                     "output"});
             seekOriginOf(e, matrix);
         }
@@ -760,15 +711,12 @@ private:
             addHalfPrecision(e.members);
         }
         addRecordedEpsilon(e.members, element, stored.epsilon);
-        auto results = replaysOf(e, stored).all(e.members);
-        if (!results) {
-            return tl::make_unexpected(results.error());
-        }
+        auto results = TRY(replaysOf(e, stored).all(e.members));
         std::vector<Member> kept;
-        for (std::size_t i = 0; i < results->size(); ++i) {
-            if (counts((*results)[i], e.facts.identified)) {
+        for (std::size_t i = 0; i < results.size(); ++i) {
+            if (counts(results[i], e.facts.identified)) {
                 kept.push_back(e.members[i]);
-                e.facts.members.push_back(std::move((*results)[i]));
+                e.facts.members.push_back(std::move(results[i]));
             }
         }
         e.members = std::move(kept);
@@ -817,32 +765,26 @@ private:
         if (!known || !(e.facts.fit.compared || e.noise)) {
             return {};
         }
-        const auto first = outputOfFirst(e, stored);
-        if (!first) {
-            return tl::make_unexpected(first.error());
-        }
+        const auto first = TRY(outputOfFirst(e, stored));
         const Region everywhere {0, e.element.shape.rows, 0, e.element.shape.cols};
         if (e.noise) {
-            lookForLeftovers(e, **first, everywhere);
+            lookForLeftovers(e, *first, everywhere);
             return {};
         }
-        const auto odd = findOutlierTiles(e.element, e.members, **first, stored.epsilon, m_device, m_job.cancel);
-        if (!odd) {
-            return tl::make_unexpected(odd.error());
-        }
-        e.facts.fit.unjudged = odd->unjudged;
-        e.facts.fit.unlessRan = odd->unlessRan;
-        e.facts.fit.localDamage = odd->count > 0;
-        if (odd->count > 0) {
+        const auto odd = TRY(findOutlierTiles(e.element, e.members, *first, stored.epsilon, m_device, m_job.cancel));
+        e.facts.fit.unjudged = odd.unjudged;
+        e.facts.fit.unlessRan = odd.unlessRan;
+        e.facts.fit.localDamage = odd.count > 0;
+        if (odd.count > 0) {
             e.facts.fit.measured = e.members.front().variant->name;
-            e.facts.fit.worstTileError = odd->worstError;
-            e.facts.fit.worstRow = odd->row;
-            e.facts.fit.worstCol = odd->col;
-            e.odd = odd->region;
-            e.facts.termOrFactor = odd->deliberate;
+            e.facts.fit.worstTileError = odd.worstError;
+            e.facts.fit.worstRow = odd.row;
+            e.facts.fit.worstCol = odd.col;
+            e.odd = odd.region;
+            e.facts.termOrFactor = odd.deliberate;
         }
-        if (odd->count > 0 || e.facts.fit.unjudged.all()) {
-            lookForLeftovers(e, **first, odd->count > 0 ? odd->region : everywhere);
+        if (odd.count > 0 || e.facts.fit.unjudged.all()) {
+            lookForLeftovers(e, *first, odd.count > 0 ? odd.region : everywhere);
             return {};
         }
         return e.facts.fit.unjudged.count == 0 ? compareWithRoundings(e, stored) : Result<void>();
@@ -872,15 +814,12 @@ private:
         if (off <= verdict::roundedFit) {
             return {};
         }
-        const auto apart = ownRoundingsApart(e, stored);
-        if (!apart) {
-            return tl::make_unexpected(apart.error());
-        }
+        const auto apart = TRY(ownRoundingsApart(e, stored));
         auto& tiles = e.facts.fit.unjudged;
-        if (verdict::overRoundings * *apart < off) {
+        if (verdict::overRoundings * apart < off) {
             tiles.count = tiles.of;
             tiles.error = off;
-            tiles.spread = *apart;
+            tiles.spread = apart;
         }
         return {};
     }

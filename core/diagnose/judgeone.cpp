@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/guarded.h"
+#include "core/base/try.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/plausible.h"
@@ -23,11 +24,7 @@ Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, con
 {
     std::vector<Member> members;
     for (const auto& text : ran) {
-        auto member = parseRan(text, catalogue);
-        if (!member) {
-            return tl::make_unexpected(member.error());
-        }
-        members.push_back(*member);
+        members.push_back(TRY(parseRan(text, catalogue)));
     }
     return members;
 }
@@ -73,17 +70,14 @@ bool isBirth(const CaptureVerdict& verdict)
 
 Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
 {
-    const auto file = tensorfile::openCapture(capture);
-    if (!file) {
-        return tl::make_unexpected(file.error());
-    }
+    const auto file = TRY(tensorfile::openCapture(capture));
     const bool doubted = verdict.rule == RuleId::inputMayBeResult;
-    if ((verdict.role == Role::upstream || doubted) && inputMayBeResult(*file, capture, run)) {
+    if ((verdict.role == Role::upstream || doubted) && inputMayBeResult(file, capture, run)) {
         askForInputBefore(verdict);
-    } else if (verdict.role == Role::upstream && inputMayBeNormalised(*file, capture)) {
+    } else if (verdict.role == Role::upstream && inputMayBeNormalised(file, capture)) {
         askWhetherNormalised(verdict);
     }
-    return damagePatterns(*file).map([&](std::vector<DamagePattern> patterns) {
+    return damagePatterns(file).map([&](std::vector<DamagePattern> patterns) {
         const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
         if (damaged != patterns.end()) {
             verdict.facts.damage = std::move(*damaged);
@@ -96,10 +90,7 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
     const replay::Following following(bench.device, replay::decomposing(bench.job, "diagnose", capture.file));
     const JudgeContext context {bench.run, bench.words, bench.captures, bench.options, bench.given, bench.device,
         bench.controls, bench.job, done};
-    auto judged = judgeCapture(verdict, bench.captures.asSaid(capture), context);
-    if (!judged) {
-        return judged;
-    }
+    TRY(judgeCapture(verdict, bench.captures.asSaid(capture), context));
     const auto* clean = isBirth(verdict) ? cleanCallOf(verdict, capture, bench.captures) : nullptr;
     if (clean == nullptr) {
         return {};

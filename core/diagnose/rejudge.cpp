@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/explain.h"
@@ -260,13 +261,9 @@ Result<CaptureVerdict> rejudge(
     }
     const auto ticks = ticksOf(judged, catalogue);
     const auto variants = variantsAmong(ticked);
-    if (auto replayed = allReplayed(ticks, variants); !replayed) {
-        return tl::make_unexpected(replayed.error());
-    }
+    TRY(allReplayed(ticks, variants));
     const auto kept = chosen(ticks, variants);
-    if (auto can = answerable(judged, ticks, kept, variants.size() < ticked.size()); !can) {
-        return tl::make_unexpected(can.error());
-    }
+    TRY(answerable(judged, ticks, kept, variants.size() < ticked.size()));
     auto again = judged;
     again.facts.ran = kept.size() == ticks.size() ? std::vector<std::string>() : variants;
     if (contains(ticked, otherCode)) {

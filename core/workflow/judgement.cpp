@@ -16,6 +16,7 @@
 #include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
+#include "core/base/try.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
 #include "core/diagnose/verdict/decide.h"
@@ -221,11 +222,7 @@ Result<void> takeCells(report::ReportInput& input, std::vector<Cell> cells, cons
     const replay::Catalogue& catalogue)
 {
     if (session) {
-        auto kept = replay::cellsThatHold(*session, catalogue);
-        if (!kept) {
-            return tl::make_unexpected(kept.error());
-        }
-        cells = std::move(*kept);
+        cells = TRY(replay::cellsThatHold(*session, catalogue));
     }
     input.cells = std::move(cells);
     input.cellSettings = settingsOf(input.cells, input.run, catalogue);
@@ -237,9 +234,7 @@ Result<report::ReportInput> reportInput(ReportSource source, const session::Sess
     auto shown = weighed(
         std::move(source.diagnosis), source.observed, source.run, source.files, source.catalogue, source.namesOnly);
     report::ReportInput input {std::move(source.run), std::move(shown), {}, std::move(source.commandLine)};
-    if (auto taken = takeCells(input, std::move(source.cells), session, source.catalogue); !taken) {
-        return tl::make_unexpected(taken.error());
-    }
+    TRY(takeCells(input, std::move(source.cells), session, source.catalogue));
     const auto& rollback = input.diagnosis.rollback;
     input.goOn = rollback ? rollback->tonight : diagnose::goOnTonight(input.run, input.diagnosis.captures);
     input.about = std::move(source.about);

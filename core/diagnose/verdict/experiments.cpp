@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/try.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
@@ -231,9 +232,7 @@ Result<void> check(const Observations& observed)
         }
     }
     for (const auto& one : observed.called) {
-        if (auto can = check(one); !can) {
-            return can;
-        }
+        TRY(check(one));
     }
     return {};
 }
