@@ -88,7 +88,8 @@ std::string replays(const std::vector<MemberResult>& members)
     constexpr auto right = Table::Align::right;
     Table table({{"replayed as"}, {"precision"}, {"finite", right}, {"same damage", right}, {"slack", right},
         {"max|Q|", right}, {"headroom", right}, {"first bad"}});
-    for (const auto& member : members) {
+    constexpr std::size_t most = 16;
+    for (const auto& member : std::span(members).first(std::min(most, members.size()))) {
         const bool replayed = member.forecastBy.empty();
         const bool allFailed = replayed && member.finite == 0;
         table.add({member.variant, member.precision,
@@ -99,7 +100,9 @@ std::string replays(const std::vector<MemberResult>& members)
             allFailed ? "-" : fmt::format("{:.3g} binades", member.headroomBinades),
             member.firstBad.empty() ? "-" : member.firstBad});
     }
-    return "\n" + table.text(2);
+    const auto more =
+        members.size() > most ? fmt::format("  and {} more (--json has them all)\n", members.size() - most) : "";
+    return "\n" + table.text(2) + more;
 }
 
 std::string damageText(const DamagePattern& damage)
@@ -246,7 +249,8 @@ std::string quietText(const std::vector<Finding>& findings)
     }
     const auto clear = std::ranges::count(findings, FindingState::clear, &Finding::state);
     const auto open = std::ranges::count(findings, FindingState::notCheckable, &Finding::state);
-    const auto text = clear == 0 ? std::string() : fact("clear", fmt::format("{} problems that were looked for", clear));
+    const auto text =
+        clear == 0 ? std::string() : fact("clear", fmt::format("{} problems that were looked for", clear));
     return text
         + (open == 0 ? "" : fact("not checkable", fmt::format("{} for want of data (--json says of each what)", open)))
         + (silenced.empty() ? "" : fact("silenced", fmt::format("{}", fmt::join(silenced, ", "))));

@@ -243,8 +243,8 @@ Result<report::ReportInput> Report::gather(
         return failure(ErrorKind::cancelled, "the diagnosis was cancelled");
     }
     const session::Session* session = source.session ? &*source.session : nullptr;
-    workflow::ReportSource written {std::move(source.run), std::move(diagnosis), observed, {}, files, !m_open, m_ran,
-        m_nothingElse, m_otherCode, commandLine(choices, about)};
+    workflow::ReportSource written {std::move(source.run), std::move(diagnosis), observed, {}, files, !m_open,
+        options.ran, options.nothingElse, options.otherCode, commandLine(choices, about)};
     written.about = about;
     written.catalogue = facts.catalogue;
     return workflow::reportInput(std::move(written), session);

@@ -321,6 +321,9 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalo
         return {answerBesides(judged, ticks, taken ? Answer::Kind::inputAlone : Answer::Kind::nothingElse, nothingElse),
             answerBesides(judged, ticks, taken ? Answer::Kind::takesMore : Answer::Kind::otherCode, otherCode)};
     }
+    if (judged.rule == RuleId::nameContradicted && !judged.facts.otherCode) {
+        return {answerBesides(judged, ticks, Answer::Kind::otherCode, otherCode)};
+    }
     if (judged.rule == RuleId::offUnlessAnotherForm) {
         return answersAboutForm(judged, ticks);
     }

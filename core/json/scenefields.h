@@ -79,6 +79,7 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit.text("named_like", scene.namedLike);
     visit("lone_tensor", scene.loneTensor);
     visit("on_cpu", scene.onCpu);
+    visit("other_tensors", scene.otherTensors);
     visit("world", scene.world);
 }
 

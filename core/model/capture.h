@@ -129,6 +129,7 @@ struct Scene
     bool onCpu = false; ///< the call ran on no accelerator
     std::int64_t world = 0; ///< processes of the training; 0 where it is not said
     bool loneTensor = false; ///< the file is one tensor, and neither it nor its name says that it is the input
+    std::int64_t otherTensors = 0; ///< of more than one value that the function was given besides its input
     std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
 
     bool operator==(const Scene&) const = default;

@@ -65,6 +65,12 @@ std::vector<std::string> notesOf(const Scene& scene)
         notes.push_back(
             fmt::format("{}: neither what came of that nor the word that nothing else ran is counted", state));
     }
+    if (scene.otherTensors > 0) {
+        notes.push_back(
+            fmt::format("the function was given {} besides its input, which no file holds: what it makes of "
+                        "the input alone is not this call",
+                scene.otherTensors == 1 ? "another tensor" : fmt::format("{} other tensors", scene.otherTensors)));
+    }
     if (scene.stale) {
         notes.push_back(
             fmt::format("by its checksum, matrix {} of the output is that of call {} of this process, bit for bit",

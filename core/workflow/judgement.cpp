@@ -41,6 +41,9 @@ void fields(Visit& visit, jsonfields::Of<JudgedFrom> auto& from)
     visit("user_files", from.userFiles);
     visit("spike_rule", from.spikeRule);
     visit("newest_points", from.newestPoints);
+    visit("ran", from.ran);
+    visit("nothing_else", from.nothingElse);
+    visit("other_code", from.otherCode);
 }
 
 namespace {
@@ -104,6 +107,19 @@ Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosi
     auto answer = diagnosisAnswer(diagnosis);
     answer.add(fromKey, jsonfields::Writer::written(from));
     return session.setDiagnosis(answer.text());
+}
+
+bool takeStoredWords(diagnose::DiagnoseOptions& options, const session::Session& session)
+{
+    const auto stored = storedDiagnosis(session);
+    if (!stored || !options.ran.empty() || options.nothingElse || options.otherCode) {
+        return false;
+    }
+    const auto& from = stored->from;
+    options.ran = from.ran;
+    options.nothingElse = from.nothingElse;
+    options.otherCode = from.otherCode;
+    return !from.ran.empty() || from.nothingElse || from.otherCode;
 }
 
 Diagnosis asChosen(StoredDiagnosis stored, const RunData& run, const diagnose::FindingChoices& choices)

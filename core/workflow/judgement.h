@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/diagnosisrules.h"
@@ -27,8 +28,12 @@ struct JudgedFrom
     std::string userFiles {}; ///< hash of the user's files and of the variants that the session keeps; empty for none
     std::string spikeRule {}; ///< as FindingChoices; which cards were silenced tells the diagnosis itself
     std::optional<std::int64_t> newestPoints {}; ///< of each series; none for all (openrun.h)
+    std::vector<std::string> ran {}; ///< as DiagnoseOptions, as are the next two
+    bool nothingElse = false;
+    bool otherCode = false;
 
-    /// newestPoints follows from the run.
+    /// newestPoints follows from the run. What the user said is not compared: where nothing is said now, it still
+    /// counts.
     bool operator==(const JudgedFrom& other) const { return sameVerdicts(other) && spikeRule == other.spikeRule; }
 
     /// No capture is to be judged again, whatever the findings were drawn by.
@@ -53,6 +58,13 @@ std::optional<StoredDiagnosis> storedDiagnosis(const session::Session& session);
 
 /// Keeps a diagnosis that was not stopped.
 Result<void> storeDiagnosis(session::Session& session, const Diagnosis& diagnosis, const JudgedFrom& from);
+
+/// In place of the name of what ran: nobody says it any more.
+constexpr std::string_view anyRan = "any";
+
+/// Where nothing is said of what ran, what was said when the diagnosis of the session was drawn counts: a report must
+/// not contradict the diagnosis before it. True where something was taken.
+bool takeStoredWords(diagnose::DiagnoseOptions& options, const session::Session& session);
 
 /// A kept diagnosis as the user chose its findings by now. What took the points of the run and another spike rule is
 /// left out, for findAgain() to say.

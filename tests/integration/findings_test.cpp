@@ -61,7 +61,8 @@ TEST(Findings, WhatCameInDamagedInOneStepIsToldOnce)
     }
     const auto done = run({"diagnose", folder.path().string()});
     EXPECT_THAT(done.out, HasSubstr("upstream  a_step7.pt"));
-    EXPECT_THAT(done.out, HasSubstr("  also          b_step7.pt, c_step7.pt, d_step7.pt and 1 more: likewise"));
+    EXPECT_THAT(
+        done.out, ContainsRegex("  also +b_step7.pt .rank 0., c_step7.pt .rank 0., d_step7.pt .rank 0. and 1 more"));
     EXPECT_THAT(done.out, Not(HasSubstr("upstream  b_step7.pt")));
 }
 
@@ -73,7 +74,7 @@ TEST(Findings, AnotherRuleAndSilenceAreGivenByName)
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json"}), "P12"), "fired");
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--spike-rule", "megatron"}), "P12"), "clear");
     const auto silenced = run({"diagnose", path, "--silence", "P12,P18"});
-    EXPECT_THAT(silenced.out, Not(HasSubstr("Loss spikes")));
+    EXPECT_THAT(silenced.out, Not(HasSubstr("P12 Loss spikes")));
     EXPECT_THAT(silenced.out, HasSubstr("  silenced      Loss spikes\n"));
     EXPECT_EQ(stateOf(run({"diagnose", path, "--json", "--silence", "P12"}), "P12"), "silenced");
 }

@@ -350,6 +350,29 @@ TEST_F(InSession, WhatWasTriedIsRememberedAndArguedWith)
     EXPECT_TRUE(run({"diagnose", m_folder / "run", "--json"}).json()["observed"]["tried"].empty());
 }
 
+TEST_F(InSession, WhatWasSaidToHaveRunIsRemembered)
+{
+    const auto folder = m_folder / "run";
+    const std::vector<std::string> words {"--ran", "gns-gram", "--nothing-else"};
+    const auto judged = [](std::vector<std::string> arguments, const std::vector<std::string>& said) {
+        arguments.insert(arguments.end(), said.begin(), said.end());
+        arguments.emplace_back("--json");
+        const auto capture = run(arguments).json()["captures"][0];
+        return std::pair(capture["rule"], capture["variant"]);
+    };
+    const auto open = judged({"diagnose", folder, "--session", m_session}, {});
+    const auto said = judged({"diagnose", folder, "--session", m_session}, words);
+    ASSERT_NE(open, said);
+    EXPECT_EQ(judged({"diagnose", m_session}, {}), said);
+    EXPECT_EQ(judged({"diagnose", folder, "--session", m_session}, {}), said);
+    EXPECT_THAT(run({"report", m_session, "-o", "-"}).out, HasSubstr(" --ran gns-gram --nothing-else"));
+    EXPECT_EQ(judged({"diagnose", folder}, {}), open) << "the folder itself remembers nothing";
+    EXPECT_EQ(judged({"diagnose", m_session}, {"--ran", "any"}), open);
+    EXPECT_EQ(judged({"diagnose", m_session}, {}), said) << "which a session that was only read does not keep";
+    EXPECT_EQ(judged({"diagnose", folder, "--session", m_session}, {"--ran", "any"}), open);
+    EXPECT_EQ(judged({"diagnose", m_session}, {}), open);
+}
+
 TEST_F(InSession, CallsMadeAgainAreRememberedAndWeighed)
 {
     const auto diagnosed = [this](const std::string& called) {

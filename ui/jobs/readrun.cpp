@@ -48,6 +48,9 @@ void takeDiagnosis(ReadRun& read, const session::Session& session)
         return;
     }
     read.loaded.foundBy = stored->from.spikeRule;
+    if (read.loaded.ran.empty()) {
+        read.loaded.ran = stored->from.ran;
+    }
     read.loaded.newestPoints = stored->from.newestPoints;
     if (stored->from.rules != diagnosisRules) {
         read.loaded.otherRules = stored->from.rules;
@@ -252,7 +255,8 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
     const bool elsewhere = place.name != "cpu" && diagnose::needsReplays(whole);
     const auto opened = elsewhere ? openAt(place, open, job.cancel) : Result<void>();
     options.device = elsewhere && opened ? open.device : nullptr;
-    const auto from = judgedFromOf(run);
+    auto from = judgedFromOf(run);
+    from.ran = options.ran;
     auto diagnosis = workflow::diagnoseWith(workflow::readUserFiles(run.userFiles, run.kept), whole, options, job);
     if (diagnosis && !opened) {
         diagnosis->replayedOn = fmt::format("the CPU; {} cannot be used ({})", place.name, opened.error().what);

@@ -20,6 +20,7 @@
 #include "core/replay/analysis/decomposing.h"
 #include "core/replay/analysis/rate.h"
 #include "core/replay/variants/sessionvariants.h"
+#include "core/report/document/commandwords.h"
 #include "core/workflow/judgement.h"
 
 namespace nanscope {
@@ -82,10 +83,17 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
 }
 
 Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
-    const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal)
+    diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal)
 {
-    const auto from =
-        workflow::judgedFrom(source.run, files, options.findings, source.session ? &*source.session : nullptr);
+    const bool takenBack = std::erase(options.ran, workflow::anyRan) > 0;
+    if (source.session && !takenBack && workflow::takeStoredWords(options, *source.session)) {
+        terminal.news(fmt::format("As was said before of this run:{} (--ran {} takes it back)",
+            report::ranWords(options.ran, options.nothingElse, options.otherCode), workflow::anyRan));
+    }
+    auto from = workflow::judgedFrom(source.run, files, options.findings, source.session ? &*source.session : nullptr);
+    from.ran = options.ran;
+    from.nothingElse = options.nothingElse;
+    from.otherCode = options.otherCode;
     sayPointsLeftOut(from, terminal);
     auto diagnosis = TRY(workflow::diagnoseWith(facts, source.run, options, job));
     rejectUnread(source, diagnosis, terminal);

@@ -30,7 +30,7 @@ Result<Source> openSource(const std::filesystem::path& path, const std::string& 
 /// Judges a run with what the user's files hold. Stores the diagnosis where results may be stored, lists the captures
 /// that it could not read with the other files that were rejected, and says both, and which points were left out.
 Result<Diagnosis> judge(Source& source, const workflow::UserFacts& facts, const workflow::UserFiles& files,
-    const diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal);
+    diagnose::DiagnoseOptions& options, const JobContext& job, Terminal& terminal);
 
 /// The one capture that `wanted` means: its name, its path, or the end of its path. Refused where that is more than
 /// one.

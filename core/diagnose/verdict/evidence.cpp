@@ -560,6 +560,10 @@ void addScene(CaptureVerdict& v)
     for (const auto& note : notesOf(scene)) {
         v.notTestable.push_back({note, "sidecar"});
     }
+    if (scene.calledAgain == 0 && !scene.notCalledAgain.empty()) {
+        v.notTestable.push_back(
+            {fmt::format("the call was not made again at the scene: {}", scene.notCalledAgain), "sidecar"});
+    }
     if (scene.inputOverwritten) {
         v.notTestable.push_back({"who wrote into the input during the call: it held other bits afterwards, as it does "
                                  "where a function works in place",

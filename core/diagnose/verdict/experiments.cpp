@@ -110,7 +110,10 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
     const auto& known = verdict.facts.scene.parameters;
     const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
     return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)),
-        advice("look at the data of the step before, and at the loss scale where there is one")};
+        advice("look at the data of the step before, and at the loss scale where there is one"),
+        advice("check that all weights are finite right after the step before",
+            "where one is not, code after the iteration spoilt it (a mask, decay, a scale), and this gradient "
+            "follows")};
 }
 
 /// Kernels, streams and cards: none of a call on a CPU.
@@ -181,7 +184,7 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
         list.push_back(known("bf16"));
         return list;
     }
-    if (isImportable(verdict.facts.scene)) {
+    if (isImportable(verdict.facts.scene) && verdict.facts.scene.otherTensors == 0) {
         list.push_back(calledAgain(verdict));
     }
     addOfMachine(list, verdict);

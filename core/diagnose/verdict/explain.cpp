@@ -91,7 +91,7 @@ double fitOf(const Considered& c)
 std::string castText(const Facts& facts)
 {
     return facts.inputAbsmax > 1
-        ? fmt::format("absmax {:.0f} > 65504", facts.inputAbsmax)
+        ? fmt::format("absmax {:.6g} > 65504", facts.inputAbsmax)
         : fmt::format("absmax {:.2g}: every value becomes zero there, and 0/0 is NaN", facts.inputAbsmax);
 }
 
@@ -99,10 +99,13 @@ std::string whichRan(const Considered& c, Considered::Property concerned)
 {
     const auto good = oneThat(c, concerned, false);
     if (isCastFailing(c, concerned)) {
+        const bool othersStay = std::ranges::none_of(
+            c.members, [&](const MemberResult& m) { return !concerned(m) && (couldFail(m) || blowsUp(m)); });
         return fmt::format("does your code cast to fp16 before it normalises? If it does, the numbers did it ({}); if "
-                           "it normalises in fp32 first, overflow cannot explain it: suspect the kernel or what "
-                           "follows it",
-            castText(c.facts));
+                           "it normalises in fp32 first, {}",
+            castText(c.facts),
+            othersStay ? "overflow cannot explain it: suspect the kernel or what follows it"
+                       : "its numbers leave the format, too, or come close, and end otherwise than this dump");
     }
     return fmt::format("which function ran? If it was {}, the numbers can end like this; if it was {}, they cannot",
         oneThat(c, concerned, true), good.empty() ? std::string("another") : good);
@@ -280,6 +283,12 @@ Words ofDamage(const Considered& c, RuleId rule)
                 callsText(*std::ranges::find_if(c.facts.calledAgain, failsWithoutKernels))),
             {}};
     case RuleId::someReplaysFail:
+        if (totalsOf(c.members).finite == 0) {
+            return {"the iteration leaves the number format",
+                fmt::format("each replay of {} leaves the finite range ({}), though none ends exactly like the dump",
+                    namesOf(c), totalsText(totalsOf(c.members))),
+                {}};
+        }
         return {"the iteration leaves the number format under some roundings",
             fmt::format("some replays of {} leave the finite range and others do not ({}): the numbers did it, or may "
                         "well have",
@@ -533,7 +542,8 @@ Words nameContradicted(const Considered& c)
         fmt::format(
             "did {} run, on this whole tensor and on nothing else? A healthy capture of the same call that fits it "
             "would tell, and so would the function that is called",
-            namesOf(c))};
+            namesOf(c)),
+        "--other-code says that more than it ran"};
 }
 
 Words dependsOnEpsilon(const Considered& c)
@@ -662,11 +672,13 @@ void refine(Words& words, const Considered& c, RuleId rule)
     }
 }
 
-/// What is asked is whether other code touched the input or the result.
+/// What is asked is whether other code touched the input or the result, or is answered by that it did.
 bool asksAboutOtherCode(const Considered& c, RuleId rule)
 {
     const bool ofEpsilon = rule == RuleId::zeroInAllBadOut && c.saidToHaveRun() && !c.facts.epsilonMissing;
-    return answersOf(rule) == Answers::nothingElse || rule == RuleId::allZero || ofEpsilon;
+    const auto answers = answersOf(rule);
+    return answers == Answers::nothingElse || answers == Answers::control || rule == RuleId::allZero || ofEpsilon
+        || rule == RuleId::notWhatWasSaid;
 }
 
 /// Where the helper found the name of a published function and another source, that is what is to be asked.

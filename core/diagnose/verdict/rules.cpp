@@ -299,11 +299,11 @@ bool isOutputOfAnother(const Considered& c)
 }
 
 /// A helper compares what the function keeps. What a user calls again elsewhere, in a new process for one, has the
-/// state that it has there.
+/// state that it has there, and of what the function was given the input alone.
 std::vector<CallsAgain> againAlone(const Considered& c)
 {
     std::vector<CallsAgain> calls;
-    const bool alone = c.facts.nothingElse || isAlone(c);
+    const bool alone = (c.facts.nothingElse || isAlone(c)) && c.facts.scene.otherTensors == 0;
     std::ranges::copy_if(c.facts.calledAgain, std::back_inserter(calls),
         [alone](const CallsAgain& called) { return called.atTheScene || alone; });
     return calls;

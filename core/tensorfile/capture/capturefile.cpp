@@ -259,7 +259,8 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
     readSidecar(path, capture);
-    result.wrapped = capture.scene.state == OwnState::none && isWrapped(file.root, result);
+    const auto& scene = capture.scene;
+    result.wrapped = scene.state == OwnState::none && scene.otherTensors == 0 && isWrapped(file.root, result);
     TRY(requireElements(result));
     return result;
 }

@@ -78,7 +78,9 @@ void takeRetries(const simdjson::dom::object& object, Scene& scene)
 {
     scene.notCalledAgain = textIn(object["retries_skipped"], mostWords);
     simdjson::dom::array retries;
-    const bool alone = countIn(object["call"]["other_tensors"]) == 0;
+    const auto others = countIn(object["call"]["other_tensors"]);
+    scene.otherTensors = others.value_or(0);
+    const bool alone = others == 0;
     if (!alone || scene.state != OwnState::none || object["retries"].get(retries) != simdjson::SUCCESS) {
         return;
     }

@@ -488,6 +488,26 @@ TEST(Answers, ThatOtherCodeRanEndsTheQuestion)
         << "it takes back what a sidecar says";
 }
 
+TEST(Answers, ThatMoreRanThanWasNamedIsOne)
+{
+    Made made;
+    made.member("gns-gram", 8, 0);
+    made.facts.ran = {"gns-gram"};
+    made.facts.control.reset();
+    made.facts.fit.compared = true;
+    made.facts.identified.names = {"gns-gram"};
+    made.facts.identified.all = {{"gns-gram", 0.7}};
+    made.facts.identified.fit = 0.7;
+    ASSERT_EQ(made.judged().rule, RuleId::nameContradicted);
+    EXPECT_TRUE(made.judged().question.ends_with("(--other-code says that more than it ran)"))
+        << made.judged().question;
+    const auto answers = diagnose::answersOf(made.judged(), {});
+    ASSERT_EQ(answers.size(), 1U);
+    const auto said = rejudged(made.judged(), answers.front().ticks);
+    EXPECT_TRUE(said.question.starts_with("what does the iteration alone make of its input?")) << said.question;
+    EXPECT_TRUE(diagnose::answersOf(said, {}).empty());
+}
+
 TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)
 {
     Made made;

@@ -222,6 +222,11 @@ TEST_F(CaptureFileTest, KnowsTheWrappersDumpByNameAndContents)
     const auto* name = "dion_nan_capture_rank2_shape6x4_pid123_1795234396390.pt";
     EXPECT_TRUE(wrapped(name, {6, 4}, "torch.float32"));
     EXPECT_FALSE(wrapped("mine.pt", {6, 4}, "torch.float32"));
+    const auto sidecar = std::filesystem::path(name).replace_extension("json").string();
+    folder.write(sidecar, R"({"call": {"other_tensors": 2}})");
+    EXPECT_FALSE(wrapped(name, {6, 4}, "torch.float32")) << "of more than its input";
+    folder.write(sidecar, R"({"call": {"other_tensors": 0}})");
+    EXPECT_TRUE(wrapped(name, {6, 4}, "torch.float32"));
     EXPECT_FALSE(wrapped(name, {4, 6}, "torch.float32"));
     EXPECT_FALSE(wrapped(name, {6, 4}, "torch.bfloat16"));
     EXPECT_FALSE(open(name, withKey("input"))->wrapped);
@@ -283,8 +288,10 @@ TEST_F(CaptureFileTest, TakesWhatAHelperSawAtTheCall)
             fmt::format(R"({{"call": {{"other_tensors": {}}}, "retries": [{{"how": "same", "finite": true}}],
                 "input": {{"checksum_before": "a1", "checksum_after": "a1"}}}})",
                 others));
-        EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {})
-            << others << ": where it takes another tensor, the call itself may have changed that";
+        auto scene = open("x.pt", smallCapture())->capture.scene;
+        EXPECT_EQ(std::exchange(scene.otherTensors, 0), *others == '1' ? 1 : 0);
+        EXPECT_EQ(scene, Scene {}) << others
+                                   << ": where it takes another tensor, the call itself may have changed that";
     }
     folder.write("x.json", R"({"function": "f", "retries": 3, "input": [], "call": null})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene, Scene {});

@@ -78,6 +78,35 @@ TEST(Rules, BesideOtherCodeNoDumpAccusesTheCall)
     expectUndecided(tile, RuleId::finiteCorruption);
 }
 
+TEST(Rules, OfAFunctionOfMoreThanItsInputNoCallOfTheUsersTells)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.nothingElse = true;
+    b.facts.calledAgain = {{"", 0, 100, true, ""}};
+    ASSERT_EQ(b.judged().rule, RuleId::calledAgainFinite);
+    b.facts.scene.otherTensors = 2;
+    EXPECT_NE(b.judged().rule, RuleId::calledAgainFinite) << "what was called was the iteration alone";
+    EXPECT_THAT(b.judged().notTestable.back().text, testing::Not(HasSubstr("100 calls")));
+    b.facts.calledAgain.front().atTheScene = true;
+    EXPECT_EQ(b.judged().rule, RuleId::calledAgainFinite) << "a helper gave it all";
+}
+
+TEST(Rules, ThatACastIsToBlameIsAskedBesideWhatElseLeavesTheFormat)
+{
+    Bench b;
+    b.facts.inputAbsmax = 8.7e33;
+    b.facts.damage.shape = DamageShape::wholeElement;
+    b.member("deepspeed-gram", 0, 8).member("gns-gram", 8, 0);
+    EXPECT_THAT(b.judged().question,
+        HasSubstr("(absmax 8.7e+33 > 65504); if it normalises in fp32 first, overflow "
+                  "cannot explain it"));
+    b.facts.members[1].finite = 0;
+    EXPECT_THAT(b.judged().question, HasSubstr("its numbers leave the format, too"));
+    b.facts.ran = {"gns-gram"};
+    EXPECT_THAT(b.judged().summary, HasSubstr("each replay of gns-gram leaves the finite range"));
+}
+
 TEST(Rules, ANameUnderWhichAnotherTextWasFoundIsNoKnownCode)
 {
     Bench b;
