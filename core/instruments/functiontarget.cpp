@@ -205,7 +205,8 @@ public:
     };
     Result<Answer> ask(const Json& request, double seconds, const CancelToken& cancel);
 
-    /// Puts the input of a question where the child finds it and fills in the request's fields that name it.
+    /// Puts the input of a question where the child finds it and fills in the request's fields that name it. Fails
+    /// where the function could only complain that it was given no epsilon.
     Result<void> hand(const Question& question, Json& request);
     /// Lets the child note which of so many calls returned, for when it does not live to answer; and how many did.
     Result<void> countReturns(int calls, Json& request) const;
@@ -293,6 +294,12 @@ Result<FunctionTarget::Child::Answer> FunctionTarget::Child::ask(
 
 Result<void> FunctionTarget::Child::hand(const Question& question, Json& request)
 {
+    if (const auto needed = textIn(m_greeting, "needs_epsilon"); !needed.empty() && !question.epsilon) {
+        return failure(ErrorKind::usage,
+            fmt::format("the function was not called: it requires an epsilon (its argument {}), and the capture holds "
+                        "none; `nanscope measure` takes one, as in --epsilon 1e-7",
+                needed));
+    }
     const auto& input = question.input;
     const auto hash = hashOf(input);
     if (hash != m_handed) {

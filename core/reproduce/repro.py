@@ -4,7 +4,8 @@
 """One failed Newton-Schulz call, to be run again. Nanscope wrote this file for this capture; it needs torch only.
 
   python repro.py                          the published numbers on this CPU, beside what is expected of them
-  python repro.py --impl module:function   your function with the captured input, 1,000 times or --n N
+  python repro.py --impl module:function   your function with the captured input, 1,000 times or --n N; with --epsilon E
+                                           where it requires one that the capture does not hold
   python repro.py --storm                  the same under poisoned memory, with a producer kernel and three streams
 
 Exit status: 0 reproduced, 1 not reproduced, 2 cannot run (no torch, a missing or changed file, no such function or GPU).
@@ -322,6 +323,10 @@ def caller_of(function, epsilon):
     named = next((n for n in ("epsilon", "eps") if n in names[1:]), None)
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     second = next((p.name for p in parameters[1:] if p.kind in places), None)
+    taker = named or (second if second not in STEPS else None)
+    if epsilon is None and any(p.name == taker and p.default is p.empty for p in parameters):
+        raise CannotRun(f"the function requires an epsilon (its argument {taker}), and the capture holds none: give one,"
+                        " as in --epsilon 1e-7")
     if epsilon is not None and named is not None:
         return lambda x: function(x, **{named: epsilon}, **steps)
     if epsilon is not None and second is not None and second not in STEPS:
@@ -488,12 +493,15 @@ def main() -> int:
                                      allow_abbrev=False)
     parser.add_argument("--cpu", action="store_true", help="the published numbers on this CPU (the default)")
     parser.add_argument("--impl", metavar="MODULE:FUNCTION", help="call this function f(X, epsilon)")
+    parser.add_argument("--epsilon", type=float, help="of --impl, instead of the captured one")
     parser.add_argument("--storm", action="store_true", help="under load")
     parser.add_argument("--n", type=int, default=1000, help="calls of --impl and --storm (default 1000)")
     parser.add_argument("--device", default="auto", help="cpu, cuda or cuda:N for --impl and --storm")
     options = parser.parse_args()
     if options.n < 1 or (options.cpu and (options.impl or options.storm)):
         parser.error("--n is at least 1, and --cpu goes alone")
+    if options.epsilon is not None and not (options.impl and 0 <= options.epsilon < float("inf")):
+        parser.error("--epsilon goes with --impl, and is a finite number of at least 0")
     if options.device.startswith("cuda") and torch.cuda.is_available() and not (options.impl or options.storm):
         parser.error("the published numbers run on the CPU: --device cuda goes with --impl or --storm")
     expected, kept, capture = read_bundle(for_function=bool(options.impl or options.storm))
@@ -503,7 +511,7 @@ def main() -> int:
     if not options.impl and not options.storm:
         return run_numbers(expected, capture)
     function = find_function(options.impl) if options.impl else published_function(expected)
-    function = caller_of(function, kept["epsilon"])
+    function = caller_of(function, kept["epsilon"] if options.epsilon is None else options.epsilon)
     return (run_storm if options.storm else run_impl)(function, expected, capture, device, options.n)
 
 

@@ -106,14 +106,15 @@ USUAL_STEPS = 5  # Muon's and its relatives'
 
 
 def caller_of(function):
-    """How epsilon is handed over, and the function with two arguments that does it.
+    """How epsilon is handed over, the function with two arguments that does it, and the name of the epsilon that it
+    cannot do without, or nothing.
 
     A number of steps that has no default is the usual one.
     """
     try:
         parameters = inspect.signature(function).parameters.values()
     except Exception:  # compiled functions tell none, and objects may say anything
-        return "f(X, epsilon=epsilon)", lambda x, epsilon: function(x, epsilon=epsilon)
+        return "f(X, epsilon=epsilon)", lambda x, epsilon: function(x, epsilon=epsilon), ""
     names = [p.name for p in parameters]
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     first_by_keyword = any(p.kind == p.VAR_KEYWORD for p in parameters)
@@ -129,16 +130,17 @@ def caller_of(function):
         raise Complaint(f"the function also needs {', '.join(missing)}: wrap it in one of f(X, epsilon)")
     also = "".join(f", {n}={count}" for n, count in steps.items())
     if takes_epsilon is None and not first_by_keyword:
-        return f"f(X{also}), without epsilon", lambda x, epsilon: function(x, **steps)
+        return f"f(X{also}), without epsilon", lambda x, epsilon: function(x, **steps), ""
     key = takes_epsilon or "epsilon"
+    needed = key if key in required else ""
 
     def call(x, epsilon):
         return function(x, **steps) if epsilon is None else function(x, **{key: epsilon}, **steps)
 
     if any(p.name == key and p.kind == p.POSITIONAL_ONLY for p in parameters):
         return f"f(X, epsilon{also})", lambda x, epsilon: (
-            function(x, **steps) if epsilon is None else function(x, epsilon, **steps))
-    return f"f(X, {key}=epsilon{also})", call
+            function(x, **steps) if epsilon is None else function(x, epsilon, **steps)), needed
+    return f"f(X, {key}=epsilon{also})", call, needed
 
 
 class Lists:
@@ -514,8 +516,9 @@ def hello(target, device):
             importlib.import_module("torch")
         engine = Torch(device) if "torch" in sys.modules else Lists(device)
         function = load(target)
-        how, caller = caller_of(function)
-        return {"ok": True, "how": how, "source": source_of(function), **engine.facts()}, engine, caller
+        how, caller, needed = caller_of(function)
+        told = {"ok": True, "how": how, "needs_epsilon": needed, "source": source_of(function)}
+        return {**told, **engine.facts()}, engine, caller
     except BaseException as error:
         text = str(error) if isinstance(error, Complaint) else f"{type(error).__name__}: {one_line(error)}"
         return {"ok": False, "error": text}, None, None

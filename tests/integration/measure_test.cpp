@@ -19,7 +19,8 @@ using ::testing::SizeIs;
 namespace {
 
 /// A sound capture of values around `scale`.
-std::string writeSound(const std::filesystem::path& path, float scale)
+std::string writeSound(
+    const std::filesystem::path& path, float scale, const std::optional<double>& epsilon = std::optional(1e-7))
 {
     const Shape shape {1, 12, 20};
     std::vector<float> values;
@@ -29,7 +30,11 @@ std::string writeSound(const std::filesystem::path& path, float scale)
     tensorfile::TensorToWrite input {
         "input", DType::float32, shape, std::vector<std::byte>(values.size() * sizeof(float))};
     std::memcpy(input.bytes.data(), values.data(), input.bytes.size());
-    EXPECT_TRUE(tensorfile::writePt(path, {{"input", input}, {"epsilon", 1e-7}}));
+    std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries {{"input", input}};
+    if (epsilon) {
+        entries.emplace_back("epsilon", *epsilon);
+    }
+    EXPECT_TRUE(tensorfile::writePt(path, entries));
     return path.string();
 }
 
@@ -147,6 +152,29 @@ TEST(Measure, CallsThatFailAreSaidAndCounted)
     const auto unknown = run({"measure", "epsilon", capture, "--impl", impl + ":none", "--python", python, "--json"});
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("there is no none in"));
+}
+
+TEST(Measure, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
+{
+    if (!std::filesystem::exists(python)) {
+        GTEST_SKIP() << "there is no " << python;
+    }
+    const WorkFolder folder;
+    const auto capture = writeSound(folder / "a.pt", 1, std::nullopt);
+    const auto impl = writeFunction(folder) + ":good";
+    for (const auto* instrument : {"repeat", "storm", "epsilon", "input", "scale"}) {
+        const auto refused = run({"measure", instrument, capture, "--impl", impl, "--python", python});
+        EXPECT_EQ(refused.status, 2) << instrument;
+        EXPECT_THAT(
+            refused.err, HasSubstr("it requires an epsilon (its argument epsilon), and the capture holds none"));
+        EXPECT_THAT(refused.out, IsEmpty()) << instrument;
+    }
+    const auto told =
+        run({"measure", "repeat", capture, "--impl", impl, "--python", python, "-n", "5", "--epsilon", "1e-7"});
+    EXPECT_EQ(told.status, 0) << told.err;
+    const auto swept = run({"sweep", capture, "--impl", impl, "--python", python, "--variant", "dion-ns5", "--json"});
+    const auto cells = swept.json()["cells"];
+    EXPECT_THAT(cells.dump(), HasSubstr("was not called: it requires an epsilon"));
 }
 
 TEST(Measure, CtrlCEndsACallThatIsUnderWay)

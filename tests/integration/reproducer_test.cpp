@@ -56,7 +56,8 @@ bool haveTorch()
     return std::system(command.c_str()) == 0;
 }
 
-void writeTensors(const std::string& path, std::int64_t rows, std::int64_t cols, const std::vector<float>& input)
+void writeTensors(const std::string& path, std::int64_t rows, std::int64_t cols, const std::vector<float>& input,
+    const std::optional<double>& epsilon = std::optional(1e-8))
 {
     const std::vector<float> output(input.size(), std::nanf(""));
     const auto tensor = [&](const char* name, const std::vector<float>& values) {
@@ -64,9 +65,12 @@ void writeTensors(const std::string& path, std::int64_t rows, std::int64_t cols,
         return nanscope::tensorfile::TensorToWrite {
             name, nanscope::DType::float32, {1, rows, cols}, {bytes.begin(), bytes.end()}};
     };
-    const auto done = nanscope::tensorfile::writePt(path,
-        {{"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}},
-            {"epsilon", 1e-8}});
+    std::vector<std::pair<std::string, nanscope::tensorfile::ValueToWrite>> entries {
+        {"input", tensor("input", input)}, {"output", tensor("output", output)}, {"rank", std::int64_t {0}}};
+    if (epsilon) {
+        entries.emplace_back("epsilon", *epsilon);
+    }
+    const auto done = nanscope::tensorfile::writePt(path, entries);
     ASSERT_TRUE(done) << (done ? "" : nanscope::sentence(done.error()));
 }
 
@@ -274,6 +278,33 @@ TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
     const auto storm = runPython(folder, "repro.py --storm --impl mine:unwritten --n 3 --device cpu");
     EXPECT_EQ(storm.status, 0) << storm.text;
     EXPECT_THAT(storm.text, AllOf(HasSubstr("skipped without a GPU"), HasSubstr("3 of 3")));
+}
+
+TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
+{
+    const std::vector<float> ones(24 * 40, 1);
+    writeTensors(m_folder / "none.pt", 24, 40, ones, std::nullopt);
+    const auto folder = bundleOf(m_folder / "none.pt");
+    std::ofstream(folder + "/mine.py") << "def keyword(X, *, epsilon):\n"
+                                          "    return X + epsilon\n"
+                                          "def second(X, e):\n"
+                                          "    return X + e\n"
+                                          "def optional(X, eps=1e-7):\n"
+                                          "    return X + eps\n";
+    for (const auto& [function, argument] : {std::pair("keyword", "epsilon"), {"second", "e"}}) {
+        const auto call = std::string("repro.py --n 2 --device cpu --impl mine:") + function;
+        const auto refused = runPython(folder, call);
+        EXPECT_EQ(refused.status, 2) << refused.text;
+        EXPECT_THAT(refused.text, HasSubstr(std::string("requires an epsilon (its argument ") + argument + ")"));
+        EXPECT_THAT(refused.text, AllOf(HasSubstr("--epsilon 1e-7"), Not(HasSubstr("TypeError"))));
+        const auto told = runPython(folder, call + " --epsilon 1e-7");
+        EXPECT_EQ(told.status, 1) << told.text;
+    }
+    EXPECT_EQ(runPython(folder, "repro.py --n 2 --device cpu --impl mine:optional").status, 1);
+    for (const auto* wrong :
+        {"--epsilon 1e-7", "--impl mine:second --epsilon nan", "--impl mine:second --epsilon -1"}) {
+        EXPECT_EQ(runPython(folder, std::string("repro.py ") + wrong).status, 2) << wrong;
+    }
 }
 
 TEST_F(Reproducer, AFunctionThatEndsItsProcessReproducesNothing)

@@ -301,6 +301,31 @@ TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
     EXPECT_EQ(ofMuon->facts().how, "f(X, steps=5), without epsilon") << "an epsilon is no number of steps";
 }
 
+TEST_F(WrongFunctions, OnesThatRequireAnEpsilonAreNotCalledWithoutOne)
+{
+    const auto file = write("def keyword(X, *, epsilon): return X\ndef second(X, eps): return X\n"
+                            "def only(X, e, /): return X\ndef optional(X, epsilon=1e-7): return X\n"
+                            "def none(X): return X\n");
+    const auto input = telling(0);
+    for (const auto& [function, argument] : {std::pair("keyword", "epsilon"), {"second", "eps"}, {"only", "e"}}) {
+        const auto target = open(file + ":" + function);
+        ASSERT_NE(target, nullptr);
+        const auto reply = target->call({input, std::nullopt}, {});
+        ASSERT_FALSE(reply) << function;
+        EXPECT_EQ(reply.error().kind, ErrorKind::usage);
+        EXPECT_THAT(reply.error().what, HasSubstr(fmt::format("requires an epsilon (its argument {})", argument)));
+        EXPECT_THAT(reply.error().what, HasSubstr("--epsilon 1e-7"));
+        EXPECT_FALSE(target->burst({input, std::nullopt}, {}, {})) << function;
+        EXPECT_TRUE(called(*target, input).output) << "with one it is called";
+    }
+    for (const auto* function : {"optional", "none"}) {
+        const auto target = open(file + ":" + function);
+        ASSERT_NE(target, nullptr);
+        const auto reply = target->call({input, std::nullopt}, {});
+        EXPECT_TRUE(reply && reply->output) << function;
+    }
+}
+
 TEST_F(WrongFunctions, OnesThatAreCompiledAreCalledThoughNothingIsKnownOfThem)
 {
     const auto compiled = open("os:getcwdb");
