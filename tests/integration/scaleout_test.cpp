@@ -361,6 +361,31 @@ TEST_F(SharedDiagnosis, JudgesWithWhatTheUserSaidRan)
     EXPECT_THAT(other.err, HasSubstr("options; name another folder"));
 }
 
+TEST_F(SharedDiagnosis, IsToldBeforeItBeginsWhyTheStatusIsZero)
+{
+    const auto told = [](const Finished& finished) {
+        return finished.out.find("No process has begun") != std::string::npos;
+    };
+    const auto text = [this](const std::string& command, const std::string& job) {
+        return nanscope::testing::run({command, run(), "--processes", "1", "--job", m_folder / job});
+    };
+    for (int time = 0; time < 2; ++time) {
+        const auto planned = text("diagnose", "job");
+        EXPECT_EQ(planned.status, 0) << "however often it is asked";
+        EXPECT_THAT(planned.out,
+            HasSubstr("No process has begun yet; once one has, the status is 3 until nothing is missing."));
+    }
+    auto first = start("job", 0, 1, freePort());
+    waitForBlocks("job", 0, 1);
+    first.kill();
+    const auto half = text("diagnose", "job");
+    EXPECT_EQ(half.status, 3);
+    EXPECT_FALSE(told(half));
+    const auto swept = text("sweep", "sweep");
+    EXPECT_EQ(swept.status, 0) << swept.err;
+    EXPECT_TRUE(told(swept)) << "a sweep says the same";
+}
+
 TEST_F(SharedDiagnosis, SaysWhatIsMissingAndGoesOn)
 {
     EXPECT_EQ(diagnose("job").status, 0);

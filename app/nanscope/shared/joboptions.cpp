@@ -124,6 +124,9 @@ std::string partsText(const char* counted, const std::vector<scaleout::PartSumma
     for (const auto& problem : problemsOf(parts, unread)) {
         text += printable(asSentence(problem)) + "\n";
     }
+    if (missing && parts.empty()) {
+        text += "No process has begun yet; once one has, the status is 3 until nothing is missing.\n";
+    }
     if (missing) {
         text += fmt::format("\nStart its processes with torchrun, on each node, or with Slurm; the nodes need the same "
                             "folders. Then run this command again.\n  {}\n  {}\n",
