@@ -33,6 +33,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/logtext/xid.h"
 #include "core/platform/platform.h"
 #include "core/replay/engine/replay.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -87,6 +88,24 @@ std::vector<HardwareError> hardwareErrors(const RunData& run)
     return errors;
 }
 
+/// Whoever came with such a line looks for it. One of each number is enough.
+std::vector<EvidenceLine> quietXids(const RunData& run)
+{
+    constexpr std::size_t most = 3;
+    std::vector<EvidenceLine> lines;
+    std::set<int> codes;
+    for (const auto& event : run.events) {
+        const auto xid = lines.size() < most ? logtext::quietXid(event) : std::nullopt;
+        if (xid && codes.insert(xid->code).second) {
+            EvidenceLine line {event.text, fmt::format("{}:{}", event.source, event.line)};
+            line.text = fmt::format("whether Xid {}, which is no hardware error, has to do with it ({}): {}", xid->code,
+                xid->meaning, line.text);
+            lines.push_back(std::move(line));
+        }
+    }
+    return lines;
+}
+
 std::vector<SanitizerReport> sanitizerReports(const RunData& run)
 {
     std::vector<SanitizerReport> reports;
@@ -114,7 +133,7 @@ bool hasSeveralRanks(const RunData& run)
 
 HardwareEvents wordsOf(const RunData& run)
 {
-    return {silentRanks(run), hardwareErrors(run), sanitizerReports(run), hasSeveralRanks(run)};
+    return {silentRanks(run), hardwareErrors(run), sanitizerReports(run), quietXids(run), hasSeveralRanks(run)};
 }
 
 std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call)
@@ -861,6 +880,7 @@ private:
                      rank ? fmt::format("on rank {}", *rank) : "on a rank that is not said", line.text),
                     line.source});
         }
+        facts.besides.insert(facts.besides.end(), m_words.quiet.begin(), m_words.quiet.end());
         if (const auto* report = sanitizerReportOf(verdict.rank)) {
             facts.besides.push_back({fmt::format("whether this call met what was reported of a kernel with a name of "
                                                  "Newton-Schulz: {}",

@@ -52,6 +52,7 @@ struct HardwareEvents
     std::string silentRanks; ///< which ranks left no dump, and why that says nothing; empty where none
     std::vector<HardwareError> machine;
     std::vector<SanitizerReport> sanitizer {};
+    std::vector<EvidenceLine> quiet {}; ///< of the driver, about what is no hardware error; they accuse nobody
     bool severalRanks = false;
 };
 

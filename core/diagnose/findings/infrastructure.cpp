@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Lines that explain a failure better than numbers would: hardware, infrastructure, a diagnostic that itself failed.
+#include <fmt/format.h>
+
 #include "core/diagnose/findings/cardevidence.h"
+#include "core/logtext/xid.h"
 
 namespace nanscope::diagnose::cards {
 
@@ -31,7 +34,16 @@ CardOutcome linesOf(const RunSummary& summary, EventKind kind, std::string_view 
 
 CardOutcome machine(const RunSummary& summary)
 {
-    return linesOf(summary, EventKind::machine, " of the hardware");
+    auto outcome = linesOf(summary, EventKind::machine, " of the hardware");
+    for (const auto* event : summary.events) {
+        const auto xid = outcome.state == FindingState::clear ? logtext::quietXid(*event) : std::nullopt;
+        if (xid) {
+            outcome.reason = fmt::format("no line of a hardware error in the logs; Xid {} ({}:{}) is none: {}",
+                xid->code, event->source, event->line, xid->meaning);
+            break;
+        }
+    }
+    return outcome;
 }
 
 CardOutcome infrastructure(const RunSummary& summary)

@@ -240,6 +240,43 @@ TEST_F(Judging, WordsAboutHardwareAreNoHardwareError)
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "nobody says which rank of eight";
 }
 
+TEST_F(Judging, AnXidThatIsNoHardwareErrorIsFoundAndAccusesNobody)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].pid = 123;
+    const auto before = diagnosed().captures[0];
+    Event xid;
+    xid.kind = EventKind::other;
+    xid.source = "dmesg.log";
+    xid.line = 1;
+    for (const auto& [line, meaning] :
+        {std::pair("[81233.410021] NVRM: Xid (PCI:0000:61:00): 63, pid='<unknown>', Row Remapper: New row marked",
+             "alone it changes no value that was computed"),
+            {"NVRM: Xid (PCI:0000:61:00): 31, pid=123, name=python, MMU Fault", "mostly the program's own"},
+            {"Nov 22 10:00:01 node7 kernel: NVRM: Xid (PCI:0000:61:00): 119, pid=123",
+                "none of memory, bus or links"}}) {
+        say(xid, line);
+        m_run.events = {xid};
+        const auto now = diagnosed();
+        const auto& v = now.captures[0];
+        EXPECT_EQ(v.blame, before.blame) << line;
+        EXPECT_EQ(v.summary, before.summary) << line;
+        EXPECT_THAT(v.notTestable,
+            Contains(AllOf(Field(&EvidenceLine::text, AllOf(HasSubstr(meaning), HasSubstr(line))),
+                Field(&EvidenceLine::source, "dmesg.log:1"))))
+            << line;
+        const auto machine = std::ranges::find(now.findings, "machine", &Finding::id);
+        ASSERT_NE(machine, now.findings.end());
+        EXPECT_EQ(machine->state, FindingState::clear) << line;
+    }
+    for (const auto* words :
+        {"If you see `NVRM: Xid (PCI:0000:3b:00): 63` in dmesg", "+ grep 'NVRM: Xid (PCI' kern.log"}) {
+        say(xid, words);
+        m_run.events = {xid};
+        EXPECT_EQ(diagnosed().captures[0].notTestable.size(), before.notTestable.size()) << words;
+    }
+}
+
 TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
 {
     addUnwritten("x.pt");

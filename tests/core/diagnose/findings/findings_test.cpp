@@ -195,6 +195,22 @@ TEST(Findings, EvidenceLeadsBackToTheLineAndRepeatsStopAtThree)
     EXPECT_EQ(finding.confidence, "high");
 }
 
+TEST(Findings, AnXidThatIsNoHardwareErrorIsNamedWithoutFiring)
+{
+    auto xid = lineOf(EventKind::other, 4);
+    xid.text = "[81233.410021] NVRM: Xid (PCI:0000:61:00): 63, pid='<unknown>', Row Remapper: New row marked";
+    xid.facts = logtext::factsIn(xid.text);
+    RunData run;
+    run.events = {xid};
+    const auto named = cardOf(run, "machine");
+    EXPECT_EQ(named.state, FindingState::clear);
+    EXPECT_THAT(named.reason, HasSubstr("Xid 63 (train.log:4)"));
+    EXPECT_THAT(named.reason, HasSubstr("alone it changes no value that was computed"));
+    run.events.push_back(lineOf(EventKind::machine, 5));
+    EXPECT_EQ(cardOf(run, "machine").state, FindingState::fired);
+    EXPECT_EQ(cardOf(run, "machine").evidence.front().line, 5);
+}
+
 TEST(Findings, RankAndStepAreThoseOfTheFirstLine)
 {
     RunData run;
