@@ -148,6 +148,7 @@ struct Said
     std::vector<Rejection> forNow; ///< rejected at this moment, and no fact of the run that a session may keep
     std::vector<Rejection>
         damaged {}; ///< of the rejected ones, files of tensors that are cut off or contradict themselves
+    std::set<std::string> captures {}; ///< files that are captures, or parts of one
 };
 
 Rejection rejectionOf(const FoundFile& file, const Error& error)
@@ -190,6 +191,7 @@ struct ReadFile
     Result<tensorfile::CaptureFile> capture;
     bool known = false;
     bool reject = false;
+    bool isCapture = false; ///< also one that could not be read to its end
 };
 
 class CaptureImport
@@ -247,11 +249,15 @@ private:
                 && isOtherTensorFile(file, m_found.checkpoints);
         };
         const bool reject = !capture && (isCapture || !isOther());
-        return {std::move(capture), known, reject};
+        isCapture = isCapture || capture;
+        return {std::move(capture), known, reject, isCapture};
     }
 
     Result<void> add(const FoundFile& file, ReadFile read)
     {
+        if (read.isCapture) {
+            m_said.captures.insert(file.relative);
+        }
         if (!read.capture) {
             if (read.reject) {
                 const auto kind = read.capture.error().kind;
@@ -590,6 +596,12 @@ void rejectDamaged(const LogRecords& records, const FoundFiles& found, std::vect
     }
 }
 
+/// Names alone do not tell a dump by hand from a checkpoint.
+void forgetCaptures(std::vector<Checkpoint>& found, const std::set<std::string>& captures)
+{
+    std::erase_if(found, [&](const Checkpoint& one) { return captures.contains(one.path); });
+}
+
 /// A checkpoint of which a file is damaged is not complete.
 void noteDamage(std::vector<Checkpoint>& found, const std::vector<Rejection>& damaged)
 {
@@ -694,6 +706,7 @@ Result<RunData> readRun(
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };
     auto said = TRY(importFiles(found, destination, job));
     rejectDamaged(run, found, said.rejected);
+    forgetCaptures(run.checkpoints, said.captures);
     noteDamage(run.checkpoints, said.damaged);
     run.rejected = std::move(said.rejected);
     run.notes = std::move(said.notes);
@@ -780,6 +793,7 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
         return read;
     };
     auto said = TRY(importFiles(found, destination, job));
+    forgetCaptures(found.checkpoints, said.captures);
     noteDamage(found.checkpoints, said.damaged);
     auto now = TRY(session.setFoundCheckpoints(found.checkpoints).and_then([&] { return session.summary(); }));
     rejectDamaged(now, found, said.rejected);

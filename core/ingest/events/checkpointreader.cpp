@@ -85,6 +85,14 @@ constexpr std::array table {
     // dion's train.py. Saving it only announces, and under one name for all steps.
     CheckpointLine {loads, R"(^Loading checkpoint from (?P<path>.+))"},
     CheckpointLine {loaded, R"(^Resuming from step (?P<step>\d+))"},
+
+    // Scripts of one's own
+    CheckpointLine {saved,
+        R"((?:^|[\]:>|-] )[Ss]aved checkpoint (?:at |for )?\(?step[ =:]+(?P<step>\d+)\)?(?: (?:to|as) (?P<path>\S+))?)"
+        R"((?: ?\(?(?:in )?[\d.]+ ?(?:s|sec|seconds)\)?)?[.!]?$)"},
+    CheckpointLine {saves,
+        R"((?:^|[\]:>|-] )[Ss]aving checkpoint (?:at |for )?\(?step[ =:]+(?P<step>\d+)\)?(?: (?:to|as) (?P<path>[^\s']+))?)"
+        R"((?: ?\.+)?$)"},
 };
 
 } // namespace

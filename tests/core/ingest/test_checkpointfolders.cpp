@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/session/session.h"
+#include "core/tensorfile/tensorfile.h"
 #include "tests/core/ingest/logfolder.h"
 
 namespace nanscope {
@@ -55,6 +56,48 @@ TEST_F(CheckpointFolders, OfEveryTrainer)
     EXPECT_EQ(all[4].path, "b/checkpoint-500");
 }
 
+TEST_F(CheckpointFolders, SingleFilesAreFoundByTheNamesThatFoldersHave)
+{
+    const std::vector<std::string> names {"checkpoint-5.pt", "checkpoint_10.pth", "ckpt-15.ckpt", "ckpt_20.safetensors",
+        "step-25.pt", "step_30.pt", "step35.safetensors"};
+    for (const auto& name : names) {
+        put(name);
+    }
+    std::vector<std::int64_t> steps;
+    for (const auto& one : found()) {
+        EXPECT_EQ(one.fact, CheckpointFact::found);
+        steps.push_back(one.step);
+    }
+    EXPECT_THAT(steps, testing::ElementsAre(5, 10, 15, 20, 25, 30, 35));
+}
+
+TEST_F(CheckpointFolders, ACaptureWithTheNameOfACheckpointIsNone)
+{
+    const tensorfile::TensorToWrite values {"input", DType::float32, {2, 2}, std::vector<std::byte>(16, std::byte {0})};
+    auto weights = values;
+    weights.name = "embed.weight";
+    std::filesystem::create_directories(m_folder.path() / "run");
+    ASSERT_TRUE(tensorfile::writePt(m_folder.path() / "run/step_1.pt", {{"input", values}, {"output", values}}));
+    ASSERT_TRUE(tensorfile::writePt(m_folder.path() / "run/step_2.pt", {{"embed.weight", weights}}));
+    const auto steps = [](const std::vector<Checkpoint>& all) {
+        std::vector<std::int64_t> result;
+        std::ranges::transform(all, std::back_inserter(result), &Checkpoint::step);
+        return result;
+    };
+    const auto read = ingest::readRun(m_folder.path() / "run");
+    ASSERT_TRUE(read);
+    EXPECT_THAT(read->captures, SizeIs(1));
+    EXPECT_THAT(steps(read->checkpoints), testing::ElementsAre(2));
+    auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
+    ASSERT_TRUE(session);
+    for (int time = 0; time < 2; ++time) {
+        const auto imported = ingest::importRun(m_folder.path() / "run", *session);
+        ASSERT_TRUE(imported);
+        EXPECT_THAT(imported->captures, SizeIs(1));
+        EXPECT_THAT(steps(imported->checkpoints), testing::ElementsAre(2)) << "known captures, too: " << time;
+    }
+}
+
 TEST_F(CheckpointFolders, SayWhatIsMissing)
 {
     put("step_1/__0_0.distcp");
@@ -90,7 +133,10 @@ TEST_F(CheckpointFolders, OtherFoldersOfSuchNamesAreNone)
     put("step_5/console.log", "step 5");
     put("steps_7/model.pt");
     put("checkpoint-x/model.pt");
-    put("checkpoint_8.pt"); // may be an epoch
+    put("checkpoint8.pt"); // fairseq's are of epochs
+    put("ckpt_8_1000.pt");
+    put("step_8_in.pt");
+    put("checkpoint-8.json");
     put("model_8.pt");
     put("step_99999999999999999999/model.pt");
     put("dion_nan_capture_rank0_shape1x2x2_pid1_1.pt");

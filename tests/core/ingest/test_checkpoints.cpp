@@ -50,6 +50,21 @@ TEST_F(Checkpoints, ofKempnerForgeThatWaitsForThemAreSaidAtOnce)
         ElementsAre("saved 30 /ckpt/run/step_30:1"));
 }
 
+TEST_F(Checkpoints, ofScriptsOfOnesOwnAreSaidInAFewWords)
+{
+    EXPECT_THAT(factsOf("saved checkpoint step 5\nSaved checkpoint at step 10.\n"
+                        "2026-04-21 08:46:29 INFO - saved checkpoint for step 15 to out/checkpoint-15.pt\n"
+                        "[rank0] Saved checkpoint (step 20)\nsaved checkpoint step=25\n"),
+        ElementsAre("saved 5 :1", "saved 10 :2", "saved 15 out/checkpoint-15.pt:3", "saved 20 :4", "saved 25 :5"));
+    const std::string row = "step: 16 loss: 2.5\n";
+    EXPECT_THAT(factsOf("saving checkpoint for step 15\n" + row), ElementsAre("saved 15 :1"));
+    EXPECT_THAT(factsOf("Saving checkpoint at step 15 to out/c.pt ...\n" + row), ElementsAre("saved 15 out/c.pt:1"));
+    EXPECT_THAT(factsOf("saving checkpoint for step 15\nOSError: [Errno 28] No space left on device\n"), IsEmpty());
+    EXPECT_THAT(factsOf("not saved checkpoint step 5 of 10\nlast saved checkpoint step\n"
+                        "would have saved checkpoint step 5\n"),
+        IsEmpty());
+}
+
 TEST_F(Checkpoints, ofTorchtitanHaveAStepWhereTheLogTellsIt)
 {
     const std::string titan = "[rank0]:[titan] 2026-04-21 08:46:29,657 - root - INFO - ";
