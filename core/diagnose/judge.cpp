@@ -98,8 +98,7 @@ std::vector<EvidenceLine> quietXids(const RunData& run)
         const auto xid = lines.size() < most ? logtext::quietXid(event) : std::nullopt;
         if (xid && codes.insert(xid->code).second) {
             EvidenceLine line {event.text, fmt::format("{}:{}", event.source, event.line)};
-            line.text = fmt::format("whether Xid {}, which is no hardware error, has to do with it ({}): {}", xid->code,
-                xid->meaning, line.text);
+            line.text = fmt::format("whether Xid {} has to do with it ({}): {}", xid->code, xid->meaning, line.text);
             lines.push_back(std::move(line));
         }
     }

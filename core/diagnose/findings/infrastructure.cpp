@@ -38,7 +38,7 @@ CardOutcome machine(const RunSummary& summary)
     for (const auto* event : summary.events) {
         const auto xid = outcome.state == FindingState::clear ? logtext::quietXid(*event) : std::nullopt;
         if (xid) {
-            outcome.reason = fmt::format("no line of a hardware error in the logs; Xid {} ({}:{}) is none: {}",
+            outcome.reason = fmt::format("no line of a hardware error in the logs; Xid {} ({}:{}) does not count as one: {}",
                 xid->code, event->source, event->line, xid->meaning);
             break;
         }
