@@ -22,7 +22,6 @@
 #include "core/diagnose/damage/deviationkinds.h"
 #include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
-#include "core/diagnose/diagnose.h"
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/identify.h"

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/diagnose/diagnoseoptions.h"
 #include "core/diagnose/identify/captureindex.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/othercalls.h"
@@ -16,8 +17,6 @@
 #include "core/model/model.h"
 
 namespace nanscope::diagnose {
-
-struct DiagnoseOptions;
 
 // What the logs of a run say to all of its captures alike, read once.
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/diagnose/diagnose.h"
+#include "core/diagnose/diagnoseoptions.h"
 #include "core/diagnose/judge.h"
 
 namespace nanscope::diagnose {

@@ -131,7 +131,6 @@ constexpr std::array fileKinds {
     R"(.*step=(\d+)(?:-v\d+)?\.ckpt)",
     R"(ep\d+-ba(\d+)-rank\d+\.pt)",
     // As folders are named, by scripts of one's own. A dump by hand may be named so, too: import tells them apart.
-    R"((?:checkpoint|ckpt)[-_](\d+)\.(?:pt|pth|ckpt|safetensors))",
     R"(step[-_]?(\d+)\.(?:pt|pth|ckpt|safetensors))",
 };
 
