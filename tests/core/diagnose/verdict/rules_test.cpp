@@ -87,7 +87,6 @@ TEST(Rules, OfAFunctionOfMoreThanItsInputNoCallOfTheUsersTells)
     ASSERT_EQ(b.judged().rule, RuleId::calledAgainFinite);
     b.facts.scene.otherTensors = 2;
     EXPECT_NE(b.judged().rule, RuleId::calledAgainFinite) << "what was called was the iteration alone";
-    EXPECT_THAT(b.judged().notTestable.back().text, testing::Not(HasSubstr("100 calls")));
     b.facts.calledAgain.front().atTheScene = true;
     EXPECT_EQ(b.judged().rule, RuleId::calledAgainFinite) << "a helper gave it all";
 }
