@@ -38,8 +38,9 @@ CardOutcome machine(const RunSummary& summary)
     for (const auto* event : summary.events) {
         const auto xid = outcome.state == FindingState::clear ? logtext::quietXid(*event) : std::nullopt;
         if (xid) {
-            outcome.reason = fmt::format("no line of a hardware error in the logs; Xid {} ({}:{}) does not count as one: {}",
-                xid->code, event->source, event->line, xid->meaning);
+            outcome.reason =
+                fmt::format("no line of a hardware error in the logs; Xid {} ({}:{}) does not count as one: {}",
+                    xid->code, event->source, event->line, xid->meaning);
             break;
         }
     }
