@@ -647,7 +647,7 @@ std::vector<std::string> Diagnose::judgingWords() const
         add(option, path.empty() ? path : std::filesystem::absolute(path, ignored).string());
     };
     for (const auto& ran : m_ran) {
-        add("--ran", ran);
+        add("--ran", ran == workflow::anyRan ? std::string() : ran);
     }
     for (const auto& file : variantFiles()) {
         addFile("--variant-file", file);

@@ -246,7 +246,6 @@ public:
         , m_words(context.words)
         , m_captures(context.captures)
         , m_options(context.options)
-        , m_catalogue(context.options.catalogue)
         , m_given(context.given)
         , m_device(context.device)
         , m_controls(context.controls)
@@ -267,9 +266,9 @@ public:
         m_besides = verdict.facts.besides;
         compareWithAnswers(stored);
         const auto memory = platform::physicalMemory() / 2;
-        if (auto affordable = checkJudgingCost(file.input.matrices(), m_catalogue, memory); !affordable) {
+        if (auto affordable = checkJudgingCost(file.input.matrices(), m_options.catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
-            fillOrigins(verdict, file, m_catalogue);
+            fillOrigins(verdict, file, m_options.catalogue);
             verdict.summary = "could not be judged: " + sentence(affordable.error());
             return {};
         }
@@ -284,7 +283,7 @@ public:
             const Matrix matrix {stored, file, element, static_cast<std::int64_t>(batches.size())};
             TRY(judgeElement(verdict, matrix, std::move(pattern), settled));
         }
-        fillOrigins(verdict, file, m_catalogue);
+        fillOrigins(verdict, file, m_options.catalogue);
         return {};
     }
 
@@ -422,8 +421,8 @@ private:
             showReplay({&variant, precision}, matrix.stored, place, "comparisons");
         };
         showReplay({}, matrix.stored, {}, {});
-        auto fit =
-            TRY(identifyElement(matrix.element, m_catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch));
+        auto fit = TRY(
+            identifyElement(matrix.element, m_options.catalogue, matrix.stored.epsilon, m_device, m_job.cancel, watch));
         // Where another variant fits as it is, that says what the output is.
         const auto nearest = fit.identification.matchesNone ? nearestOf(fit.identification) : std::optional<Member>();
         facts.identified = std::move(fit.identification);
@@ -441,7 +440,7 @@ private:
             facts.control && facts.control->sameCall && !facts.control->otherSize && !facts.control->exact.empty();
         facts.exactBits = !fit.exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
-        e.members = choosePlausible(facts, matrix.stored, m_given, m_catalogue);
+        e.members = choosePlausible(facts, matrix.stored, m_given, m_options.catalogue);
         const bool takesIt =
             std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
         facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
@@ -474,7 +473,7 @@ private:
 
     std::optional<Member> nearestOf(const Identification& id) const
     {
-        const auto variant = m_catalogue.find(id.all.empty() ? std::string() : id.all.front().variant);
+        const auto variant = m_options.catalogue.find(id.all.empty() ? std::string() : id.all.front().variant);
         return variant ? std::optional(Member {*variant, (*variant)->precision}) : std::nullopt;
     }
 
@@ -844,7 +843,7 @@ private:
     /// What the sidecar says ran, beside the catalogue and the user's word.
     void compareWithAnswers(const Capture& stored)
     {
-        const auto ran = stored.variant ? parseRan(*stored.variant, m_catalogue) : Result<Member>();
+        const auto ran = stored.variant ? parseRan(*stored.variant, m_options.catalogue) : Result<Member>();
         if (!ran) {
             m_besides.push_back({fmt::format("it names {} as what ran, which is not known here ({})", *stored.variant,
                                      sentence(ran.error())),
@@ -912,7 +911,6 @@ private:
     const HardwareEvents& m_words;
     const CaptureIndex& m_captures;
     const DiagnoseOptions& m_options;
-    const replay::Catalogue& m_catalogue;
     const std::vector<Member>& m_given;
     replay::Device& m_device;
     Controls& m_controls;

@@ -437,18 +437,18 @@ void Workspace::setTicks(const QStringList& ticks)
 
 std::vector<KeptAnswer> Workspace::answersAlike() const
 {
-    const Capture* shown = capture();
-    const auto& answers = m_loaded.observed.answers;
-    const auto kept = shown ? std::ranges::find(answers, shown->file, &KeptAnswer::capture) : answers.end();
-    return kept == answers.end()
-        ? std::vector<KeptAnswer>()
-        : diagnose::answersAlike(m_loaded.known()->captures, *kept, answers, m_loaded.catalogue);
+    const KeptAnswer* kept = keptAnswer();
+    return kept
+        ? diagnose::answersAlike(m_loaded.known()->captures, *kept, m_loaded.observed.answers, m_loaded.catalogue)
+        : std::vector<KeptAnswer>();
 }
 
-void Workspace::answerAlike()
+std::size_t Workspace::answerAlike()
 {
-    std::ranges::copy(answersAlike(), std::back_inserter(m_loaded.observed.answers));
+    const auto alike = answersAlike();
+    std::ranges::copy(alike, std::back_inserter(m_loaded.observed.answers));
     onAnswered();
+    return alike.size();
 }
 
 void Workspace::onAnswered()
@@ -527,10 +527,16 @@ QStringList Workspace::ran() const
 
 QStringList Workspace::ticks() const
 {
+    const KeptAnswer* kept = keptAnswer();
+    return kept ? qstrs(kept->ticks) : QStringList();
+}
+
+const KeptAnswer* Workspace::keptAnswer() const
+{
     const Capture* shown = capture();
     const auto& answers = m_loaded.observed.answers;
     const auto kept = shown ? std::ranges::find(answers, shown->file, &KeptAnswer::capture) : answers.end();
-    return kept == answers.end() ? QStringList() : qstrs(kept->ticks);
+    return kept == answers.end() ? nullptr : &*kept;
 }
 
 /// The folder may have been read again meanwhile.

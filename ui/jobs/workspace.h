@@ -59,7 +59,8 @@ public:
     QStringList ticks() const;
     /// What they say of the other captures that ask the same.
     std::vector<KeptAnswer> answersAlike() const;
-    void answerAlike();
+    /// How many were answered.
+    std::size_t answerAlike();
     /// What the owner of the run saw; remembered with the run, and argued with in reports.
     void setObserved(const Observations& observed);
     /// The same without some of what was said, answers included; the panes show it anew.
@@ -237,6 +238,7 @@ private:
     void adviseAgain();
     void keepObserved();
     void onAnswered();
+    const KeptAnswer* keptAnswer() const; ///< of the selected capture; null for none
     void adviseAsObserved();
     SweepSubject sweepSubject(const Capture& capture) const;
     void startSweep(const CaptureRef& capture, std::vector<replay::CellRequest> cells);

@@ -123,8 +123,7 @@ void PaneLinks::connectPanes()
         showAnswers();
     });
     connect(m_panes.verdict, &VerdictPane::alikeWanted, this, [this] {
-        const std::size_t others = m_workspace.answersAlike().size();
-        m_workspace.answerAlike();
+        const std::size_t others = m_workspace.answerAlike();
         showAnswers();
         Q_EMIT note(
             others == 1 ? tr("Answered another capture alike") : tr("Answered %1 other captures alike").arg(others));

@@ -506,6 +506,9 @@ TEST(Answers, ThatMoreRanThanWasNamedIsOne)
     const auto said = rejudged(made.judged(), answers.front().ticks);
     EXPECT_TRUE(said.question.starts_with("what does the iteration alone make of its input?")) << said.question;
     EXPECT_TRUE(diagnose::answersOf(said, {}).empty());
+    made.facts.otherCode = true;
+    ASSERT_EQ(made.judged().rule, RuleId::nameContradicted) << "the name was said with --ran";
+    EXPECT_EQ(made.judged().question, said.question);
 }
 
 TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)

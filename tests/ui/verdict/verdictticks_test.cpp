@@ -307,6 +307,7 @@ TEST_F(Ticks, ThatOtherCodeRanIsSaidAndTakenBack)
     m_pane.showVerdict(test::makeRun()->captures[2], verdict, changed.first().first().toStringList());
     EXPECT_TRUE(m_pane.verdict()->facts.otherCode) << "it is remembered";
     EXPECT_TRUE(box("other code ran")->isChecked());
+    EXPECT_TRUE(m_pane.ticked().contains(qstr(diagnose::otherCode))) << "another click keeps it";
     box("other code ran")->click();
     EXPECT_FALSE(m_pane.verdict()->facts.otherCode);
     EXPECT_TRUE(box("no other code ran")->isVisibleTo(&m_pane));
