@@ -2417,26 +2417,49 @@ def _optimizers():
     return [one for one in (reference() for reference in _process.optimizers) if one is not None]
 
 
-def _moment_forms(gradient, moment, beta):
+def _moment_forms(gradient, moments, betas):
     """What Muon-like optimizers hand to the iteration, as what is left after the step gives it again.
 
     torch.optim.Muon: grad.lerp(buffer, momentum) or the buffer. KellerJordan: the gradient itself, which was changed in
     place, or the buffer. dion: buffer * mu + grad, cast to bf16, or the buffer.
     """
     yield "gradient", lambda: gradient
-    if moment is None:
-        return
-    yield "momentum buffer", lambda: moment
-    if beta is None:
-        return
-    yield "gradient.lerp(momentum buffer, momentum)", lambda: gradient.lerp(moment.to(gradient.dtype), beta)
-    yield "momentum buffer * momentum + gradient", lambda: moment.mul(beta).add(gradient)
-    yield "gradient + momentum * momentum buffer", lambda: gradient.add(moment, alpha=beta)
+    for buffer, moment in moments:
+        yield buffer, lambda: moment
+        for name, beta in betas:
+            yield f"gradient.lerp({buffer}, {name})", lambda: gradient.lerp(moment.to(gradient.dtype), beta)
+            yield f"{buffer} * {name} + gradient", lambda: moment.mul(beta).add(gradient)
+            yield f"gradient + {name} * {buffer}", lambda: gradient.add(moment, alpha=beta)
+
+
+def _betas(group):
+    """(name, value) of what may be the momentum of a group: what is called so, else its fractions and usual constants."""
+    named = next((name for name in ("momentum", "mu") if _number(group.get(name)) is not None), None)
+    if named is not None:
+        return [("momentum", _number(group[named]))]
+    fractions = []
+    for name, value in group.items():
+        for number in map(_number, value[:2] if isinstance(value, (list, tuple)) else [value]):
+            if name not in ("params", "lr", "weight_decay") and number is not None and 0 < number < 1:
+                fractions.append((name, number))
+    return fractions[:4] + [("0.95", 0.95), ("0.9", 0.9)]
 
 
 def _moment_in(optimizer, parameter):
     state = optimizer.state.get(parameter, {})
     return next((state[name] for name in ("momentum_buffer", "momentum", "exp_avg") if name in state), None)
+
+
+def _moments_of(optimizer, parameter):
+    """(name, matrix): the momentum buffer; where nothing is called so, the first matrices of the state it could be."""
+    named = _moment_of(optimizer, parameter)
+    if named is not None:
+        return [("momentum buffer", named)]
+    torch = _torch()
+    state = optimizer.state.get(parameter, {})
+    owns = [(f'state["{name}"]', _own(value)) for name, value in state.items() if isinstance(value, torch.Tensor)]
+    shape = _own(parameter).shape
+    return [(name, own) for name, own in owns if own.is_floating_point() and own.shape == shape][:2]
 
 
 def _moment_of(optimizer, parameter):
@@ -2453,14 +2476,14 @@ def _from_state(call, optimizer):
     """Candidates from each parameter whose matrix has the shape of the call, then stacks of all of them."""
     stacks = collections.defaultdict(list)
     for group in getattr(optimizer, "param_groups", ()):
-        beta = _number(group.get("momentum", group.get("mu")))
+        betas = _betas(group)
         for parameter in group["params"]:
             if parameter.grad is None:
                 continue
             gradient = _own(parameter.grad)
             if tuple(gradient.shape[-2:]) != call.shape[-2:]:
                 continue
-            for form, make in _moment_forms(gradient, _moment_of(optimizer, parameter), beta):
+            for form, make in _moment_forms(gradient, _moments_of(optimizer, parameter), betas):
                 tensor = make().to(call.dtype)
                 where = {"of": form, "parameter": _name_of(parameter), "optimizer": type(optimizer).__name__}
                 if len(call.shape) == 3:

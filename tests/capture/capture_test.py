@@ -2048,6 +2048,31 @@ class Watching(Case):
         sidecar = self.only()[1]
         self.assertEqual(sidecar["input"]["rebuilt"]["of"], "a stack of momentum buffer * momentum + gradient")
 
+    def test_state_of_other_names_is_rebuilt(self):
+        """An optimizer of one's own: its state has no known name, its beta is in a tuple, or in the code alone."""
+        for group, beta, form in (
+            ({"betas": (0.8, 0.99)}, 0.8, "betas"),
+            ({"weight_decay": 0.9}, 0.95, "0.95"),
+        ):
+            self.forget()
+            parameter = torch.nn.Parameter(torch.zeros(8, 12))
+            optimizer = torch.optim.SGD([{"params": [parameter], **group}], lr=0.1)
+            optimizer.param_groups[0].pop("momentum")
+            parameter.grad = draw(8, 12, seed=1)
+            parameter.grad[3, 4] = NAN
+            optimizer.state[parameter] = {"step": 3, "v": draw(12), "m": draw(8, 12, seed=2)}
+            self.on("observe")
+            update = parameter.grad.lerp(optimizer.state[parameter]["m"], beta)
+            kept = bits(update)
+            capture.wrap(broken)(update)
+            del update
+            capture.end_step(optimizer=optimizer)
+            dump, sidecar = self.only()
+            self.assertEqual(sidecar["input"]["rebuilt"]["of"], f'gradient.lerp(state["m"], {form})')
+            self.assertEqual(bits(dump["input"]), kept)
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_patched_methods_and_taken_names(self):
         import types
 

@@ -19,6 +19,7 @@
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/missingdumps.h"
 #include "core/diagnose/recovery/trace.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/model/model.h"
 
@@ -44,8 +45,12 @@ std::string machineSetting(const CaptureVerdict& verdict)
 
 std::string numericsSetting(const CaptureVerdict& verdict)
 {
-    return verdict.rule == RuleId::castOverflows ? "normalise in fp32 before any cast, or iterate in bf16"
-                                                 : "iterate in bf16, with a variant that stays inside its limits";
+    const bool toBf16 = changesWhatRan("bf16", verdict);
+    if (verdict.rule == RuleId::castOverflows) {
+        return fmt::format("normalise in fp32 before any cast{}", toBf16 ? ", or iterate in bf16" : "");
+    }
+    return toBf16 ? "iterate in bf16, with a variant that stays inside its limits"
+                  : "take a variant that stays inside its limits on this input (nanscope sweep)";
 }
 
 constexpr const char* guard = "turn on a guard that skips non-finite updates on all ranks";
@@ -61,8 +66,17 @@ bool kernelsMayHelp(const CaptureVerdict& verdict)
 
 std::string openSetting(const CaptureVerdict& verdict)
 {
-    return fmt::format("{}take the norm in fp32, iterate in bf16, and {}",
-        kernelsMayHelp(verdict) ? "switch custom kernels off, " : "", guard);
+    std::vector<std::string> settings;
+    if (kernelsMayHelp(verdict)) {
+        settings.emplace_back("switch custom kernels off");
+    }
+    if (changesWhatRan("fp32-norm", verdict)) {
+        settings.emplace_back("take the norm in fp32");
+    }
+    if (changesWhatRan("bf16", verdict)) {
+        settings.emplace_back("iterate in bf16");
+    }
+    return settings.empty() ? guard : fmt::format("{}, and {}", fmt::join(settings, ", "), guard);
 }
 
 /// Where no capture tells what began it.

@@ -152,6 +152,14 @@ const Experiment* findExperiment(std::string_view id)
     return found == catalogue().end() ? nullptr : &*found;
 }
 
+bool changesWhatRan(std::string_view id, const CaptureVerdict& verdict)
+{
+    const auto concerned = [&](const MemberResult& member) {
+        return id == "bf16" ? member.precision.starts_with("fp16") : id != "fp32-norm" || member.castsFirst;
+    };
+    return verdict.members.empty() || std::ranges::any_of(verdict.members, concerned);
+}
+
 bool isCommand(const Experiment& experiment)
 {
     return experiment.id.empty() && experiment.what.starts_with("nanscope ");
@@ -180,8 +188,15 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
             "what it is given and what it returns, before any other code: that can be judged"));
     }
     if (verdict.blame == Blame::numerics) {
-        list.push_back(known("fp32-norm"));
-        list.push_back(known("bf16"));
+        for (const auto* id : {"fp32-norm", "bf16"}) {
+            if (changesWhatRan(id, verdict)) {
+                list.push_back(known(id));
+            }
+        }
+        if (list.empty()) {
+            list.push_back(advice(fmt::format("nanscope sweep {}", platform::shellQuoted(verdict.capture)),
+                "which variants and formats stay finite on this input"));
+        }
         return list;
     }
     if (isImportable(verdict.facts.scene) && verdict.facts.scene.otherTensors == 0) {

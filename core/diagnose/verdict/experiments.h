@@ -23,6 +23,10 @@ std::string functionToCall(const Scene& scene);
 /// The one with this id, whatever the verdict; nullptr for an unknown one.
 const Experiment* findExperiment(std::string_view id);
 
+/// It changes something of a function that may have run: not "bf16" where none iterates in fp16, nor "fp32-norm" where
+/// none casts before the norm. True of other ids, and where no replay says what may have run.
+bool changesWhatRan(std::string_view id, const CaptureVerdict& verdict);
+
 /// It is a command of `nanscope`. The window has ticks and buttons for what it says.
 bool isCommand(const Experiment& experiment);
 

@@ -612,6 +612,13 @@ TEST(Rollback, SettingsFollowTheVerdict)
     onCpu.facts.scene.onCpu = true;
     EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, testing::StartsWith("take the norm in fp32"));
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
+    auto inBf16 = birthAfter(1000, Blame::numerics);
+    inBf16.members = {{.variant = "keller-jordan", .precision = "bf16"}};
+    EXPECT_THAT(diagnose::adviseRollback(run, {inBf16})->tonight, StartsWith("take a variant that stays inside"));
+    onCpu.members = inBf16.members;
+    EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, StartsWith("turn on a guard"));
+    onCpu.members.push_back({.variant = "gns-standard", .precision = "fp16", .castsFirst = true});
+    EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, StartsWith("take the norm in fp32, iterate in bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
     EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("turn on captures to find the cause"));

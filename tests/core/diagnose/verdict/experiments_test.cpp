@@ -285,6 +285,29 @@ TEST(Tried, UnwrittenMemorySpeaksOnlyWhereItComesMoreOften)
     EXPECT_THAT(ofTried(same.notTestable), says("filled with NaN"));
 }
 
+TEST(Experiments, OfNumbersChangeSomethingOfWhatRan)
+{
+    auto verdict = overflowed();
+    ASSERT_EQ(verdict.blame, Blame::numerics);
+    const auto idsOf = [](const CaptureVerdict& judged) {
+        std::vector<std::string> ids;
+        for (const auto& next : diagnose::nextExperiments(judged)) {
+            ids.push_back(next.id);
+        }
+        return ids;
+    };
+    auto& member = verdict.members.front();
+    member.precision = "fp16";
+    member.castsFirst = true;
+    EXPECT_THAT(idsOf(verdict), testing::ElementsAre("fp32-norm", "bf16"));
+    member.castsFirst = false;
+    EXPECT_THAT(idsOf(verdict), testing::ElementsAre("bf16"));
+    member.precision = "bf16";
+    EXPECT_THAT(idsOf(verdict), testing::ElementsAre("")) << "a sweep shows what stays finite";
+    verdict.members.clear();
+    EXPECT_THAT(idsOf(verdict), testing::ElementsAre("fp32-norm", "bf16")) << "nothing is known of what ran";
+}
+
 TEST(Tried, NumbersThatWereMendedAndFailedAgainAreInDoubt)
 {
     const auto verdict = seen(overflowed(), {"fp32-norm", Seen::stays});
