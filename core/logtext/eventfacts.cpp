@@ -51,7 +51,7 @@ constexpr std::array table {
     // exception.
     Words {"written_by_driver",
         R"(^(?:\[?[A-Za-z]*\d+\]?: ?)?(?:\w{3} +\d+ [\d:]{8} |\d{4}-\d\d-\d\d[T ]\S+ )?(?:\S+ kernel: )?)"
-        R"((?:\[[ \d.]+\] )?(?:kernel: )?(?:NVRM: Xid|SDCReplayMismatch)"
+        R"((?:\[(?:[ \d.]+|\w{3} \w{3} [ \d]\d [\d:]{8} \d{4})\] )?(?:kernel: )?(?:NVRM: Xid|SDCReplayMismatch)"
         R"(|(?:[\w.]+Error: )?CUDA error: uncorrectable [\w ]+ encountered\.?$))"},
     Words {"gemm_scan", R"(\[hipBLASLt CHECK_NUMERICS\])"},
     Words {"not_scanned", R"(\[hipBLASLt CHECK_NUMERICS\].*were NOT scanned)"},

@@ -227,11 +227,13 @@ std::optional<std::int64_t> CheckpointReader::stepOfRow(
     if (from == CheckpointStep::ofRowAbove) {
         return row->line + 1 == line.number ? std::optional(row->step) : std::nullopt;
     }
-    // Between two rows there may be more steps than one, and more saves.
+    // Between two rows there may be more steps than one, and more saves, unless every step has a row.
     const auto interval = builder.saveInterval();
+    const bool everyStep = row->stepBefore && row->step == *row->stepBefore + 1;
+    const bool due = interval > 0 ? row->step % interval == 0 : everyStep;
     const bool first = !m_rowsUsed.contains(keyOf(line)) || m_rowsUsed[keyOf(line)] != row->line;
     keep(m_rowsUsed, keyOf(line), row->line);
-    return first && interval > 0 && row->step % interval == 0 ? std::optional(row->step) : std::nullopt;
+    return first && due ? std::optional(row->step) : std::nullopt;
 }
 
 void CheckpointReader::overwrite(const Pending& pending, LogBuilder& builder)

@@ -229,6 +229,7 @@ void LogBuilder::startRow(std::optional<int> rank, std::int64_t step, std::int64
     }
     closeStep(state);
     ++m_rows;
+    state.stepBefore = state.line == 0 ? std::nullopt : std::optional(state.step);
     state.open = true;
     state.inferred = inferred;
     state.step = step;
@@ -254,7 +255,7 @@ std::optional<LogBuilder::Row> LogBuilder::lastRow(std::optional<int> rank) cons
     if (state == m_ranks.end() || state->second->line == 0) {
         return std::nullopt;
     }
-    return Row {state->second->step, state->second->line, state->second->inferred};
+    return Row {state->second->step, state->second->line, state->second->inferred, state->second->stepBefore};
 }
 
 void LogBuilder::startCountedRow(std::optional<int> rank, std::int64_t line)

@@ -88,6 +88,7 @@ public:
         std::int64_t step = 0;
         std::int64_t line = 0;
         bool inferred = false;
+        std::optional<std::int64_t> stepBefore {}; ///< of the row above it
     };
     /// Begun last by lines with this rank in front.
     std::optional<Row> lastRow(std::optional<int> rank) const;
@@ -128,6 +129,7 @@ private:
         std::int64_t given = 0; ///< what the log calls the step of the last row
         bool hasCompanion = false; ///< a value that is printed together with the loss was given at this step
         std::int64_t step = 0;
+        std::optional<std::int64_t> stepBefore;
         std::int64_t line = 0;
         std::int64_t counted = 0;
         std::size_t hint = 0;

@@ -117,6 +117,9 @@ TEST_F(Settings, aCheckpointOfTorchtitanHasItsStepFromTheInterval)
     EXPECT_EQ(log.checkpoints[0].step, 20);
     EXPECT_EQ(log.checkpoints[0].fact, CheckpointFact::saved);
     EXPECT_EQ(log.checkpoints[0].line, 11);
+    const auto silent = read("silent.log", row(1) + save + row(10) + save + row(11) + save + save + row(12));
+    ASSERT_THAT(silent.checkpoints, SizeIs(1)) << "without an interval only where each step has a row";
+    EXPECT_EQ(silent.checkpoints[0].step, 11);
 }
 
 TEST_F(Settings, ofNanoGptFromItsFileAndItsCommandLine)

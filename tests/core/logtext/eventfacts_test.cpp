@@ -140,6 +140,10 @@ TEST(EventFacts, OfTheHardwareAsTheDriverWritesThem)
     const auto xid = factsIn("[ 12.3] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus.");
     EXPECT_THAT(xid.phrases, ElementsAre(Phrase::writtenByDriver, Phrase::xid)) << "it computes nothing any more";
     EXPECT_EQ(xid.pid, 123);
+    EXPECT_THAT(
+        phrasesIn("[Sun Nov  1 03:45:43 2026] NVRM: Xid (PCI:0000:3b:00): 79, pid=123, GPU has fallen off the bus."),
+        ElementsAre(Phrase::writtenByDriver, Phrase::xid))
+        << "as dmesg -T writes the time";
     EXPECT_THAT(phrasesIn("Nov 22 10:00:01 node7 kernel: [ 12.3] NVRM: Xid (PCI:0000:3b:00): 48, DBE"),
         ElementsAre(Phrase::writtenByDriver, Phrase::xid, Phrase::uncorrectedMemory));
     for (const auto* corrected : {"92, High single-bit ECC error rate", "481, x", "63, Row remapper"}) {
