@@ -35,6 +35,8 @@ def own_headers(build):
 
 def command_for_clang(entry, scratch):
     words = [w for w in shlex.split(entry["command"]) if not NOT_FOR_CLANG.match(w)]
+    if "-o" in words:
+        del words[words.index("-o"):words.index("-o") + 2]
     launcher = [place for place, word in enumerate(words[:6]) if os.path.basename(word).startswith("ccache")]
     if launcher:
         words = words[launcher[0] + 1:]
@@ -47,10 +49,25 @@ def command_for_clang(entry, scratch):
     return words
 
 
+def entries_of(build, wanted):
+    """The command of each wanted file; of one that is compiled with others, that of the source which includes it."""
+    with open(os.path.join(build, "compile_commands.json")) as file:
+        database = json.load(file)
+    entries = {e["file"]: e for e in database if e["file"] in wanted}
+    for together in (e for e in database if os.sep + "Unity" + os.sep in e["file"]):
+        with open(together["file"]) as file:
+            included = re.findall(r'^#include "(.+)"$', file.read(), re.MULTILINE)
+        for path in wanted.keys() & set(included):
+            # "output" stays: ninja keeps the headers of the eight under it.
+            entries[path] = {**together, "file": path, "command": together["command"].replace(together["file"], path)}
+    return entries
+
+
 def key_of(entry, words, deps, salt):
     digest = hashlib.sha256(salt)
     digest.update(" ".join(words).replace(ROOT, ".").encode())
-    for path in sorted(set(deps + [entry["file"]])):
+    # Of sources that are compiled together each is its own affair.
+    for path in sorted({path for path in deps if not path.endswith(".cpp")} | {entry["file"]}):
         digest.update(os.path.relpath(path, ROOT).encode())
         with open(path, "rb") as file:
             digest.update(hashlib.sha256(file.read()).digest())
@@ -70,8 +87,7 @@ def main():
     scratch = os.path.join(args.build, "tidy")
     os.makedirs(scratch, exist_ok=True)
     os.makedirs(args.cache, exist_ok=True)
-    with open(os.path.join(args.build, "compile_commands.json")) as file:
-        entries = {e["file"]: e for e in json.load(file) if e["file"] in wanted}
+    entries = entries_of(args.build, wanted)
     with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
         salt = file.read() + subprocess.run([args.tool, "--version"], capture_output=True).stdout
     extra = ["--checks=-clang-analyzer-*"] if args.fast else []
