@@ -262,7 +262,10 @@ QString faultSummary(const Triage& triage)
 {
     const int damaged = triage.births + triage.upstream + triage.downstream + triage.padding;
     const int origins = triage.births > 0 ? triage.births : triage.upstream > 0 ? triage.upstream : triage.padding;
-    return damaged == 0 ? QString() : QStringLiteral("%1 → %2").arg(countLabel(damaged), countLabel(origins));
+    if (damaged == origins) {
+        return damaged == 0 ? QString() : countLabel(damaged);
+    }
+    return QStringLiteral("%1 → %2").arg(countLabel(damaged), countLabel(origins));
 }
 
 QPointF FaultGeometry::centerOf(const FaultNode& node) const

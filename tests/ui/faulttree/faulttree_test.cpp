@@ -214,6 +214,7 @@ TEST(FaultTreeLayout, TheSummaryCountsWhatIsDamaged)
 {
     EXPECT_EQ(faultSummary({25, 1, 0, 24, 0}), QStringLiteral("25 → 1"));
     EXPECT_EQ(faultSummary({25, 1, 0, 20, 0}), QStringLiteral("21 → 1")) << "healthy ones do not come down to it";
+    EXPECT_EQ(faultSummary({3, 3, 0, 0, 0}), QStringLiteral("3")) << "none follows from another";
     EXPECT_EQ(faultSummary({3, 0, 1, 2, 0}), QStringLiteral("3 → 1")) << "an upstream is where it began";
     EXPECT_EQ(faultSummary({2, 0, 0, 0, 0}), QString());
 }
