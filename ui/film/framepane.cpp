@@ -47,7 +47,7 @@ QString finiteText(const Scan& scan, const QString& text)
     return scan.nonFinite() < scan.count ? text : FramePaneWords::tr("no finite value");
 }
 
-/// "58,208 = 0.89 × the largest fp16". What was captured has gone through no format of a replay.
+/// "58,208 (88.9 % of fp16)": of its largest value. What was captured has gone through no format of a replay.
 QString largestText(const Scan& scan, const std::optional<Precision>& format)
 {
     QString text = exactNumber(scan.absmax);
@@ -57,7 +57,7 @@ QString largestText(const Scan& scan, const std::optional<Precision>& format)
     const Precision precision = *format;
     const double share = scan.absmax / largestFinite(precision);
     if (share > 1e-3) {
-        text += FramePaneWords::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
+        text += FramePaneWords::tr(" (%1 % of %2)").arg(roundNumber(100 * share), qstr(name(precision)));
     }
     return text;
 }
