@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -18,15 +16,6 @@ using ::testing::Not;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::string sample = NANSCOPE_SAMPLE;
-
-std::string contents(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 std::set<std::string> namesIn(const fs::path& folder)
 {

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -52,13 +51,6 @@ Json byCapture(const Json& captures, const Json& name)
         }
     }
     return {};
-}
-
-std::string contents(const std::string& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
 }
 
 } // namespace

@@ -3,7 +3,6 @@
 // One truth, three faces: what the golden run is known to hold stands in Markdown, JSON and HTML alike.
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -17,15 +16,6 @@ using ::testing::Not;
 
 namespace {
 
-const std::string sample = NANSCOPE_SAMPLE;
-
-std::string contents(const std::string& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
-
 std::string between(const std::string& text, const std::string& begin, const std::string& end)
 {
     const auto from = text.find(begin);
@@ -36,7 +26,7 @@ std::string between(const std::string& text, const std::string& begin, const std
 }
 
 /// A word of a code span or of a table, whatever stands around it.
-std::string plain(const std::string& markdown)
+std::string withoutBackslashes(const std::string& markdown)
 {
     std::string result;
     for (const auto byte : markdown) {
@@ -75,7 +65,7 @@ TEST(HtmlReport, TellsTheGoldenRunAsTheOtherFacesDo)
     const WorkFolder folder;
     const auto done = run({"report", sample, "-o", folder / "r.md", "-o", folder / "r.html", "-o", folder / "r.json"});
     ASSERT_EQ(done.status, 0) << done.err;
-    const auto markdown = plain(contents(folder / "r.md"));
+    const auto markdown = withoutBackslashes(contents(folder / "r.md"));
     const auto html = contents(folder / "r.html");
     const auto json = Json::parse(contents(folder / "r.json"));
     const auto& birth = expected["birth"];
@@ -217,7 +207,7 @@ TEST(HtmlReport, WhatTheUserHidesDoesNotComeBackInTheCommandLine)
         const auto text = contents(folder / name);
         EXPECT_THAT(text, Not(HasSubstr("gns-gram"))) << name;
         EXPECT_THAT(text, Not(HasSubstr("pid41207"))) << name;
-        EXPECT_THAT(plain(text), HasSubstr("our-kernel")) << name;
+        EXPECT_THAT(withoutBackslashes(text), HasSubstr("our-kernel")) << name;
     }
 }
 

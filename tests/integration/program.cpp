@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include <sys/wait.h>
@@ -22,13 +21,6 @@ std::string quoted(const std::string& word)
         result += byte == '\'' ? "'\\''" : std::string(1, byte);
     }
     return result + "'";
-}
-
-std::string contents(const std::filesystem::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
 }
 
 } // namespace

@@ -10,6 +10,10 @@
 
 namespace nanscope::testing {
 
+inline const std::string sample = NANSCOPE_SAMPLE;
+/// A Python that knows nothing of the one with torch.
+inline const std::string systemPython = "/usr/bin/python3";
+
 /// What a run of the built program left behind.
 struct Finished
 {

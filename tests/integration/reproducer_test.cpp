@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -25,15 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string sample = NANSCOPE_SAMPLE;
 const std::string python = NANSCOPE_PYTHON;
-
-std::string contents(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 struct Ended
 {

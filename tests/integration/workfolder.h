@@ -40,6 +40,8 @@ std::string writeCapture(const std::filesystem::path& path, const MadeCapture& w
 
 void writeText(const std::filesystem::path& path, const std::string& text);
 
+std::string contents(const std::filesystem::path& path);
+
 /// A torch archive whose data.pkl is `pickle`: what a stranger could send.
 void writeArchive(const std::filesystem::path& path, const std::string& pickle);
 
