@@ -165,7 +165,7 @@ TEST_F(BadSession, DeletedWhileOpenIsMadeAnewOfWhatTheWindowHolds)
     Observations observed;
     observed.rate = FailureRate {3, 4.2};
     window->workspace().setObserved(observed);
-    window->workspace().waitForNotes(patienceMs);
+    window->workspace().waitForNotes(test::patienceMs);
     const auto deletedIsSaid = [this] {
         const auto labels = window->statusBar()->findChildren<QLabel*>();
         return std::ranges::count(labels, QStringLiteral("Session deleted"), &QLabel::text) == 1;

@@ -20,18 +20,6 @@
 
 namespace nanscope::test {
 
-inline ServiceProgram realService()
-{
-    return {QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false};
-}
-
-/// fakeservice.sh says what the modes are.
-inline ServiceProgram fakeService(const char* mode, const QString& marker = {}, bool worker = false)
-{
-    return {
-        QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QString::fromLatin1(mode), marker}, worker};
-}
-
 /// The whole window with a folder, sessions and a replay process of its own.
 class OpenWindow : public testing::Test
 {
@@ -73,8 +61,6 @@ protected:
     }
 
     QString sentence() const { return window->messageBar()->sentence(); }
-
-    static constexpr int patienceMs = 60000;
 
     QTemporaryDir temporary;
     std::filesystem::path folder = temporary.path().toStdString();

@@ -11,11 +11,13 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/ui/samples.h"
+
 namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 120000;
+using test::patienceMs;
 
 struct Ran
 {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fstream>
 
+#include <QDir>
+
 #include "core/model/verdict.h"
 
 namespace nanscope::test {
@@ -114,6 +116,21 @@ void setElement(MatrixPicture& picture, std::int64_t row, std::int64_t col, floa
         : std::isinf(value)                       ? (value > 0 ? classPosInf : classNegInf)
         : value == 0                              ? classZero
                                                   : classNormal;
+}
+
+std::string sampleCapture()
+{
+    const QString folder = QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures/");
+    return (folder + QDir(folder).entryList({QStringLiteral("*.pt")}).value(0)).toStdString();
+}
+
+replay::CellRequest cellRequest(const char* variant, Precision precision, Lowering lowering)
+{
+    replay::CellRequest made;
+    made.variant = variant;
+    made.precision = precision;
+    made.lowering = lowering;
+    return made;
 }
 
 TracePoint point(std::int64_t step, double value)

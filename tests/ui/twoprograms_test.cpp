@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int patienceMs = 120000;
+using test::patienceMs;
 
 std::string answerOf(const QStringList& arguments)
 {

@@ -10,12 +10,11 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/capturecells.h"
+#include "tests/ui/samples.h"
 #include "ui/film/film.h"
 #include "ui/shell/mainwindow.h"
 
 namespace nanscope::test {
-
-constexpr int patienceMs = 120000;
 
 /// A window that remembers nothing and replays with the command line beside it.
 WindowOptions quietOptions();

@@ -14,7 +14,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::pair<const char*, int> columns[] = {{"role:", CaptureModel::RoleColumn},
+constexpr std::pair<const char*, int> filterColumns[] = {{"role:", CaptureModel::RoleColumn},
     {"rank:", CaptureModel::RankColumn}, {"step:", CaptureModel::StepColumn}, {"shape:", CaptureModel::ShapeColumn},
     {"verdict:", CaptureModel::VerdictColumn}, {"file:", CaptureModel::FileColumn}};
 
@@ -35,7 +35,7 @@ bool isEnclosed(const QString& word, QChar mark)
 }
 
 /// The list shows dashes that no keyboard has.
-QString plain(QString text)
+QString withPlainDashes(QString text)
 {
     return text.replace(QChar(0x2013), QLatin1Char('-'));
 }
@@ -109,7 +109,7 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
         term.exclude = true;
         word.remove(0, 1);
     }
-    for (const auto& [prefix, column] : columns) {
+    for (const auto& [prefix, column] : filterColumns) {
         if (term.column < 0 && word.startsWith(QLatin1String(prefix), Qt::CaseInsensitive)) {
             term.column = column;
             word.remove(0, QLatin1String(prefix).size());
@@ -130,7 +130,7 @@ CaptureFilter::Term CaptureFilter::parse(const QString& text)
     }
     term.expression.reset();
     if (isEnclosed(word, QLatin1Char('"'))) {
-        term.words << plain(word.mid(1, word.size() - 2).toLower());
+        term.words << withPlainDashes(word.mid(1, word.size() - 2).toLower());
     } else {
         parseAlternatives(term, word);
     }
@@ -146,8 +146,8 @@ void CaptureFilter::sayUnknownColumn(const QString& word)
     }
     QStringList known;
     std::ranges::transform(
-        columns, std::back_inserter(known), [](const auto& one) { return QString::fromLatin1(one.first); });
-    m_problem = tr("%1 is no column, and is searched for as it stands; columns are %2")
+        filterColumns, std::back_inserter(known), [](const auto& one) { return QString::fromLatin1(one.first); });
+    m_problem = tr("%1 is no column, and is searched for as it stands; filterColumns are %2")
                     .arg(match.captured(), known.join(QLatin1Char(' ')));
 }
 
@@ -160,7 +160,7 @@ void CaptureFilter::parseAlternatives(Term& term, const QString& word)
         } else if (term.column == CaptureModel::ShapeColumn) {
             term.words << part.toLower().replace(QLatin1Char('x'), QChar(0x00d7));
         } else if (!part.isEmpty()) {
-            term.words << plain(part.toLower());
+            term.words << withPlainDashes(part.toLower());
         }
     }
 }
@@ -181,7 +181,7 @@ bool CaptureFilter::matches(const Term& term, const CaptureModel& model, int row
     if (term.expression) {
         return term.expression->match(text).hasMatch();
     }
-    const QString searched = plain(text).replace(QLatin1Char('\n'), QLatin1Char(' '));
+    const QString searched = withPlainDashes(text).replace(QLatin1Char('\n'), QLatin1Char(' '));
     return std::ranges::any_of(term.words, [&](const QString& word) { return searched.contains(word); });
 }
 

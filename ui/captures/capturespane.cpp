@@ -34,7 +34,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr int padding = 12;
+constexpr int columnPadding = 12;
 constexpr int markWidth = 17;
 
 class RoleDelegate : public QStyledItemDelegate
@@ -76,7 +76,7 @@ QString birthCount(int count)
     return count == 1 ? CapturesPane::tr("1 birth") : CapturesPane::tr("%1 births").arg(count);
 }
 
-void setUpView(QTableView& view)
+void setUpCaptureTable(QTableView& view)
 {
     view.setSelectionMode(QAbstractItemView::ExtendedSelection);
     view.setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -113,7 +113,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     m_box->installEventFilter(this);
     m_filter->setSourceModel(m_model);
     m_view->setItemDelegate(new RoleDelegate(m_view));
-    setUpView(*m_view);
+    setUpCaptureTable(*m_view);
     auto* boxRow = new QVBoxLayout;
     boxRow->setContentsMargins(grid(2), 0, grid(2), grid(2));
     boxRow->addWidget(m_box);
@@ -211,7 +211,7 @@ void CapturesPane::measureColumns()
             width = std::max(width, metrics.horizontalAdvance(m_model->index(row, column).data().toString()));
         }
         m_wanted[static_cast<std::size_t>(column)] =
-            width + padding + (column == CaptureModel::RoleColumn ? markWidth : 0);
+            width + columnPadding + (column == CaptureModel::RoleColumn ? markWidth : 0);
     }
     fitColumns();
 }
@@ -235,7 +235,7 @@ void CapturesPane::fitColumns()
     }
     QFont bold = font();
     bold.setBold(true);
-    const int birth = QFontMetrics(bold).horizontalAdvance(roleWord(Role::birth)) + markWidth + padding;
+    const int birth = QFontMetrics(bold).horizontalAdvance(roleWord(Role::birth)) + markWidth + columnPadding;
     const std::pair<CaptureModel::Column, int> yielding[] = {
         {CaptureModel::RoleColumn, birth}, {CaptureModel::VerdictColumn, grid(10)}};
     for (const auto& [column, least] : yielding) {

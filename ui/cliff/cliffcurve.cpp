@@ -14,9 +14,9 @@ namespace nanscope {
 namespace {
 
 // The composed output counts as diverged from 1.5 on; a little more shows the curve on its way there.
-constexpr double highest = 1.8;
+constexpr double highestShown = 1.8;
 // A dot farther out than this many limits stands at the edge with its value in words.
-constexpr double farthest = 6;
+constexpr double farthestShown = 6;
 constexpr double dotSize = 9;
 
 } // namespace
@@ -61,7 +61,7 @@ void CliffCurve::addCurve(const CliffStep& step)
     for (std::size_t i = 0; i < curve.sigma.size(); ++i) {
         keys << curve.sigma[i];
         // Far outside the plot, and no number that drawing would stumble over.
-        values << std::clamp(curve.result[i], -10 * highest, 10 * highest);
+        values << std::clamp(curve.result[i], -10 * highestShown, 10 * highestShown);
     }
     graph->setData(keys, values, true);
 }
@@ -70,8 +70,8 @@ void CliffCurve::addLimit(const CliffStep& step)
 {
     auto* zone = new QCPItemRect(&plot());
     zone->setLayer(QStringLiteral("background"));
-    zone->topLeft->setCoords(step.limit, highest);
-    zone->bottomRight->setCoords(m_top, -highest);
+    zone->topLeft->setCoords(step.limit, highestShown);
+    zone->bottomRight->setCoords(m_top, -highestShown);
     zone->setPen(Qt::NoPen);
     zone->setBrush(theme().badTint);
     addVerticalLine(plot(), step.limit, QPen(theme().bad, 1.5));
@@ -94,7 +94,7 @@ void CliffCurve::addMeasured(const CliffStep& step)
         addNote(tr("σ_max %1 ▶").arg(roundNumber(*step.own, 4)), color, {0.99, 0.3}, Qt::AlignRight | Qt::AlignTop);
         return;
     }
-    const double height = std::clamp(replay::applySchedule(rest(), *step.own), 0.0, highest * 0.9);
+    const double height = std::clamp(replay::applySchedule(rest(), *step.own), 0.0, highestShown * 0.9);
     auto* bar = new QCPItemLine(&plot());
     bar->start->setCoords(step.range->low, height);
     bar->end->setCoords(step.range->high, height);
@@ -128,10 +128,10 @@ void CliffCurve::rebuild()
         plot().replot(QCustomPlot::rpQueuedReplot);
         return;
     }
-    const double farOut = std::min(step->own.value_or(0) * 1.15, farthest * step->limit);
+    const double farOut = std::min(step->own.value_or(0) * 1.15, farthestShown * step->limit);
     m_top = std::max(1.25 * step->limit, farOut);
     plot().xAxis->setRange(0, m_top);
-    plot().yAxis->setRange(0, highest);
+    plot().yAxis->setRange(0, highestShown);
     plot().xAxis->setLabel(tr("σ entering step %1, and what step %2 leaves of it")
                                .arg(m_step)
                                .arg(static_cast<int>(m_picture.schedule.size())));

@@ -13,7 +13,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr double highest = 150; ///< per cent
+constexpr double highestPercent = 150; ///< per cent
 constexpr double edge = 136; ///< marks of what lies above
 
 } // namespace
@@ -70,7 +70,7 @@ void CliffLadder::addStep(const CliffStep& step)
     }
     auto* bar = new QCPItemLine(&plot());
     bar->start->setCoords(step.step, 100 * step.range->low / step.limit);
-    bar->end->setCoords(step.step, std::min(100 * step.range->high / step.limit, highest));
+    bar->end->setCoords(step.step, std::min(100 * step.range->high / step.limit, highestPercent));
     bar->setPen(QPen(theme().accent, 4, Qt::SolidLine, Qt::FlatCap));
     addMark(step.step, share, QCPScatterStyle::ssCircle, share > 100 ? theme().bad : theme().accent, m_picture.current);
 }
@@ -80,7 +80,7 @@ void CliffLadder::rebuild()
     plot().clearItems();
     plot().clearGraphs();
     plot().xAxis->setRange(0.5, std::max(1, steps()) + 0.5);
-    plot().yAxis->setRange(0, highest);
+    plot().yAxis->setRange(0, highestPercent);
     addHorizontalLine(plot(), 100, QPen(theme().bad, 1.5));
     addMarker(m_step);
     QStringList lines;

@@ -40,7 +40,7 @@ bool isOf(const Cell& replay, const Cell& cell)
         && replay.lowering == cell.lowering;
 }
 
-bool sameCell(const Cell& a, const Cell& b)
+bool sameReplay(const Cell& a, const Cell& b)
 {
     return isOf(a, b) && a.device == b.device && a.epsilon == b.epsilon && a.gauges.size() == b.gauges.size();
 }
@@ -142,7 +142,7 @@ void CliffPane::buildBody()
 
 void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides)
 {
-    if (m_cell && sameCell(*m_cell, cell) && m_batch == batch) {
+    if (m_cell && sameReplay(*m_cell, cell) && m_batch == batch) {
         return;
     }
     const auto variant = catalogue.find(cell.variant);

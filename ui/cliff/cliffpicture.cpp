@@ -13,19 +13,15 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct CliffWords
 {
     Q_DECLARE_TR_FUNCTIONS(Cliff)
 };
 
-std::optional<double> finite(double value)
-{
-    return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
-
 CliffStep stepOf(const replay::ReplayedCliff& cliff, std::size_t k)
 {
-    return {static_cast<int>(k) + 1, cliff.limits[k], true, finite(cliff.replays.front().sigma[k]),
+    const double sigma = cliff.replays.front().sigma[k];
+    return {static_cast<int>(k) + 1, cliff.limits[k], true, std::isfinite(sigma) ? std::optional(sigma) : std::nullopt,
         replay::sigmaRange(cliff, k)};
 }
 
@@ -34,7 +30,7 @@ QString rangeText(const CliffPicture& picture, const CliffStep& step)
     if (!step.range || picture.roundings < 2) {
         return {};
     }
-    return Words::tr(" (%1–%2 over %3 roundings)")
+    return CliffWords::tr(" (%1–%2 over %3 roundings)")
         .arg(roundNumber(step.range->low, 5), roundNumber(step.range->high, 5))
         .arg(picture.roundings);
 }
@@ -69,23 +65,24 @@ CliffPicture makeCliffPicture(
 
 QString cliffStepText(const CliffPicture& picture, const CliffStep& step)
 {
-    const QString what = picture.gram && step.step > 1 ? Words::tr("√λmax(R)") : Words::tr("σ_max");
+    const QString what = picture.gram && step.step > 1 ? CliffWords::tr("√λmax(R)") : CliffWords::tr("σ_max");
     QStringList parts;
     if (step.own) {
-        parts << Words::tr("step %1: %2 %3").arg(step.step).arg(what, roundNumber(*step.own, 5))
+        parts << CliffWords::tr("step %1: %2 %3").arg(step.step).arg(what, roundNumber(*step.own, 5))
                 + rangeText(picture, step);
     } else if (step.replayed) {
-        parts << Words::tr("step %1: the iterate is not finite any more").arg(step.step);
+        parts << CliffWords::tr("step %1: the iterate is not finite any more").arg(step.step);
     } else {
-        parts << Words::tr("step %1: not replayed yet").arg(step.step);
+        parts << CliffWords::tr("step %1: not replayed yet").arg(step.step);
     }
-    parts << Words::tr("limit %1").arg(roundNumber(step.limit, 5));
+    parts << CliffWords::tr("limit %1").arg(roundNumber(step.limit, 5));
     const auto slack = step.slackPercent();
     if (slack && *step.own > 2 * step.limit) {
-        parts << Words::tr("%1 times that").arg(roundNumber(*step.own / step.limit));
+        parts << CliffWords::tr("%1 times that").arg(roundNumber(*step.own / step.limit));
     } else if (slack) {
-        parts << (*slack >= 0 ? Words::tr("slack %1 %").arg(roundNumber(*slack))
-                              : Words::tr("beyond it by %1 %").arg(roundNumber(100 * (*step.own / step.limit - 1))));
+        parts << (*slack >= 0
+                ? CliffWords::tr("slack %1 %").arg(roundNumber(*slack))
+                : CliffWords::tr("beyond it by %1 %").arg(roundNumber(100 * (*step.own / step.limit - 1))));
     }
     return parts.join(QStringLiteral(" · "));
 }
@@ -95,13 +92,14 @@ QString cliffOutcomeText(const replay::ReplayedCliff& cliff)
     const Cell& own = cliff.replays.front().cell;
     QString text = outcomeWord(own.outcome);
     if (own.firstNonFinite) {
-        text += Words::tr(", first %1 in %2").arg(classWord(own.firstNonFinite->kind), opLabel(*own.firstNonFinite));
+        text +=
+            CliffWords::tr(", first %1 in %2").arg(classWord(own.firstNonFinite->kind), opLabel(*own.firstNonFinite));
     }
     const auto finite =
         std::ranges::count_if(cliff.replays, [](const replay::CliffReplay& each) { return !each.cell.firstNonFinite; });
     const auto all = static_cast<qlonglong>(cliff.replays.size());
     if (all > 1) {
-        text += Words::tr("; %1 of %2 replays stay finite").arg(finite).arg(all);
+        text += CliffWords::tr("; %1 of %2 replays stay finite").arg(finite).arg(all);
     }
     return text;
 }

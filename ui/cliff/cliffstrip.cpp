@@ -21,7 +21,7 @@ namespace nanscope {
 namespace {
 
 constexpr int margin = grid(4);
-constexpr int markSize = 8;
+constexpr int stripMarkSize = 8;
 constexpr int laneHeight = 11;
 constexpr int axisY = 2 * laneHeight + 5;
 constexpr int stripHeight = axisY + 17;
@@ -159,12 +159,12 @@ void CliffStrip::drawReplays(QPainter& painter) const
         const Outcome outcome = m_replays[i]->replays.front().cell.outcome;
         const double x = xOf(m_replays[i]->scale);
         const bool covered = std::ranges::any_of(drawn, [&](const auto& other) {
-            return std::abs(other.first - x) < markSize + 2
+            return std::abs(other.first - x) < stripMarkSize + 2
                 && (other.second == Outcome::finite) == (outcome == Outcome::finite);
         });
         if (!covered) {
             const double y = outcome == Outcome::finite ? laneHeight + 1 : 1;
-            drawOutcomeMark(painter, QRectF(x - markSize / 2.0, y, markSize, markSize), outcome);
+            drawOutcomeMark(painter, QRectF(x - stripMarkSize / 2.0, y, stripMarkSize, stripMarkSize), outcome);
             drawn.emplace_back(x, outcome);
         }
     };
@@ -237,10 +237,10 @@ QString CliffStrip::toolTipAt(double x) const
 {
     const auto nearest = std::ranges::min_element(
         m_replays, {}, [&](const SharedCliff& each) { return std::abs(xOf(each->scale) - x); });
-    if (nearest != m_replays.end() && std::abs(xOf((*nearest)->scale) - x) <= markSize) {
+    if (nearest != m_replays.end() && std::abs(xOf((*nearest)->scale) - x) <= stripMarkSize) {
         return tr("replayed at %1: %2").arg(roundNumber((*nearest)->scale, 6), cliffOutcomeText(**nearest));
     }
-    if (m_expected && std::abs(xOf(*m_expected) - x) <= markSize) {
+    if (m_expected && std::abs(xOf(*m_expected) - x) <= stripMarkSize) {
         return tr("theory: the curve expects the limit at %1").arg(roundNumber(*m_expected, 6));
     }
     return tr("Drag or use the arrow keys: every setting is replayed. Marks are replays: tick finite, triangle Inf, "

@@ -179,19 +179,14 @@ void addTrunks(FaultTree& tree)
     }
 }
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
-
 int nearestIn(const FaultTree& tree, int lane, const FaultNode& from)
 {
-    int best = tree.laneBegin[at(lane)];
+    int best = tree.laneBegin[toIndex(lane)];
     const auto distance = [&](int node) {
-        const FaultNode& other = tree.nodes[at(node)];
+        const FaultNode& other = tree.nodes[toIndex(node)];
         return std::pair(std::abs(other.column - from.column), std::abs(other.slot - from.slot));
     };
-    for (int node = best; node < tree.laneBegin[at(lane + 1)]; ++node) {
+    for (int node = best; node < tree.laneBegin[toIndex(lane + 1)]; ++node) {
         best = distance(node) < distance(best) ? node : best;
     }
     return best;
@@ -272,7 +267,7 @@ QString faultSummary(const Triage& triage)
 
 QPointF FaultGeometry::centerOf(const FaultNode& node) const
 {
-    return {columnLeft[at(node.column)] + slotWidth * (node.slot + 0.5), laneHeight * (node.lane + 0.5)};
+    return {columnLeft[toIndex(node.column)] + slotWidth * (node.slot + 0.5), laneHeight * (node.lane + 0.5)};
 }
 
 FaultGeometry placeFaults(const FaultTree& tree, const QSizeF& room, double leastLane, double leastSlot)
@@ -302,8 +297,8 @@ FaultGeometry placeFaults(const FaultTree& tree, const QSizeF& room, double leas
 std::pair<int, int> nodesBetween(
     const FaultTree& tree, const FaultGeometry& geometry, int lane, double left, double right)
 {
-    const auto begin = tree.nodes.begin() + tree.laneBegin[at(lane)];
-    const auto end = tree.nodes.begin() + tree.laneBegin[at(lane + 1)];
+    const auto begin = tree.nodes.begin() + tree.laneBegin[toIndex(lane)];
+    const auto end = tree.nodes.begin() + tree.laneBegin[toIndex(lane + 1)];
     const double half = geometry.slotWidth / 2;
     const auto center = [&](const FaultNode& node) { return geometry.centerOf(node).x(); };
     const auto first = std::ranges::lower_bound(begin, end, left - half, {}, center);
@@ -321,7 +316,7 @@ int nodeAt(const FaultTree& tree, const FaultGeometry& geometry, const QPointF& 
     int best = -1;
     double nearest = reach;
     for (int node = begin; node < end; ++node) {
-        const QPointF offset = geometry.centerOf(tree.nodes[at(node)]) - point;
+        const QPointF offset = geometry.centerOf(tree.nodes[toIndex(node)]) - point;
         const double distance = std::hypot(offset.x(), offset.y());
         if (distance <= nearest) {
             nearest = distance;
@@ -333,9 +328,9 @@ int nodeAt(const FaultTree& tree, const FaultGeometry& geometry, const QPointF& 
 
 int nodeAfter(const FaultTree& tree, int node, FaultMove move)
 {
-    const FaultNode& from = tree.nodes[at(node)];
-    const int begin = tree.laneBegin[at(from.lane)];
-    const int end = tree.laneBegin[at(from.lane + 1)];
+    const FaultNode& from = tree.nodes[toIndex(node)];
+    const int begin = tree.laneBegin[toIndex(from.lane)];
+    const int end = tree.laneBegin[toIndex(from.lane + 1)];
     switch (move) {
     case FaultMove::left:
         return std::max(node - 1, begin);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -15,6 +16,12 @@
 #include "core/model/model.h"
 
 namespace nanscope {
+
+/// Places in the tree are int, as those of widgets.
+inline std::size_t toIndex(int place)
+{
+    return static_cast<std::size_t>(place);
+}
 
 using StepPair = std::pair<std::int64_t, std::int64_t>;
 

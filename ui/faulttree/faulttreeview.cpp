@@ -27,11 +27,6 @@ namespace {
 constexpr double leastLane = 30;
 constexpr double leastSlot = 26;
 
-std::size_t at(int index)
-{
-    return static_cast<std::size_t>(index);
-}
-
 constexpr double edgeGap = 2; ///< between an arrow's head and the mark it points at
 constexpr double corner = 5;
 
@@ -119,15 +114,15 @@ void FaultTreeView::layOut()
     m_tree = layOutFaults(m_captures, m_mostLanes);
     m_trunkNumbers.assign(m_tree.nodes.size(), 0);
     for (const FaultTrunk& trunk : m_tree.trunks) {
-        m_trunkNumbers[at(trunk.from)] = trunk.number;
+        m_trunkNumbers[toIndex(trunk.from)] = trunk.number;
     }
     m_edgeBegin.assign(m_tree.nodes.size() + 1, static_cast<int>(m_tree.edges.size()));
     for (int edge = static_cast<int>(m_tree.edges.size()) - 1; edge >= 0; --edge) {
-        m_edgeBegin[at(m_tree.edges[at(edge)].to)] = edge;
+        m_edgeBegin[toIndex(m_tree.edges[toIndex(edge)].to)] = edge;
     }
     for (int node = static_cast<int>(m_tree.nodes.size()) - 1; node >= 0; --node) {
-        const bool none = m_edgeBegin[at(node)] == static_cast<int>(m_tree.edges.size());
-        m_edgeBegin[at(node)] = none ? m_edgeBegin[at(node + 1)] : m_edgeBegin[at(node)];
+        const bool none = m_edgeBegin[toIndex(node)] == static_cast<int>(m_tree.edges.size());
+        m_edgeBegin[toIndex(node)] = none ? m_edgeBegin[toIndex(node + 1)] : m_edgeBegin[toIndex(node)];
     }
     m_current = -1;
     m_selectedNode = nodeOf(m_tree, m_selected);
@@ -182,7 +177,7 @@ QPointF FaultTreeView::origin() const
 
 QPoint FaultTreeView::positionOf(int node) const
 {
-    return (origin() + m_geometry.centerOf(m_tree.nodes[at(node)])).toPoint();
+    return (origin() + m_geometry.centerOf(m_tree.nodes[toIndex(node)])).toPoint();
 }
 
 int FaultTreeView::nodeUnder(const QPointF& position) const
@@ -213,7 +208,7 @@ void FaultTreeView::setCurrent(int node)
 
 void FaultTreeView::showNode(int node)
 {
-    const QPointF center = m_geometry.centerOf(m_tree.nodes[at(node)]);
+    const QPointF center = m_geometry.centerOf(m_tree.nodes[toIndex(node)]);
     const auto reveal = [](QScrollBar* bar, double middle, double half, double room) {
         const double nearest =
             std::clamp<double>(bar->value(), std::min(middle + half - room, middle - half), middle - half);
@@ -225,7 +220,7 @@ void FaultTreeView::showNode(int node)
 
 void FaultTreeView::activate(int node)
 {
-    const int capture = captureToSelect(m_tree.nodes[at(node)], m_selected);
+    const int capture = captureToSelect(m_tree.nodes[toIndex(node)], m_selected);
     m_selected = capture;
     m_selectedNode = node;
     setCurrent(node);
@@ -368,7 +363,7 @@ void FaultTreeView::paintLabels(QPainter& painter) const
 void FaultTreeView::paintCurrent(QPainter& painter) const
 {
     if (m_current >= 0 && hasFocus()) {
-        const FaultNode& node = m_tree.nodes[at(m_current)];
+        const FaultNode& node = m_tree.nodes[toIndex(m_current)];
         painter.setClipRect(plot());
         drawRing(
             painter, origin() + m_geometry.centerOf(node), radiusOf(node.role) + 6, QPen(theme().text, 1, Qt::DotLine));
@@ -397,15 +392,15 @@ double FaultTreeView::trunkX(int cause) const
 {
     constexpr int beside = 3;
     constexpr double step = 3;
-    const FaultNode& node = m_tree.nodes[at(cause)];
-    return m_geometry.centerOf(node).x() + radiusOf(node.role) + 4 + step * (m_trunkNumbers[at(cause)] % beside);
+    const FaultNode& node = m_tree.nodes[toIndex(cause)];
+    return m_geometry.centerOf(node).x() + radiusOf(node.role) + 4 + step * (m_trunkNumbers[toIndex(cause)] % beside);
 }
 
 void FaultTreeView::paintTrunks(QPainter& painter) const
 {
     const QPointF zero = origin();
     for (const FaultTrunk& trunk : m_tree.trunks) {
-        const QPointF cause = zero + m_geometry.centerOf(m_tree.nodes[at(trunk.from)]);
+        const QPointF cause = zero + m_geometry.centerOf(m_tree.nodes[toIndex(trunk.from)]);
         const double x = zero.x() + trunkX(trunk.from);
         if (x < plot().left() || cause.x() > plot().right()) {
             continue;
@@ -424,18 +419,18 @@ void FaultTreeView::paintEdges(QPainter& painter, int lane) const
     const double left = plot().left() - origin().x();
     // An edge ends at its target, so one that starts in view may end right of it; no further than the next node.
     const auto [begin, end] = nodesBetween(m_tree, m_geometry, lane, left, left + plot().width());
-    const int last = std::min(end + 1, m_tree.laneBegin[at(lane + 1)]);
+    const int last = std::min(end + 1, m_tree.laneBegin[toIndex(lane + 1)]);
     for (int node = begin; node < last; ++node) {
-        for (int edge = m_edgeBegin[at(node)]; edge < m_edgeBegin[at(node + 1)]; ++edge) {
-            paintEdge(painter, m_tree.edges[at(edge)]);
+        for (int edge = m_edgeBegin[toIndex(node)]; edge < m_edgeBegin[toIndex(node + 1)]; ++edge) {
+            paintEdge(painter, m_tree.edges[toIndex(edge)]);
         }
     }
 }
 
 void FaultTreeView::paintEdge(QPainter& painter, const FaultEdge& edge) const
 {
-    const FaultNode& from = m_tree.nodes[at(edge.from)];
-    const FaultNode& to = m_tree.nodes[at(edge.to)];
+    const FaultNode& from = m_tree.nodes[toIndex(edge.from)];
+    const FaultNode& to = m_tree.nodes[toIndex(edge.to)];
     const QPointF start = origin() + m_geometry.centerOf(from);
     const QPointF end = origin() + m_geometry.centerOf(to);
     const QPointF tip = end - QPointF(radiusOf(to.role) + edgeGap, 0);
@@ -464,7 +459,7 @@ void FaultTreeView::paintNodes(QPainter& painter, int lane) const
 
 void FaultTreeView::paintNode(QPainter& painter, int node) const
 {
-    const FaultNode& shown = m_tree.nodes[at(node)];
+    const FaultNode& shown = m_tree.nodes[toIndex(node)];
     const QPointF center = origin() + m_geometry.centerOf(shown);
     const double radius = radiusOf(shown.role);
     painter.setPen(Qt::NoPen);
@@ -495,7 +490,7 @@ void FaultTreeView::paintLaneLabels(QPainter& painter) const
     for (int lane = lanes.begin; lane < lanes.end; ++lane) {
         const QRectF room(
             grid(2), origin().y() + m_geometry.laneHeight * lane, m_gutter - grid(3), m_geometry.laneHeight);
-        const QString label = laneLabel(m_tree.lanes[at(lane)]);
+        const QString label = laneLabel(m_tree.lanes[toIndex(lane)]);
         painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter,
             fontMetrics().elidedText(label, Qt::ElideRight, static_cast<int>(room.width())));
     }
@@ -605,7 +600,7 @@ QString FaultTreeView::stepText(const FaultColumn& column) const
 
 QString FaultTreeView::captureText(int capture) const
 {
-    const Capture& shown = m_run->captures[at(capture)];
+    const Capture& shown = m_run->captures[toIndex(capture)];
     const auto verdict = std::ranges::find_if(m_diagnosis->captures, [&](const CaptureVerdict& v) {
         return v.captureId != 0 && shown.id != 0 ? v.captureId == shown.id : v.capture == shown.file;
     });
@@ -625,18 +620,19 @@ QString FaultTreeView::table() const
 
 QString FaultTreeView::describe(int node) const
 {
-    const FaultNode& shown = m_tree.nodes[at(node)];
-    const FaultColumn& column = m_tree.columns[at(shown.column)];
+    const FaultNode& shown = m_tree.nodes[toIndex(node)];
+    const FaultColumn& column = m_tree.columns[toIndex(shown.column)];
     const QString step = column.step ? tr("update %1").arg(stepText(column)) : tr("step not recorded");
     const auto count = static_cast<int>(shown.captures.size());
-    const QString place = tr("%1, %2: %3").arg(laneLabel(m_tree.lanes[at(shown.lane)]), step, roleWord(shown.role));
+    const QString place =
+        tr("%1, %2: %3").arg(laneLabel(m_tree.lanes[toIndex(shown.lane)]), step, roleWord(shown.role));
     return count == 1 ? place : tr("%1, %2 captures").arg(place).arg(count);
 }
 
 QString FaultTreeView::toolTipOf(int node) const
 {
     constexpr std::size_t mostFiles = 3;
-    const std::vector<int>& captures = m_tree.nodes[at(node)].captures;
+    const std::vector<int>& captures = m_tree.nodes[toIndex(node)].captures;
     QStringList parts;
     if (captures.size() > 1) {
         parts << describe(node).toHtmlEscaped();

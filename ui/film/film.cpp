@@ -40,7 +40,7 @@ std::vector<float> elementsOf(const TileMap& tiles, DType dtype)
     return elements;
 }
 
-std::shared_ptr<const MatrixPicture> pictureOf(const OpTrace& op, std::size_t batch, DType dtype)
+std::shared_ptr<const MatrixPicture> iteratePicture(const OpTrace& op, std::size_t batch, DType dtype)
 {
     MatrixPicture picture;
     picture.tiles = op.tiles[batch];
@@ -133,7 +133,7 @@ Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, Film
         // A difference is taken in doubles, of which a tile holds the nearest float.
         const DType own = op.op == OpName::input ? DType::float32 : elementType(cell.precision);
         const DType dtype = mode == FilmMode::values ? own : DType::float64;
-        film.frames.push_back({static_cast<int>(i), op.iteration, op.op, pictureOf(op, shown, dtype), {}});
+        film.frames.push_back({static_cast<int>(i), op.iteration, op.op, iteratePicture(op, shown, dtype), {}});
     }
     return film;
 }

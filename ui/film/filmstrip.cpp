@@ -21,7 +21,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr int gap = grid(2);
+constexpr int tileGap = grid(2);
 constexpr int labelWidth = grid(31);
 constexpr int headerHeight = grid(5);
 constexpr int smallestFrame = grid(3);
@@ -67,7 +67,7 @@ void drawBadge(QPainter& painter, const QRect& frame, const QString& text)
     painter.drawText(box, Qt::AlignCenter, text);
 }
 
-QFont smallFont(const QFont& font)
+QFont captionFont(const QFont& font)
 {
     QFont small(font);
     small.setPointSizeF(font.pointSizeF() * 0.88);
@@ -203,7 +203,7 @@ QSize FilmStrip::sizeHint() const
 QSize FilmStrip::minimumSizeHint() const
 {
     const int rows = std::max({m_grid.rowCount(), m_grid.prologue, 2});
-    return {labelWidth + m_grid.columns * (smallestFrame + gap), headerHeight + rows * (smallestFrame + gap)};
+    return {labelWidth + m_grid.columns * (smallestFrame + tileGap), headerHeight + rows * (smallestFrame + tileGap)};
 }
 
 QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
@@ -211,10 +211,10 @@ QRect FilmStrip::slotRect(const FilmGrid::Place& place) const
     const int columns = std::max(m_grid.columns, 1);
     const int wide = (width() - labelWidth) / columns;
     // The steps are labelled on their left, so the prologue stands before the labels.
-    const int left = place.column == 0 ? gap : labelWidth + place.column * wide;
+    const int left = place.column == 0 ? tileGap : labelWidth + place.column * wide;
     const int rows = std::max(1, place.column == 0 ? m_grid.prologue : m_grid.rowCount());
     const int tall = (height() - headerHeight) / rows;
-    return {left, headerHeight + place.row * tall, wide - gap, tall - gap};
+    return {left, headerHeight + place.row * tall, wide - tileGap, tall - tileGap};
 }
 
 QRect FilmStrip::headerRect(int column) const
@@ -226,7 +226,7 @@ QRect FilmStrip::headerRect(int column) const
 QRect FilmStrip::rowLabelRect(int row) const
 {
     const QRect slot = slotRect({1, row});
-    const int left = slotRect({0, 0}).right() + gap;
+    const int left = slotRect({0, 0}).right() + tileGap;
     return {left, slot.top(), slot.left() - left - grid(1), slot.height()};
 }
 
@@ -247,7 +247,7 @@ void FilmStrip::placeFrames()
     for (std::size_t i = 0; i < m_film->frames.size(); ++i) {
         QRect slot = slotRect(m_grid.places[i]);
         if (m_grid.places[i].column == 0) {
-            slot.setTop(slot.top() + QFontMetrics(smallFont(font())).height() + outset);
+            slot.setTop(slot.top() + QFontMetrics(captionFont(font())).height() + outset);
         }
         m_rects.push_back(fitted(slot, m_film->frames[i].picture->tiles));
     }
@@ -358,7 +358,7 @@ void FilmStrip::drawFrame(QPainter& painter, int frame, const QImage& image) con
     const QRect rect = frameRect(frame);
     painter.drawImage(rect.topLeft(), image);
     const Scan& scan = m_film->frames[static_cast<std::size_t>(frame)].picture->scan;
-    painter.setFont(smallFont(font()));
+    painter.setFont(captionFont(font()));
     drawBadge(painter, rect, badgeText(scan));
     painter.setFont(font());
     painter.setBrush(Qt::NoBrush);
@@ -415,7 +415,7 @@ Picture FilmStrip::picture() const
 void FilmStrip::drawLabels(QPainter& painter) const
 {
     painter.setPen(theme().muted);
-    painter.setFont(smallFont(font()));
+    painter.setFont(captionFont(font()));
     const QFontMetrics metrics(painter.font());
     for (int column = 0; column < m_grid.columns; ++column) {
         const QString text = column == 0 ? tr("before step 1") : tr("step %1").arg(column);
@@ -452,8 +452,8 @@ void FilmStrip::drawRowLabels(QPainter& painter) const
     const int row = static_cast<int>(m_grid.rows.size());
     const QRect frame = frameRect(capturedFrame(*m_film));
     QRect note = rowLabelRect(row);
-    note.setLeft(note.right() + gap);
-    note.setRight(frame.left() - 2 * gap);
+    note.setLeft(note.right() + tileGap);
+    note.setRight(frame.left() - 2 * tileGap);
     const int lines = std::max(1, note.height() / QFontMetrics(painter.font()).lineSpacing());
     painter.drawText(
         note, Qt::AlignVCenter | Qt::AlignRight, elidedLines(m_capturedNote, painter.font(), note.width(), lines));

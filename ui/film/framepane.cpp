@@ -29,7 +29,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct FramePaneWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::FramePane)
 };
@@ -44,7 +44,7 @@ QString countsText(const Scan& scan)
 /// Magnitudes and norms are of the finite values; of none there is nothing to say.
 QString finiteText(const Scan& scan, const QString& text)
 {
-    return scan.nonFinite() < scan.count ? text : Words::tr("no finite value");
+    return scan.nonFinite() < scan.count ? text : FramePaneWords::tr("no finite value");
 }
 
 /// "58,208 = 0.89 × the largest fp16". What was captured has gone through no format of a replay.
@@ -57,7 +57,7 @@ QString largestText(const Scan& scan, const std::optional<Precision>& format)
     const Precision precision = *format;
     const double share = scan.absmax / largestFinite(precision);
     if (share > 1e-3) {
-        text += Words::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
+        text += FramePaneWords::tr(" = %1 × the largest %2").arg(roundNumber(share), qstr(name(precision)));
     }
     return text;
 }
@@ -76,7 +76,8 @@ QString firstText(const MatrixPicture& picture)
 
 QString capturedText(const Scan& scan)
 {
-    return scan.finite() ? Words::tr("all finite") : Words::tr("%1 not finite").arg(countLabel(scan.nonFinite()));
+    return scan.finite() ? FramePaneWords::tr("all finite")
+                         : FramePaneWords::tr("%1 not finite").arg(countLabel(scan.nonFinite()));
 }
 
 /// Of a matrix too large to be held by its elements, what the tile around one tells.
@@ -89,10 +90,10 @@ QString largestAround(const MatrixPicture& picture, std::int64_t index, std::int
         return unknown;
     }
     constexpr auto notFinite = classNan | classPosInf | classNegInf;
-    const QString around = Words::tr("of the %1 × %2 around it").arg(tiles.tileRows).arg(tiles.tileCols);
+    const QString around = FramePaneWords::tr("of the %1 × %2 around it").arg(tiles.tileRows).arg(tiles.tileCols);
     return (tiles.classes[tile] & notFinite) != 0
-        ? Words::tr("not finite, at least one %1").arg(around)
-        : Words::tr("finite, at most %1, the largest %2").arg(roundNumber(tiles.absmax[tile], 4), around);
+        ? FramePaneWords::tr("not finite, at least one %1").arg(around)
+        : FramePaneWords::tr("finite, at most %1, the largest %2").arg(roundNumber(tiles.absmax[tile], 4), around);
 }
 
 /// The element of the replayed output at the place where the captured one is first not finite.
@@ -115,10 +116,10 @@ QString spectralText(const Gauge& gauge)
 {
     QStringList parts;
     if (gauge.spectralBound) {
-        parts << Words::tr("≤ %1").arg(roundNumber(*gauge.spectralBound, 4));
+        parts << FramePaneWords::tr("≤ %1").arg(roundNumber(*gauge.spectralBound, 4));
     }
     if (gauge.spectralLimit) {
-        parts << Words::tr("limit %1").arg(roundNumber(*gauge.spectralLimit, 4));
+        parts << FramePaneWords::tr("limit %1").arg(roundNumber(*gauge.spectralLimit, 4));
     }
     return parts.isEmpty() ? unknown : parts.join(QStringLiteral(" · "));
 }
@@ -138,11 +139,11 @@ QString againstText(const Film& film)
 {
     switch (film.mode) {
     case FilmMode::againstOutput:
-        return Words::tr("the captured output");
+        return FramePaneWords::tr("the captured output");
     case FilmMode::againstCell:
         return cellName(film.request.against.cell);
     default:
-        return Words::tr("fp64");
+        return FramePaneWords::tr("fp64");
     }
 }
 
@@ -153,14 +154,16 @@ QString distanceText(const Film& film, const FilmFrame& frame)
         return unknown; // the cell's is another output's
     }
     if (film.mode != FilmMode::values) {
-        return frame.distance ? Words::tr("%1, relative to %2").arg(roundNumber(*frame.distance), againstText(film))
-                              : unknown;
+        return frame.distance
+            ? FramePaneWords::tr("%1, relative to %2").arg(roundNumber(*frame.distance), againstText(film))
+            : unknown;
     }
     const auto& gauges = film.cell.gauges;
     const auto measured =
         std::ranges::find_if(gauges, [](const Gauge& each) { return each.distanceToFp64.has_value(); });
-    return measured != gauges.end() ? Words::tr("%1 to fp64, output").arg(roundNumber(*measured->distanceToFp64))
-                                    : unknown;
+    return measured != gauges.end()
+        ? FramePaneWords::tr("%1 to fp64, output").arg(roundNumber(*measured->distanceToFp64))
+        : unknown;
 }
 
 /// A replay that no sweep made is told only by what its frames show.
@@ -171,8 +174,8 @@ QString outcomeText(const Film& film)
             return unknown;
         }
         return film.firstNonFinite < 0
-            ? Words::tr("all finite")
-            : Words::tr("not finite from %1")
+            ? FramePaneWords::tr("all finite")
+            : FramePaneWords::tr("not finite from %1")
                   .arg(frameLabel(film.frames[static_cast<std::size_t>(film.firstNonFinite)]));
     }
     const auto own = std::ranges::find(film.cell.batches, film.batch, &BatchOutcome::batch);
@@ -180,7 +183,7 @@ QString outcomeText(const Film& film)
         return outcomeWord(film.cell.outcome);
     }
     const QString word = outcomeWord(own->outcome);
-    return own->firstNonFinite ? Words::tr("%1 from %2").arg(word, opLabel(*own->firstNonFinite)) : word;
+    return own->firstNonFinite ? FramePaneWords::tr("%1 from %2").arg(word, opLabel(*own->firstNonFinite)) : word;
 }
 
 } // namespace
@@ -189,33 +192,33 @@ QString factName(FrameFact fact)
 {
     switch (fact) {
     case FrameFact::variant:
-        return Words::tr("Cell");
+        return FramePaneWords::tr("Cell");
     case FrameFact::format:
-        return Words::tr("Format");
+        return FramePaneWords::tr("Format");
     case FrameFact::outcome:
-        return Words::tr("Ends");
+        return FramePaneWords::tr("Ends");
     case FrameFact::formula:
-        return Words::tr("Computes");
+        return FramePaneWords::tr("Computes");
     case FrameFact::size:
-        return Words::tr("Size");
+        return FramePaneWords::tr("Size");
     case FrameFact::counts:
-        return Words::tr("NaN · +Inf · −Inf");
+        return FramePaneWords::tr("NaN · +Inf · −Inf");
     case FrameFact::first:
-        return Words::tr("First non-finite");
+        return FramePaneWords::tr("First non-finite");
     case FrameFact::replayed:
-        return Words::tr("Replay there");
+        return FramePaneWords::tr("Replay there");
     case FrameFact::largest:
-        return Words::tr("Largest |x|");
+        return FramePaneWords::tr("Largest |x|");
     case FrameFact::smallest:
-        return Words::tr("Smallest |x| > 0");
+        return FramePaneWords::tr("Smallest |x| > 0");
     case FrameFact::norm:
-        return Words::tr("Frobenius norm");
+        return FramePaneWords::tr("Frobenius norm");
     case FrameFact::spectralNorm:
-        return Words::tr("‖X‖₂");
+        return FramePaneWords::tr("‖X‖₂");
     case FrameFact::largestQ:
-        return Words::tr("max |Q|");
+        return FramePaneWords::tr("max |Q|");
     case FrameFact::distance:
-        return Words::tr("Difference");
+        return FramePaneWords::tr("Difference");
     }
     return {};
 }

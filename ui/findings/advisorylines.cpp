@@ -15,7 +15,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::size_t mostLines = 4;
+constexpr std::size_t mostAdvisoryLines = 4;
 
 QString statusWord(AdvisoryStatus status)
 {
@@ -83,7 +83,7 @@ void AdvisoryLines::showLines()
     QStringList lines;
     QStringList tips;
     for (const AdvisoryMatch& advisory : m_advisories) {
-        if (static_cast<std::size_t>(lines.size()) < mostLines) {
+        if (static_cast<std::size_t>(lines.size()) < mostAdvisoryLines) {
             lines << lineHtml(advisory);
         }
         tips << qstr(advisory.text).toHtmlEscaped();

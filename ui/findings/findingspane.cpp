@@ -31,11 +31,6 @@ namespace nanscope {
 
 namespace {
 
-QString html(const std::string& text)
-{
-    return qstr(text).toHtmlEscaped();
-}
-
 QString muted(const QString& text)
 {
     return QStringLiteral("<span style='color:%1'>%2</span>").arg(theme().muted.name(), text);
@@ -48,11 +43,11 @@ QString evidenceHtml(const Finding& finding)
     for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
         const auto& line = finding.evidence[i];
         const QString place =
-            line.line > 0 ? QStringLiteral("%1:%2").arg(html(line.file)).arg(line.line) : html(line.file);
+            line.line > 0 ? QStringLiteral("%1:%2").arg(htmlText(line.file)).arg(line.line) : htmlText(line.file);
         lines += QStringLiteral("<p style='margin:4px 0'><a style='color:%1' href='%2'>%3</a><br>%4</p>")
                      .arg(theme().accent.name())
                      .arg(i)
-                     .arg(place, html(line.text));
+                     .arg(place, htmlText(line.text));
     }
     return lines;
 }
@@ -61,16 +56,16 @@ QString adviceHtml(const Finding& finding)
 {
     QString items;
     for (const std::string& advice : finding.advice) {
-        items += QStringLiteral("<li>%1</li>").arg(html(advice));
+        items += QStringLiteral("<li>%1</li>").arg(htmlText(advice));
     }
     return items.isEmpty() ? items : QStringLiteral("<ul style='margin:4px 0 4px 16px'>%1</ul>").arg(items);
 }
 
 QString detailHtml(const Finding& finding)
 {
-    QString text = QStringLiteral("<p style='margin:0 0 4px 0'><b>%1</b></p>").arg(html(finding.title));
+    QString text = QStringLiteral("<p style='margin:0 0 4px 0'><b>%1</b></p>").arg(htmlText(finding.title));
     if (!finding.reason.empty()) {
-        text += QStringLiteral("<p style='margin:4px 0'>%1</p>").arg(sentenceCase(html(finding.reason)));
+        text += QStringLiteral("<p style='margin:4px 0'>%1</p>").arg(sentenceCase(htmlText(finding.reason)));
     }
     text += evidenceHtml(finding) + adviceHtml(finding);
     if (finding.state == FindingState::silenced) {
@@ -79,7 +74,7 @@ QString detailHtml(const Finding& finding)
     }
     if (!finding.threshold.empty()) {
         text += QStringLiteral("<p style='margin:4px 0'>%1</p>")
-                    .arg(muted(FindingsPane::tr("Rule: %1").arg(html(finding.threshold))));
+                    .arg(muted(FindingsPane::tr("Rule: %1").arg(htmlText(finding.threshold))));
     }
     return text;
 }
@@ -159,7 +154,7 @@ QString spokenTitle(const Finding& finding)
         .arg(findingStateWord(finding.state), qstr(finding.severity), titleOf(finding));
 }
 
-std::vector<RowColumn<Finding>> columns()
+std::vector<RowColumn<Finding>> findingColumns()
 {
     return {
         {.title = FindingsPane::tr("Finding"), .text = titleOf, .tip = reasonOf, .mark = markOf, .spoken = spokenTitle},
@@ -180,7 +175,7 @@ std::vector<RowColumn<Finding>> columns()
 
 FindingsPane::FindingsPane(QWidget* parent)
     : PaneFrame(tr("Findings"), parent)
-    , m_model(new RowModel(columns(), this))
+    , m_model(new RowModel(findingColumns(), this))
     , m_view(makeRowTable(this, m_model, tr("Findings")))
     , m_detail(new QTextBrowser(this))
     , m_newest(makeNewestLabel(this))
@@ -419,7 +414,7 @@ void FindingsPane::listChosen()
     hideEmptyColumns();
 }
 
-/// The names need the room of columns in which nothing stands.
+/// The names need the room of findingColumns in which nothing stands.
 void FindingsPane::hideEmptyColumns()
 {
     for (const int column : {int {step}, int {rank}}) {

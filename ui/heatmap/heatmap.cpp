@@ -29,14 +29,14 @@ namespace {
 constexpr double thinnest = 48; // pixels a vector is given across its short side
 
 constexpr double notch = 120;
-constexpr double zoomPerNotch = 1.25;
+constexpr double magnifyPerNotch = 1.25;
 
 QPointF clampToUnit(QPointF p)
 {
     return {std::clamp(p.x(), 0.0, 1.0), std::clamp(p.y(), 0.0, 1.0)};
 }
 
-constexpr double zoomStep = 1.25;
+constexpr double magnifyStep = 1.25;
 
 constexpr std::int64_t mostCopied = 4096;
 constexpr std::int64_t mostSaved = 256LL * 256;
@@ -582,7 +582,7 @@ void HeatMap::wheelEvent(QWheelEvent* event)
 {
     const QPoint turned = event->angleDelta();
     if (turned.y() != 0) {
-        zoomAt(event->position(), std::pow(zoomPerNotch, turned.y() / notch), Gesture::wheel);
+        zoomAt(event->position(), std::pow(magnifyPerNotch, turned.y() / notch), Gesture::wheel);
     } else {
         panBy({-turned.x() / notch * 0.1 * width(), 0}, Gesture::wheel);
     }
@@ -830,10 +830,10 @@ bool HeatMap::keyOfZoom(const QKeyEvent& event)
     switch (event.key()) {
     case Qt::Key_Plus:
     case Qt::Key_Equal:
-        zoomByKey(zoomStep);
+        zoomByKey(magnifyStep);
         return true;
     case Qt::Key_Minus:
-        zoomByKey(1 / zoomStep);
+        zoomByKey(1 / magnifyStep);
         return true;
     case Qt::Key_PageUp:
     case Qt::Key_PageDown:

@@ -126,7 +126,7 @@ namespace {
 /// Elements beyond this many are not held; the tile map still shows them. 64 MiB of floats per side.
 constexpr std::int64_t mostElements = 16LL << 20;
 
-using Picture = std::shared_ptr<const MatrixPicture>;
+using SharedPicture = std::shared_ptr<const MatrixPicture>;
 
 template <class Value>
 Result<void> readElements(const tensorfile::Tensor& tensor, std::int64_t batch, std::vector<Value>& out)
@@ -150,7 +150,7 @@ Result<Scan> scanOf(const tensorfile::Tensor& tensor, std::int64_t batch, const 
     return scans[static_cast<std::size_t>(batch)];
 }
 
-Result<Picture> pictureOf(const tensorfile::Tensor& tensor, std::int64_t batch)
+Result<SharedPicture> elementPicture(const tensorfile::Tensor& tensor, std::int64_t batch)
 {
     auto tiles = TRY(tensorfile::tileTensor(tensor, batch));
     MatrixPicture picture;
@@ -164,7 +164,7 @@ Result<Picture> pictureOf(const tensorfile::Tensor& tensor, std::int64_t batch)
     return std::make_shared<const MatrixPicture>(std::move(picture));
 }
 
-void place(Result<Picture> picture, Picture& out, QString& missing)
+void place(Result<SharedPicture> picture, SharedPicture& out, QString& missing)
 {
     if (picture) {
         out = std::move(*picture);
@@ -181,13 +181,13 @@ Result<TensorPictures> picturesOf(const CaptureRef& capture, std::int64_t batch)
     TensorPictures pictures;
     pictures.batches = file.input.matrices().batch;
     pictures.batch = std::clamp<std::int64_t>(batch, 0, std::max<std::int64_t>(0, pictures.batches - 1));
-    place(pictureOf(file.input, pictures.batch), pictures.input, pictures.inputMissing);
+    place(elementPicture(file.input, pictures.batch), pictures.input, pictures.inputMissing);
     if (!file.output) {
         pictures.outputMissing = ElementTexts::tr("This file holds no output");
     } else if (file.output->matrices().batch <= pictures.batch) {
         pictures.outputMissing = ElementTexts::tr("The output has fewer matrices than the input");
     } else {
-        place(pictureOf(*file.output, pictures.batch), pictures.output, pictures.outputMissing);
+        place(elementPicture(*file.output, pictures.batch), pictures.output, pictures.outputMissing);
     }
     return pictures;
 }

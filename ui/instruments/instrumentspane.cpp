@@ -81,7 +81,7 @@ constexpr Entry entries[] = {
 };
 static_assert(std::size(entries) == std::size(instruments::everyInstrument));
 
-struct Words
+struct PaneWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Instruments)
 };
@@ -89,7 +89,7 @@ struct Words
 InstrumentWords wordsOf(instruments::Instrument instrument)
 {
     const Entry& entry = *std::ranges::find(entries, instrument, &Entry::instrument);
-    return {Words::tr(entry.title), Words::tr(entry.question), entry.calls, entry.ofBits};
+    return {PaneWords::tr(entry.title), PaneWords::tr(entry.question), entry.calls, entry.ofBits};
 }
 
 constexpr int replaySubject = 0;

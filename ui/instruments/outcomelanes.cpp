@@ -17,12 +17,12 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct LanesWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::OutcomeLanes)
 };
 
-constexpr double markSize = 9;
+constexpr double laneMarkSize = 9;
 constexpr double halfLane = 0.6;
 
 /// As in the rest of the window: tick, diamond, ring, triangle, cross.
@@ -48,9 +48,9 @@ std::size_t indexOf(Outcome outcome)
 QPainterPath tick()
 {
     QPainterPath path;
-    path.moveTo(-0.5 * markSize, 0);
-    path.lineTo(-0.15 * markSize, 0.4 * markSize);
-    path.lineTo(0.5 * markSize, -0.45 * markSize);
+    path.moveTo(-0.5 * laneMarkSize, 0);
+    path.lineTo(-0.15 * laneMarkSize, 0.4 * laneMarkSize);
+    path.lineTo(0.5 * laneMarkSize, -0.45 * laneMarkSize);
     return path;
 }
 
@@ -58,21 +58,21 @@ QCPScatterStyle markOf(std::optional<Outcome> outcome)
 {
     const QPen pen(laneColor(outcome), 1.8);
     if (!outcome) {
-        return {QCPScatterStyle::ssPlus, pen, Qt::NoBrush, markSize};
+        return {QCPScatterStyle::ssPlus, pen, Qt::NoBrush, laneMarkSize};
     }
     const Lane& lane = lanes[indexOf(*outcome)];
     if (lane.shape == QCPScatterStyle::ssCustom) {
         constexpr double asItIs = 6; // any other size would scale the pen, too
         return {tick(), pen, Qt::NoBrush, asItIs};
     }
-    return {lane.shape, pen, lane.filled ? QBrush(pen.color()) : QBrush(theme().surface), markSize};
+    return {lane.shape, pen, lane.filled ? QBrush(pen.color()) : QBrush(theme().surface), laneMarkSize};
 }
 
 } // namespace
 
 QString outcomeText(std::optional<Outcome> outcome)
 {
-    return outcome ? outcomeWord(*outcome) : Words::tr("no output");
+    return outcome ? outcomeWord(*outcome) : LanesWords::tr("no output");
 }
 
 double laneOf(std::optional<Outcome> outcome)
@@ -92,7 +92,7 @@ void setOutcomeLanes(QCPAxis& axis, bool silence)
         names->addTick(laneOf(lane.outcome), outcomeWord(lane.outcome));
     }
     if (silence) {
-        names->addTick(silentLane, Words::tr("no output"));
+        names->addTick(silentLane, LanesWords::tr("no output"));
     }
     axis.setTicker(names);
     axis.setTickLength(0);

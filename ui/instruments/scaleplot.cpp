@@ -21,7 +21,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct ScaleWords
 {
     Q_DECLARE_TR_FUNCTIONS(Scale)
 };
@@ -31,7 +31,7 @@ constexpr double unseenRoom = 0.04;
 
 QString timesText(double at)
 {
-    return Words::tr("×%1").arg(roundNumber(std::exp2(at), 4));
+    return ScaleWords::tr("×%1").arg(roundNumber(std::exp2(at), 4));
 }
 
 std::vector<ScaleLook> looksOf(const instruments::ScaleAnswer& answer)
@@ -95,7 +95,7 @@ QStringList nextEdges(const ScalePicture& picture, double at)
     QStringList parts;
     for (const ScaleMark* mark : {below, above}) {
         if (mark) {
-            parts << Words::tr("edge %1 away, at %2").arg(binadesText(mark->at - at), timesText(mark->at));
+            parts << ScaleWords::tr("edge %1 away, at %2").arg(binadesText(mark->at - at), timesText(mark->at));
         }
     }
     return parts;
@@ -103,8 +103,8 @@ QStringList nextEdges(const ScalePicture& picture, double at)
 
 QString headroomText(const ScaleMark& mark)
 {
-    const QString words = Words::tr("%1 to %2").arg(binadesText(mark.at), outcomeWord(mark.edge.outside));
-    return mark.place.isEmpty() ? words : Words::tr("%1 (%2)").arg(words, mark.place);
+    const QString words = ScaleWords::tr("%1 to %2").arg(binadesText(mark.at), outcomeWord(mark.edge.outside));
+    return mark.place.isEmpty() ? words : ScaleWords::tr("%1 (%2)").arg(words, mark.place);
 }
 
 constexpr double barHeight = 0.34; ///< of a lane
@@ -147,20 +147,20 @@ QString binadesText(double binades)
 {
     const QString number = QString::number(std::abs(binades), 'f', std::abs(binades) < 10 ? 2 : 1);
     const QString sign = binades < 0 ? QStringLiteral("−") : QStringLiteral("+");
-    return Words::tr("%1 binades").arg(sign + number);
+    return ScaleWords::tr("%1 binades").arg(sign + number);
 }
 
 QString scaleEdgeText(const ScaleMark& mark)
 {
-    const QString what = Words::tr("%1 to %2 at %3 (%4)")
+    const QString what = ScaleWords::tr("%1 to %2 at %3 (%4)")
                              .arg(outcomeWord(mark.edge.inside), outcomeWord(mark.edge.outside), timesText(mark.at),
                                  binadesText(mark.at));
-    const QString why = mark.place.isEmpty() ? Words::tr("no end of a number format lies there") : mark.place;
+    const QString why = mark.place.isEmpty() ? ScaleWords::tr("no end of a number format lies there") : mark.place;
     return QStringLiteral("%1: %2 · %3 · %4")
         .arg(what, why,
-            Words::tr("largest element %1, norm %2")
+            ScaleWords::tr("largest element %1, norm %2")
                 .arg(roundNumber(mark.edge.absmax, 6), roundNumber(mark.edge.frobenius, 6)),
-            Words::tr("known to %1").arg(roundNumber(mark.edge.width(), 1)));
+            ScaleWords::tr("known to %1").arg(roundNumber(mark.edge.width(), 1)));
 }
 
 QString scaleLookText(const ScalePicture& picture, std::size_t look)
@@ -169,8 +169,8 @@ QString scaleLookText(const ScalePicture& picture, std::size_t look)
     if (here.edge) {
         return scaleEdgeText(picture.edges[*here.edge]);
     }
-    QStringList parts {here.at == 0 ? Words::tr("as captured: %1").arg(outcomeText(here.outcome))
-                                    : Words::tr("looked at %1 (%2): %3")
+    QStringList parts {here.at == 0 ? ScaleWords::tr("as captured: %1").arg(outcomeText(here.outcome))
+                                    : ScaleWords::tr("looked at %1 (%2): %3")
                                           .arg(timesText(here.at), binadesText(here.at), outcomeText(here.outcome))};
     return (parts + nextEdges(picture, here.at)).join(QStringLiteral(" · "));
 }
@@ -181,14 +181,14 @@ QString scalePlaceText(const ScalePicture& picture, double at)
     if (!stretch) {
         return {};
     }
-    const QString place = Words::tr("%1 (%2)").arg(timesText(at), binadesText(at));
+    const QString place = ScaleWords::tr("%1 (%2)").arg(timesText(at), binadesText(at));
     if (stretch->kind == ScaleStretch::Kind::unseen) {
-        return Words::tr("%1: not looked at, no number of the input's type lies there").arg(place);
+        return ScaleWords::tr("%1: not looked at, no number of the input's type lies there").arg(place);
     }
     if (stretch->kind == ScaleStretch::Kind::between) {
-        return Words::tr("%1: not known, the outcome changes somewhere in here").arg(place);
+        return ScaleWords::tr("%1: not known, the outcome changes somewhere in here").arg(place);
     }
-    const QString what = Words::tr("%1: between looks that ended %2").arg(place, outcomeText(stretch->outcome));
+    const QString what = ScaleWords::tr("%1: between looks that ended %2").arg(place, outcomeText(stretch->outcome));
     return (QStringList {what} + nextEdges(picture, at)).join(QStringLiteral(" · "));
 }
 
@@ -198,13 +198,13 @@ QString scaleSummary(const ScalePicture& picture)
     if (own == picture.looks.end()) {
         return {};
     }
-    QStringList parts {Words::tr("as captured: %1").arg(outcomeText(own->outcome))};
+    QStringList parts {ScaleWords::tr("as captured: %1").arg(outcomeText(own->outcome))};
     for (const bool up : {false, true}) {
         if (const auto edge = picture.nearestEdge(up)) {
             parts << headroomText(picture.edges[*edge]);
         } else {
-            parts << Words::tr("no edge found %1 to %2")
-                         .arg(up ? Words::tr("up") : Words::tr("down"),
+            parts << ScaleWords::tr("no edge found %1 to %2")
+                         .arg(up ? ScaleWords::tr("up") : ScaleWords::tr("down"),
                              binadesText(up ? picture.highest : picture.lowest));
         }
     }

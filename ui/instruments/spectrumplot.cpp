@@ -20,7 +20,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct SpectrumWords
 {
     Q_DECLARE_TR_FUNCTIONS(Spectrum)
 };
@@ -74,34 +74,29 @@ void addSchedule(SpectrumPicture& picture, const instruments::SpectrumAnswer& an
 
 QString expectedName(const SpectrumPicture& picture)
 {
-    return picture.closedForm ? Words::tr("p(σ)") : Words::tr("fp64 replay");
+    return picture.closedForm ? SpectrumWords::tr("p(σ)") : SpectrumWords::tr("fp64 replay");
 }
 
 QString deviationText(const instruments::SpectrumLine& line)
 {
     const auto deviation = spectrumDeviation(line);
-    QString off = Words::tr("off by %1").arg(roundNumber(line.found - *line.expected, 2));
+    QString off = SpectrumWords::tr("off by %1").arg(roundNumber(line.found - *line.expected, 2));
     if (!deviation) {
         return off;
     }
     const QString share = roundNumber(std::abs(*deviation), 2);
-    return line.flagged ? Words::tr("%1, %2 times what roundings explain: flagged").arg(off, share)
-                        : Words::tr("%1, %2 of what roundings explain").arg(off, share);
+    return line.flagged ? SpectrumWords::tr("%1, %2 times what roundings explain: flagged").arg(off, share)
+                        : SpectrumWords::tr("%1, %2 of what roundings explain").arg(off, share);
 }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double farthest = 5; ///< tolerances; what is farther off stands at the edge
+constexpr double farthestTolerances = 5; ///< tolerances; what is farther off stands at the edge
 constexpr std::size_t fewMarks = 150; ///< from here on marks are small
 constexpr std::size_t mostNames = 6;
 constexpr int curveSamples = 600;
 constexpr double manyDecades = 1e3;
 constexpr double above = 1.5; ///< shares of the largest that is expected, within which values decide the axis
 constexpr double below = 0.5;
-
-std::optional<double> finite(double value)
-{
-    return std::isfinite(value) ? std::optional(value) : std::nullopt;
-}
 
 } // namespace
 
@@ -146,20 +141,21 @@ std::optional<double> spectrumDeviation(const instruments::SpectrumLine& line)
 QString spectrumStageText(const instruments::SpectrumStage& stage, bool last)
 {
     if (stage.step == 0) {
-        return Words::tr("output");
+        return SpectrumWords::tr("output");
     }
-    return last ? Words::tr("step %1, the output").arg(stage.step) : Words::tr("step %1").arg(stage.step);
+    return last ? SpectrumWords::tr("step %1, the output").arg(stage.step)
+                : SpectrumWords::tr("step %1").arg(stage.step);
 }
 
 QString spectrumLineText(const SpectrumPicture& picture, std::size_t line)
 {
     const instruments::SpectrumLine& here = picture.stage.lines[line];
-    QStringList parts {Words::tr("direction %1").arg(line + 1),
-        Words::tr("σ %1 (%2 % of ‖G‖)").arg(roundNumber(here.sigma, 4), roundNumber(100 * here.share, 2))};
+    QStringList parts {SpectrumWords::tr("direction %1").arg(line + 1),
+        SpectrumWords::tr("σ %1 (%2 % of ‖G‖)").arg(roundNumber(here.sigma, 4), roundNumber(100 * here.share, 2))};
     if (here.expected) {
         parts << QStringLiteral("%1 %2").arg(expectedName(picture), roundNumber(*here.expected, 5));
     }
-    parts << Words::tr("measured %1").arg(roundNumber(here.found, 5));
+    parts << SpectrumWords::tr("measured %1").arg(roundNumber(here.found, 5));
     if (here.expected) {
         parts << deviationText(here);
     }
@@ -170,16 +166,19 @@ QString spectrumSummary(const SpectrumPicture& picture)
 {
     const instruments::SpectrumStage& stage = picture.stage;
     if (!stage.finite) {
-        return Words::tr("not finite: no singular direction can be followed into it");
+        return SpectrumWords::tr("not finite: no singular direction can be followed into it");
     }
     const QString outside =
-        Words::tr("%1 % of it outside of these directions").arg(roundNumber(100 * stage.outside, 2));
+        SpectrumWords::tr("%1 % of it outside of these directions").arg(roundNumber(100 * stage.outside, 2));
     if (!picture.hasExpected()) {
-        return Words::tr("%1 singular values · choose the variant to see what is expected · %2")
+        return SpectrumWords::tr("%1 singular values · choose the variant to see what is expected · %2")
             .arg(stage.lines.size())
             .arg(outside);
     }
-    return Words::tr("%1 of %2 directions flagged · %3").arg(picture.flagged()).arg(stage.lines.size()).arg(outside);
+    return SpectrumWords::tr("%1 of %2 directions flagged · %3")
+        .arg(picture.flagged())
+        .arg(stage.lines.size())
+        .arg(outside);
 }
 
 QString spectrumTsv(const instruments::SpectrumAnswer& answer)
@@ -268,8 +267,8 @@ void SpectrumPlot::setValueAxis()
         expected = std::max(expected, std::abs(line.expected.value_or(0)));
     }
     const bool known = m_picture.hasExpected();
-    const double highest = m_kind == Kind::deviation ? farthest : known ? above * expected : infinity;
-    const double lowest = m_kind == Kind::deviation ? -farthest : known ? -below * expected : -infinity;
+    const double highest = m_kind == Kind::deviation ? farthestTolerances : known ? above * expected : infinity;
+    const double lowest = m_kind == Kind::deviation ? -farthestTolerances : known ? -below * expected : -infinity;
     for (const instruments::SpectrumLine& line : m_picture.stage.lines) {
         low = std::min(low, std::max(valueOf(line), lowest));
         high = std::max(high, std::min(valueOf(line), highest));
@@ -302,7 +301,7 @@ void SpectrumPlot::addTolerances()
     for (std::size_t i = 0; i < m_picture.order.size(); ++i) {
         const instruments::SpectrumLine& line = m_picture.stage.lines[m_picture.order[i]];
         centres->addData(m_picture.places[i], *line.expected);
-        bars->addData(std::min(finite(line.allowed).value_or(m_high), 2 * (m_high - m_low)));
+        bars->addData(std::min(std::isfinite(line.allowed) ? line.allowed : m_high, 2 * (m_high - m_low)));
     }
 }
 

@@ -21,7 +21,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr int stateVersion = 1;
+constexpr int choicesVersion = 1;
 constexpr int kindRole = Qt::UserRole;
 constexpr int valueRole = Qt::UserRole + 1;
 const char* const hiddenText = "<redacted>";
@@ -100,7 +100,7 @@ QByteArray saveReportOptions(const report::BundleOptions& options)
         texts.append(QJsonObject {{QStringLiteral("text"), exactText(redaction.text)},
             {QStringLiteral("with"), exactText(redaction.replacement)}});
     }
-    return QJsonDocument(QJsonObject {{QStringLiteral("version"), stateVersion}, {QStringLiteral("without"), without},
+    return QJsonDocument(QJsonObject {{QStringLiteral("version"), choicesVersion}, {QStringLiteral("without"), without},
                              {QStringLiteral("pictures"), options.report.figures}, {QStringLiteral("texts"), texts}})
         .toJson(QJsonDocument::Compact);
 }
@@ -109,7 +109,7 @@ report::BundleOptions restoreReportOptions(const QByteArray& state)
 {
     const QJsonObject saved = QJsonDocument::fromJson(state).object();
     report::BundleOptions options;
-    if (saved[QStringLiteral("version")].toInt() != stateVersion) {
+    if (saved[QStringLiteral("version")].toInt() != choicesVersion) {
         return options;
     }
     for (const QJsonValue value : saved[QStringLiteral("without")].toArray()) {

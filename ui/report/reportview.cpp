@@ -19,7 +19,7 @@ namespace nanscope {
 namespace {
 
 /// At the width of the view.
-QImage pictureOf(const QByteArray& png, int width)
+QImage decodedPicture(const QByteArray& png, int width)
 {
     const QImage image = QImage::fromData(png, "png");
     return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
@@ -132,7 +132,7 @@ QVariant ReportView::loadResource(int type, const QUrl& name)
     if (type != QTextDocument::ImageResource || found == m_pictures.end()) {
         return {};
     }
-    return pictureOf(found->second, std::max(grid(40), viewport()->width() - grid(8)));
+    return decodedPicture(found->second, std::max(grid(40), viewport()->width() - grid(8)));
 }
 
 } // namespace nanscope

@@ -24,7 +24,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct AnswerPartsWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::AnswerParts)
 };
@@ -40,7 +40,7 @@ protected:
     void initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const override;
 };
 
-constexpr int markSize = 10;
+constexpr int answerMarkSize = 10;
 
 // An empty icon keeps the room that the mark is painted into.
 void StatusDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelIndex& index) const
@@ -48,7 +48,7 @@ void StatusDelegate::initStyleOption(QStyleOptionViewItem* option, const QModelI
     QStyledItemDelegate::initStyleOption(option, index);
     if (index.data(StatusRole).isValid()) {
         option->features |= QStyleOptionViewItem::HasDecoration;
-        option->decorationSize = {markSize + grid(1), markSize};
+        option->decorationSize = {answerMarkSize + grid(1), answerMarkSize};
     }
 }
 
@@ -63,7 +63,7 @@ void StatusDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
     initStyleOption(&filled, index);
     const QStyle* style = option.widget ? option.widget->style() : QApplication::style();
     const QRect room = style->subElementRect(QStyle::SE_ItemViewItemDecoration, &filled, option.widget);
-    QRectF box(0, 0, markSize, markSize);
+    QRectF box(0, 0, answerMarkSize, answerMarkSize);
     box.moveCenter(QRectF(room).center());
     drawStatusMark(*painter, box, static_cast<StatusMark>(status.toInt()));
 }
@@ -91,8 +91,8 @@ QLabel* makeNewestLabel(QWidget* parent)
 void showNewest(QLabel& label, const std::optional<std::int64_t>& most)
 {
     label.setVisible(most.has_value());
-    label.setText(most ? Words::tr("Only the newest %1 points of each series of this large run were judged; "
-                                   "`nanscope diagnose` on its folder reads them all")
+    label.setText(most ? AnswerPartsWords::tr("Only the newest %1 points of each series of this large run were judged; "
+                                              "`nanscope diagnose` on its folder reads them all")
                              .arg(countLabel(*most))
                        : QString());
 }

@@ -30,7 +30,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct CopyingWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Copying)
 };
@@ -133,7 +133,7 @@ void savePictureOf(QWidget& plot, const PlotCopies& copies)
     if (copies.picture()) {
         const auto write = [copies](
                                const QString& path) { return savePicture(pictureToSave(copies), copies.title, path); };
-        askAndSave(plot, {Words::tr("Save picture"), stemOf(captionOf(copies)), pictureKinds(), write});
+        askAndSave(plot, {CopyingWords::tr("Save picture"), stemOf(captionOf(copies)), pictureKinds(), write});
     }
 }
 
@@ -141,7 +141,7 @@ void saveValuesOf(QWidget& plot, const PlotCopies& copies)
 {
     if (TextTable sheet = sheetOf(copies); !sheet.rows.empty()) {
         const auto write = [sheet = std::move(sheet)](const QString& path) { return saveTable(sheet, path); };
-        askAndSave(plot, {Words::tr("Save values"), stemOf(captionOf(copies)), tableKinds(), write});
+        askAndSave(plot, {CopyingWords::tr("Save values"), stemOf(captionOf(copies)), tableKinds(), write});
     }
 }
 
@@ -150,17 +150,18 @@ void makeCopyable(QTableView& view, const QString& title, const std::function<QS
     QTableView* table = &view;
     const PlotCopies copies = copiesOf(view, title, subject);
     const auto rows = [table] { return tableOf(*table->model(), rowsToCopy(*table)); };
-    addCommand(view, Words::tr("Copy rows"), Words::tr("%1: the selected rows, or all, with tabs between").arg(title),
-        QKeySequence::Copy, [rows] { copy(asTsv(rows())); });
-    addCommand(view, Words::tr("Copy rows as JSON"),
-        Words::tr("%1: the selected rows, or all, as an array of objects").arg(title), {},
+    addCommand(view, CopyingWords::tr("Copy rows"),
+        CopyingWords::tr("%1: the selected rows, or all, with tabs between").arg(title), QKeySequence::Copy,
+        [rows] { copy(asTsv(rows())); });
+    addCommand(view, CopyingWords::tr("Copy rows as JSON"),
+        CopyingWords::tr("%1: the selected rows, or all, as an array of objects").arg(title), {},
         [rows] { copy(asJson(rows())); });
-    addCommand(view, Words::tr("Copy picture"), Words::tr("%1 as it is shown").arg(title), {},
+    addCommand(view, CopyingWords::tr("Copy picture"), CopyingWords::tr("%1 as it is shown").arg(title), {},
         [copies] { QGuiApplication::clipboard()->setImage(imageOf(copies.picture())); });
-    addCommand(view, Words::tr("Save rows…"),
-        Words::tr("%1: the selected rows, or all, as a CSV, TSV or JSON file").arg(title), saveValuesKeys(),
+    addCommand(view, CopyingWords::tr("Save rows…"),
+        CopyingWords::tr("%1: the selected rows, or all, as a CSV, TSV or JSON file").arg(title), saveValuesKeys(),
         [table, copies] { saveValuesOf(*table, copies); });
-    addCommand(view, Words::tr("Save picture…"), Words::tr("%1 as it is shown, as a file").arg(title),
+    addCommand(view, CopyingWords::tr("Save picture…"), CopyingWords::tr("%1 as it is shown, as a file").arg(title),
         savePictureKeys(), [table, copies] { savePictureOf(*table, copies); });
     view.setContextMenuPolicy(Qt::ActionsContextMenu);
 }
@@ -178,26 +179,30 @@ void addCopyEntries(QMenu& menu, QWidget& plot, const PlotCopies& copies)
     const bool toCopy = !tableFromTsv(copies.tsv()).rows.empty();
     const bool toSave = copies.sheet ? !sheetOf(copies).rows.empty() : toCopy;
     const bool toSee = static_cast<bool>(copies.picture());
-    add(Words::tr("Copy values as TSV"), toCopy, QKeySequence::Copy, [copies] { copy(copies.tsv()); });
-    add(Words::tr("Copy values as JSON"), toCopy, {}, [copies] { copy(asJson(tableFromTsv(copies.tsv()))); });
-    add(Words::tr("Copy picture"), toSee, {},
+    add(CopyingWords::tr("Copy values as TSV"), toCopy, QKeySequence::Copy, [copies] { copy(copies.tsv()); });
+    add(CopyingWords::tr("Copy values as JSON"), toCopy, {}, [copies] { copy(asJson(tableFromTsv(copies.tsv()))); });
+    add(CopyingWords::tr("Copy picture"), toSee, {},
         [copies] { QGuiApplication::clipboard()->setImage(imageOf(pictureToSave(copies))); });
-    add(Words::tr("Save values…"), toSave, saveValuesKeys(), [copies, parent] { saveValuesOf(*parent, copies); });
-    add(Words::tr("Save picture…"), toSee, savePictureKeys(), [copies, parent] { savePictureOf(*parent, copies); });
-    add(Words::tr("Show as a table…"), toSave, {},
+    add(CopyingWords::tr("Save values…"), toSave, saveValuesKeys(),
+        [copies, parent] { saveValuesOf(*parent, copies); });
+    add(CopyingWords::tr("Save picture…"), toSee, savePictureKeys(),
+        [copies, parent] { savePictureOf(*parent, copies); });
+    add(CopyingWords::tr("Show as a table…"), toSave, {},
         [copies, parent] { showTable(*parent, copies.title, sheetOf(copies)); });
 }
 
 void makeCopyable(QWidget& plot, const PlotCopies& copies)
 {
     QWidget* shown = &plot;
-    addCommand(plot, Words::tr("Copy values"), Words::tr("%1: its numbers, with tabs between").arg(copies.title),
-        QKeySequence::Copy, [copies] { copy(copies.tsv()); });
-    addCommand(plot, Words::tr("Save values…"),
-        Words::tr("%1: its numbers as a CSV, TSV or JSON file").arg(copies.title), saveValuesKeys(),
+    addCommand(plot, CopyingWords::tr("Copy values"),
+        CopyingWords::tr("%1: its numbers, with tabs between").arg(copies.title), QKeySequence::Copy,
+        [copies] { copy(copies.tsv()); });
+    addCommand(plot, CopyingWords::tr("Save values…"),
+        CopyingWords::tr("%1: its numbers as a CSV, TSV or JSON file").arg(copies.title), saveValuesKeys(),
         [shown, copies] { saveValuesOf(*shown, copies); });
-    addCommand(plot, Words::tr("Save picture…"), Words::tr("%1 as a PNG, SVG or PDF file").arg(copies.title),
-        savePictureKeys(), [shown, copies] { savePictureOf(*shown, copies); });
+    addCommand(plot, CopyingWords::tr("Save picture…"),
+        CopyingWords::tr("%1 as a PNG, SVG or PDF file").arg(copies.title), savePictureKeys(),
+        [shown, copies] { savePictureOf(*shown, copies); });
     plot.setContextMenuPolicy(Qt::CustomContextMenu);
     QObject::connect(shown, &QWidget::customContextMenuRequested, shown, [shown, copies](const QPoint& at) {
         QMenu menu(shown);

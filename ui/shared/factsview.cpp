@@ -13,11 +13,6 @@ namespace nanscope {
 
 namespace {
 
-QString html(const std::string& text)
-{
-    return qstr(text).toHtmlEscaped();
-}
-
 QString titleHtml(const QString& title)
 {
     return QStringLiteral("<p style='margin:4px 2px'><b>%1</b></p>").arg(title.toHtmlEscaped());
@@ -83,14 +78,14 @@ void FactsView::fill()
         text += section.title.isEmpty() ? QString() : titleHtml(section.title);
         QString rows;
         for (const diagnose::AnswerFact& fact : section.facts) {
-            QString sentence = html(fact.text);
+            QString sentence = htmlText(fact.text);
             if (!fact.source.empty()) {
                 sentence += linkHtml(fact, m_links.size());
                 m_links.push_back(&fact);
             }
             rows += QStringLiteral("<tr><td width='%1' style='color:%2'>%3</td><td>%4</td></tr>")
                         .arg(labels)
-                        .arg(theme().muted.name(), html(fact.label), sentence + html(fact.tail));
+                        .arg(theme().muted.name(), htmlText(fact.label), sentence + htmlText(fact.tail));
         }
         text += QStringLiteral("<table cellspacing='0' cellpadding='2'>%1</table>").arg(rows);
     }

@@ -11,7 +11,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct FollowLinkWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::FollowLink)
 };
@@ -23,8 +23,8 @@ void askToFollow(const QUrl& link, QWidget* parent)
     if (link.scheme() != QStringLiteral("https") && link.scheme() != QStringLiteral("http")) {
         return;
     }
-    auto* question = new QMessageBox(QMessageBox::Question, Words::tr("Follow the link?"),
-        Words::tr("Open this page in the browser?"), QMessageBox::Open | QMessageBox::Cancel, parent);
+    auto* question = new QMessageBox(QMessageBox::Question, FollowLinkWords::tr("Follow the link?"),
+        FollowLinkWords::tr("Open this page in the browser?"), QMessageBox::Open | QMessageBox::Cancel, parent);
     question->setInformativeText(link.toDisplayString().toHtmlEscaped());
     question->setAttribute(Qt::WA_DeleteOnClose);
     QObject::connect(question, &QMessageBox::accepted, question, [link] { QDesktopServices::openUrl(link); });

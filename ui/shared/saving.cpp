@@ -26,7 +26,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct SavingWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Saving)
 };
@@ -76,8 +76,8 @@ void sayWritten(QWidget& parent, const QString& title, const QString& path, cons
         box->open();
         return;
     }
-    const QString saved = Words::tr("Saved: %1").arg(shortPath(path));
-    sayDone(parent, written->isEmpty() ? saved : Words::tr("%1 (%2)").arg(saved, *written));
+    const QString saved = SavingWords::tr("Saved: %1").arg(shortPath(path));
+    sayDone(parent, written->isEmpty() ? saved : SavingWords::tr("%1 (%2)").arg(saved, *written));
 }
 
 void write(QWidget& parent, const FileQuestion& question, const QString& path)
@@ -89,7 +89,7 @@ void write(QWidget& parent, const FileQuestion& question, const QString& path)
         }
     };
     if (question.start) {
-        sayDone(parent, Words::tr("Saving: %1…").arg(shortPath(path)));
+        sayDone(parent, SavingWords::tr("Saving: %1…").arg(shortPath(path)));
         question.start(path, done);
     } else {
         done(question.write(path).map([] { return QString(); }));
@@ -151,14 +151,15 @@ QStringList pictureKinds()
 {
     QStringList kinds;
     for (const QString& ending : pictureEndings()) {
-        kinds << Words::tr("%1 picture (*.%2)").arg(ending.toUpper(), ending);
+        kinds << SavingWords::tr("%1 picture (*.%2)").arg(ending.toUpper(), ending);
     }
     return kinds;
 }
 
 QStringList tableKinds()
 {
-    return {Words::tr("Commas between (*.csv)"), Words::tr("Tabs between (*.tsv)"), Words::tr("JSON (*.json)")};
+    return {SavingWords::tr("Commas between (*.csv)"), SavingWords::tr("Tabs between (*.tsv)"),
+        SavingWords::tr("JSON (*.json)")};
 }
 
 QString fileStem(const QStringList& parts)

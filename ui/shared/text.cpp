@@ -21,7 +21,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct TextWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Words)
 };
@@ -57,22 +57,22 @@ QString stepLabel(const CaptureVerdict& verdict)
 QString stepSentence(const CaptureVerdict& verdict)
 {
     if (!verdict.step) {
-        return Words::tr("step not recorded");
+        return TextWords::tr("step not recorded");
     }
     const auto [after, before] = *verdict.step;
     if (verdict.stepSource == StepSource::capture || after == before) {
-        return Words::tr("step %1").arg(after);
+        return TextWords::tr("step %1").arg(after);
     }
     const QString place =
-        Words::tr("between the log lines of steps %1 and %2").arg(QString::number(after), QString::number(before));
-    return verdict.stepSource == StepSource::mtime ? Words::tr("%1 (by file time)").arg(place) : place;
+        TextWords::tr("between the log lines of steps %1 and %2").arg(QString::number(after), QString::number(before));
+    return verdict.stepSource == StepSource::mtime ? TextWords::tr("%1 (by file time)").arg(place) : place;
 }
 
 QString placeSentence(const Capture& capture, const CaptureVerdict& verdict)
 {
     QStringList parts;
     if (capture.rank) {
-        parts << Words::tr("rank %1").arg(*capture.rank);
+        parts << TextWords::tr("rank %1").arg(*capture.rank);
     }
     parts << shapeLabel(capture.input.shape) << stepSentence(verdict);
     return parts.join(QStringLiteral(" · "));
@@ -82,17 +82,17 @@ QString roleWord(Role role)
 {
     switch (role) {
     case Role::birth:
-        return Words::tr("birth");
+        return TextWords::tr("birth");
     case Role::upstream:
-        return Words::tr("upstream");
+        return TextWords::tr("upstream");
     case Role::downstream:
-        return Words::tr("downstream");
+        return TextWords::tr("downstream");
     case Role::padding:
-        return Words::tr("padding");
+        return TextWords::tr("padding");
     case Role::healthy:
-        return Words::tr("healthy");
+        return TextWords::tr("healthy");
     case Role::noOutput:
-        return Words::tr("no output");
+        return TextWords::tr("no output");
     }
     return {};
 }
@@ -101,19 +101,19 @@ QString blameWord(Blame blame)
 {
     switch (blame) {
     case Blame::undecided:
-        return Words::tr("undecided");
+        return TextWords::tr("undecided");
     case Blame::upstream:
-        return Words::tr("upstream");
+        return TextWords::tr("upstream");
     case Blame::downstream:
-        return Words::tr("downstream");
+        return TextWords::tr("downstream");
     case Blame::numerics:
-        return Words::tr("numerics");
+        return TextWords::tr("numerics");
     case Blame::implementation:
-        return Words::tr("implementation");
+        return TextWords::tr("implementation");
     case Blame::nondeterministic:
-        return Words::tr("nondeterministic");
+        return TextWords::tr("nondeterministic");
     case Blame::machine:
-        return Words::tr("machine");
+        return TextWords::tr("machine");
     }
     return {};
 }
@@ -124,43 +124,44 @@ QString blameTitle(const CaptureVerdict& verdict)
         return sentenceCase(qstr(verdict.kind));
     }
     const QString title = sentenceCase(blameWord(verdict.blame));
-    return verdict.marginal ? Words::tr("%1, marginal").arg(title) : title;
+    return verdict.marginal ? TextWords::tr("%1, marginal").arg(title) : title;
 }
 
 QString identificationSentence(const Identification& identification)
 {
     if (identification.matchesNone) {
-        return Words::tr("matches no known variant");
+        return TextWords::tr("matches no known variant");
     }
     if (identification.names.empty()) {
-        return Words::tr("variant not known");
+        return TextWords::tr("variant not known");
     }
     const QStringList names = qstrs(identification.names);
     constexpr qsizetype mostNames = 3;
-    QString list =
-        names.size() > mostNames ? Words::tr("any of %1 variants").arg(names.size()) : names.join(Words::tr(" or "));
+    QString list = names.size() > mostNames ? TextWords::tr("any of %1 variants").arg(names.size())
+                                            : names.join(TextWords::tr(" or "));
     if (!identification.fit) {
         return list;
     }
     if (!identification.runnerUp) {
-        return Words::tr("%1 (fit %2)").arg(list, percent(*identification.fit));
+        return TextWords::tr("%1 (fit %2)").arg(list, percent(*identification.fit));
     }
-    return Words::tr("%1 (fit %2, next %3)").arg(list, percent(*identification.fit), percent(*identification.runnerUp));
+    return TextWords::tr("%1 (fit %2, next %3)")
+        .arg(list, percent(*identification.fit), percent(*identification.runnerUp));
 }
 
 QString outcomeWord(Outcome outcome)
 {
     switch (outcome) {
     case Outcome::finite:
-        return Words::tr("finite");
+        return TextWords::tr("finite");
     case Outcome::degenerate:
-        return Words::tr("degenerate");
+        return TextWords::tr("degenerate");
     case Outcome::zero:
-        return Words::tr("all zero");
+        return TextWords::tr("all zero");
     case Outcome::inf:
-        return Words::tr("Inf");
+        return TextWords::tr("Inf");
     case Outcome::nan:
-        return Words::tr("NaN");
+        return TextWords::tr("NaN");
     }
     return {};
 }
@@ -168,18 +169,18 @@ QString outcomeWord(Outcome outcome)
 QString opLabel(const NonFinite& where)
 {
     const QString op = qstr(name(where.op));
-    return where.iteration > 0 ? Words::tr("step %1 %2").arg(where.iteration).arg(op) : op;
+    return where.iteration > 0 ? TextWords::tr("step %1 %2").arg(where.iteration).arg(op) : op;
 }
 
 QString classWord(ValueClass value)
 {
     switch (value) {
     case ValueClass::normal:
-        return Words::tr("normal");
+        return TextWords::tr("normal");
     case ValueClass::zero:
-        return Words::tr("zero");
+        return TextWords::tr("zero");
     case ValueClass::subnormal:
-        return Words::tr("subnormal");
+        return TextWords::tr("subnormal");
     case ValueClass::nan:
         return QStringLiteral("NaN");
     case ValueClass::posInf:
@@ -194,10 +195,10 @@ QString overridesText(std::optional<double> epsilon, std::optional<int> steps)
 {
     QStringList parts;
     if (epsilon) {
-        parts << Words::tr("epsilon %1").arg(exactNumber(*epsilon));
+        parts << TextWords::tr("epsilon %1").arg(exactNumber(*epsilon));
     }
     if (steps) {
-        parts << (*steps == 1 ? Words::tr("1 step") : Words::tr("%1 steps").arg(*steps));
+        parts << (*steps == 1 ? TextWords::tr("1 step") : TextWords::tr("%1 steps").arg(*steps));
     }
     return parts.join(QStringLiteral(" · "));
 }
@@ -223,8 +224,8 @@ QString roundNumber(double value, int digits)
 QString negativeSlackText(double slackPercent)
 {
     const double over = 100 * (1 / (1 + slackPercent / 100) - 1);
-    return Words::tr("below zero: ‖X‖₂ exceeds by %1 % the bound up to which the schedule converges, and may grow "
-                     "without end from there")
+    return TextWords::tr("below zero: ‖X‖₂ exceeds by %1 % the bound up to which the schedule converges, and may grow "
+                         "without end from there")
         .arg(roundNumber(over, 2));
 }
 
@@ -242,13 +243,13 @@ QString durationLabel(double seconds)
 {
     const auto whole = static_cast<std::int64_t>(std::max(1.0, std::ceil(seconds)));
     if (whole < 90) {
-        return Words::tr("%1 s").arg(whole);
+        return TextWords::tr("%1 s").arg(whole);
     }
     const std::int64_t minutes = (whole + 30) / 60;
     if (minutes < 90) {
-        return Words::tr("%1 min").arg(minutes);
+        return TextWords::tr("%1 min").arg(minutes);
     }
-    return Words::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
+    return TextWords::tr("%1 h %2 min").arg(minutes / 60).arg(minutes % 60);
 }
 
 QString unbroken(const QString& text)

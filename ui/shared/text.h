@@ -31,6 +31,11 @@ inline QString qstr(std::string_view text)
     return exactText(printableLines(text));
 }
 
+inline QString htmlText(std::string_view text)
+{
+    return qstr(text).toHtmlEscaped();
+}
+
 /// Each of them, or what `projection` takes of it, as qstr() has it.
 template <class Range, class Projection = std::identity>
 QStringList qstrs(const Range& range, Projection projection = {})

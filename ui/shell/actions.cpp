@@ -16,7 +16,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct ActionsWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Actions)
 };
@@ -31,106 +31,116 @@ QAction* make(QMainWindow& window, const QString& text, const QKeySequence& shor
 
 void makeFileActions(Actions& a, QMainWindow& window)
 {
-    a.openFolder = make(
-        window, Words::tr("&Open folder…"), QKeySequence::Open, Words::tr("Open a folder with dumps, logs or both"));
-    a.openFile = make(window, Words::tr("Open &file…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
-        Words::tr("Open one capture or a session file"));
-    a.openSample = make(window, Words::tr("Open the &sample run"), {},
-        Words::tr("A small run with two faults: a tile that a kernel left unwritten, and an overflow in fp16"));
-    a.rescan = make(window, Words::tr("&Rescan"), Qt::Key_F5, Words::tr("Look for new files and judge again"));
-    a.follow =
-        make(window, Words::tr("&Follow the folder"), {}, Words::tr("Show new lines and dumps as they are written"));
+    a.openFolder = make(window, ActionsWords::tr("&Open folder…"), QKeySequence::Open,
+        ActionsWords::tr("Open a folder with dumps, logs or both"));
+    a.openFile = make(window, ActionsWords::tr("Open &file…"), Qt::CTRL | Qt::SHIFT | Qt::Key_O,
+        ActionsWords::tr("Open one capture or a session file"));
+    a.openSample = make(window, ActionsWords::tr("Open the &sample run"), {},
+        ActionsWords::tr("A small run with two faults: a tile that a kernel left unwritten, and an overflow in fp16"));
+    a.rescan =
+        make(window, ActionsWords::tr("&Rescan"), Qt::Key_F5, ActionsWords::tr("Look for new files and judge again"));
+    a.follow = make(window, ActionsWords::tr("&Follow the folder"), {},
+        ActionsWords::tr("Show new lines and dumps as they are written"));
     a.follow->setCheckable(true);
     a.follow->setChecked(true);
-    a.pin = make(window, Words::tr("&Pin this folder"), {},
-        Words::tr("Keep what is open above the recent ones, in the menu and on the start page"));
+    a.pin = make(window, ActionsWords::tr("&Pin this folder"), {},
+        ActionsWords::tr("Keep what is open above the recent ones, in the menu and on the start page"));
     a.pin->setCheckable(true);
-    a.compareRuns = make(window, Words::tr("Compare with another &run…"), Qt::CTRL | Qt::SHIFT | Qt::Key_D,
-        Words::tr(
+    a.compareRuns = make(window, ActionsWords::tr("Compare with another &run…"), Qt::CTRL | Qt::SHIFT | Qt::Key_D,
+        ActionsWords::tr(
             "Hold the open run against another one: the first step that differs, and what differs in the settings"));
-    a.quit = make(window, Words::tr("&Quit"), QKeySequence::Quit, Words::tr("Close the window"));
-    a.recent = new QMenu(Words::tr("Open &recent"), &window);
+    a.quit = make(window, ActionsWords::tr("&Quit"), QKeySequence::Quit, ActionsWords::tr("Close the window"));
+    a.recent = new QMenu(ActionsWords::tr("Open &recent"), &window);
     a.recent->setObjectName(QStringLiteral("recent"));
 }
 
 void makeUserContextActions(Actions& a, QMainWindow& window)
 {
-    a.addVariants = make(window, Words::tr("Own &variants…"), {},
-        Words::tr("Newton-Schulz variants of your own, as JSON: swept, compared and judged like the published ones"));
-    a.addParameters = make(window, Words::tr("&Parameter names…"), {},
-        Words::tr("Names and shapes of the model's parameters, so that a capture names its layer"));
-    a.addEnvironment = make(window, Words::tr("&Environment…"), {},
-        Words::tr("What `nanscope env --json` wrote in the training environment: versions, GPUs, variables"));
-    a.addAdvisories = make(window, Words::tr("&Advisories…"), {},
-        Words::tr("Published problems of packages to look for besides those that come with Nanscope"));
-    a.showKnown = make(window, Words::tr("&What is known of this run…"), Qt::CTRL | Qt::Key_K,
-        Words::tr("The files and answers that you gave for this run: what each holds, to add to and to take back"));
+    a.addVariants = make(window, ActionsWords::tr("Own &variants…"), {},
+        ActionsWords::tr(
+            "Newton-Schulz variants of your own, as JSON: swept, compared and judged like the published ones"));
+    a.addParameters = make(window, ActionsWords::tr("&Parameter names…"), {},
+        ActionsWords::tr("Names and shapes of the model's parameters, so that a capture names its layer"));
+    a.addEnvironment = make(window, ActionsWords::tr("&Environment…"), {},
+        ActionsWords::tr("What `nanscope env --json` wrote in the training environment: versions, GPUs, variables"));
+    a.addAdvisories = make(window, ActionsWords::tr("&Advisories…"), {},
+        ActionsWords::tr("Published problems of packages to look for besides those that come with Nanscope"));
+    a.showKnown = make(window, ActionsWords::tr("&What is known of this run…"), Qt::CTRL | Qt::Key_K,
+        ActionsWords::tr(
+            "The files and answers that you gave for this run: what each holds, to add to and to take back"));
 }
 
 void makeCaptureActions(Actions& a, QMainWindow& window)
 {
-    a.sweep = make(window, Words::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
-        Words::tr("Replay the selected capture under the variants and formats that are chosen"));
-    a.cancel = make(window, Words::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, Words::tr("Stop what is running"));
-    a.exportReport = make(window, Words::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
-        Words::tr("Write the report as Markdown, web page or JSON"));
-    a.exportBundle = make(window, Words::tr("Export report &bundle…"), {},
-        Words::tr("Write one zip with the report in every form, small enough for an issue"));
-    a.copyIssueText = make(window, Words::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
-        Words::tr("Put the report into the clipboard"));
+    a.sweep = make(window, ActionsWords::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
+        ActionsWords::tr("Replay the selected capture under the variants and formats that are chosen"));
+    a.cancel =
+        make(window, ActionsWords::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, ActionsWords::tr("Stop what is running"));
+    a.exportReport = make(window, ActionsWords::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
+        ActionsWords::tr("Write the report as Markdown, web page or JSON"));
+    a.exportBundle = make(window, ActionsWords::tr("Export report &bundle…"), {},
+        ActionsWords::tr("Write one zip with the report in every form, small enough for an issue"));
+    a.copyIssueText = make(window, ActionsWords::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+        ActionsWords::tr("Put the report into the clipboard"));
 }
 
 void makeViewActions(Actions& a, QMainWindow& window)
 {
-    a.filter = make(window, Words::tr("&Filter captures"), QKeySequence::Find, Words::tr("Go to the filter box"));
-    a.fitView = make(window, Words::tr("Fit &heat maps"), Qt::CTRL | Qt::Key_0, Words::tr("Show both matrices whole"));
-    a.previousView = make(window, Words::tr("Pre&vious view"), Qt::ALT | Qt::Key_Left,
-        Words::tr("Where the heat maps or timelines that were last moved looked before"));
-    a.nextView = make(window, Words::tr("&Next view"), Qt::ALT | Qt::Key_Right, Words::tr("Undo going back"));
-    a.compare = make(window, Words::tr("&Compare two cells"), Qt::CTRL | Qt::Key_D,
-        Words::tr("Show a second cell below the first, step by step"));
+    a.filter = make(
+        window, ActionsWords::tr("&Filter captures"), QKeySequence::Find, ActionsWords::tr("Go to the filter box"));
+    a.fitView = make(
+        window, ActionsWords::tr("Fit &heat maps"), Qt::CTRL | Qt::Key_0, ActionsWords::tr("Show both matrices whole"));
+    a.previousView = make(window, ActionsWords::tr("Pre&vious view"), Qt::ALT | Qt::Key_Left,
+        ActionsWords::tr("Where the heat maps or timelines that were last moved looked before"));
+    a.nextView =
+        make(window, ActionsWords::tr("&Next view"), Qt::ALT | Qt::Key_Right, ActionsWords::tr("Undo going back"));
+    a.compare = make(window, ActionsWords::tr("&Compare two cells"), Qt::CTRL | Qt::Key_D,
+        ActionsWords::tr("Show a second cell below the first, step by step"));
     a.compare->setCheckable(true);
-    a.swapCells = make(window, Words::tr("S&wap the two cells"), Qt::Key_X,
-        Words::tr("The first cell becomes the second and the reverse"));
+    a.swapCells = make(window, ActionsWords::tr("S&wap the two cells"), Qt::Key_X,
+        ActionsWords::tr("The first cell becomes the second and the reverse"));
     a.swapCells->setEnabled(false);
-    a.themeSystem = make(window, Words::tr("&System"), {}, Words::tr("Follow the desktop"));
-    a.themeLight = make(window, Words::tr("&Light"), {}, Words::tr("Light colours"));
-    a.themeDark = make(window, Words::tr("&Dark"), {}, Words::tr("Dark colours"));
+    a.themeSystem = make(window, ActionsWords::tr("&System"), {}, ActionsWords::tr("Follow the desktop"));
+    a.themeLight = make(window, ActionsWords::tr("&Light"), {}, ActionsWords::tr("Light colours"));
+    a.themeDark = make(window, ActionsWords::tr("&Dark"), {}, ActionsWords::tr("Dark colours"));
     auto* themes = new QActionGroup(&window);
     for (QAction* action : {a.themeSystem, a.themeLight, a.themeDark}) {
         action->setCheckable(true);
         themes->addAction(action);
     }
-    a.panes = new QMenu(Words::tr("&Panes"), &window);
-    a.layouts = new QMenu(Words::tr("&Layouts"), &window);
-    a.saveLayout = make(window, Words::tr("&Save layout as…"), {}, Words::tr("Keep how the panes lie under a name"));
-    a.manageLayouts = make(window, Words::tr("&Manage layouts…"), {}, Words::tr("Rename or delete saved layouts"));
-    a.resetLayout = make(window, Words::tr("&Restore default layout"), {}, Words::tr("Give every pane its first size"));
+    a.panes = new QMenu(ActionsWords::tr("&Panes"), &window);
+    a.layouts = new QMenu(ActionsWords::tr("&Layouts"), &window);
+    a.saveLayout =
+        make(window, ActionsWords::tr("&Save layout as…"), {}, ActionsWords::tr("Keep how the panes lie under a name"));
+    a.manageLayouts =
+        make(window, ActionsWords::tr("&Manage layouts…"), {}, ActionsWords::tr("Rename or delete saved layouts"));
+    a.resetLayout = make(
+        window, ActionsWords::tr("&Restore default layout"), {}, ActionsWords::tr("Give every pane its first size"));
     a.whatsThis = QWhatsThis::createAction(&window);
-    a.whatsThis->setText(Words::tr("&What is this?"));
-    a.whatsThis->setStatusTip(Words::tr("Click on a pane or a button to read what it shows and how to read it"));
-    a.shortcuts = make(window, Words::tr("Commands and &keys"), QKeySequence::HelpContents,
-        Words::tr("Every command and key, to search"));
-    a.about = make(window, Words::tr("&About Nanscope"), {}, Words::tr("Version and licences"));
+    a.whatsThis->setText(ActionsWords::tr("&What is this?"));
+    a.whatsThis->setStatusTip(ActionsWords::tr("Click on a pane or a button to read what it shows and how to read it"));
+    a.shortcuts = make(window, ActionsWords::tr("Commands and &keys"), QKeySequence::HelpContents,
+        ActionsWords::tr("Every command and key, to search"));
+    a.about = make(window, ActionsWords::tr("&About Nanscope"), {}, ActionsWords::tr("Version and licences"));
 }
 
 void fillMenus(const Actions& a, QMainWindow& window)
 {
-    QMenu* file = window.menuBar()->addMenu(Words::tr("&File"));
+    QMenu* file = window.menuBar()->addMenu(ActionsWords::tr("&File"));
     file->addActions({a.openFolder, a.openFile});
     file->addMenu(a.recent);
     file->addActions({a.openSample, a.pin, a.rescan, a.follow, a.compareRuns});
     file->addSeparator();
-    file->addMenu(Words::tr("&Add to this run"))
+    file->addMenu(ActionsWords::tr("&Add to this run"))
         ->addActions({a.addVariants, a.addParameters, a.addEnvironment, a.addAdvisories});
     file->addAction(a.showKnown);
     file->addSeparator();
     file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();
     file->addAction(a.quit);
-    window.menuBar()->addMenu(Words::tr("&Edit"))->addActions({a.filter, a.copyIssueText});
-    QMenu* view = window.menuBar()->addMenu(Words::tr("&View"));
-    QMenu* theme = view->addMenu(Words::tr("&Theme"));
+    window.menuBar()->addMenu(ActionsWords::tr("&Edit"))->addActions({a.filter, a.copyIssueText});
+    QMenu* view = window.menuBar()->addMenu(ActionsWords::tr("&View"));
+    QMenu* theme = view->addMenu(ActionsWords::tr("&Theme"));
     theme->addActions({a.themeSystem, a.themeLight, a.themeDark});
     view->addMenu(a.panes);
     a.layouts->addActions({a.saveLayout, a.manageLayouts, a.resetLayout});
@@ -138,13 +148,13 @@ void fillMenus(const Actions& a, QMainWindow& window)
     view->addActions({a.compare, a.swapCells});
     view->addSeparator();
     view->addActions({a.previousView, a.nextView, a.fitView});
-    window.menuBar()->addMenu(Words::tr("&Capture"))->addActions({a.sweep, a.cancel});
-    window.menuBar()->addMenu(Words::tr("&Help"))->addActions({a.shortcuts, a.whatsThis, a.about});
+    window.menuBar()->addMenu(ActionsWords::tr("&Capture"))->addActions({a.sweep, a.cancel});
+    window.menuBar()->addMenu(ActionsWords::tr("&Help"))->addActions({a.shortcuts, a.whatsThis, a.about});
 }
 
 void fillToolBar(const Actions& a, QMainWindow& window)
 {
-    auto* bar = window.addToolBar(Words::tr("Tools"));
+    auto* bar = window.addToolBar(ActionsWords::tr("Tools"));
     bar->setObjectName(QStringLiteral("tools"));
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);

@@ -23,7 +23,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct DocksWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::Docks)
 };
@@ -33,7 +33,7 @@ QToolButton* addButton(QWidget& bar, const QDockWidget& dock, QAction& again)
     auto* button = new QToolButton(&bar);
     button->setObjectName(QStringLiteral("chip"));
     button->setDefaultAction(&again);
-    button->setAccessibleName(Words::tr("Dock again: %1").arg(dock.windowTitle()));
+    button->setAccessibleName(DocksWords::tr("Dock again: %1").arg(dock.windowTitle()));
     button->setFocusPolicy(Qt::StrongFocus);
     bar.layout()->addWidget(button);
     button->hide();
@@ -46,11 +46,12 @@ void setDockBar(QDockWidget& dock, QWidget& heading)
 {
     dock.setTitleBarWidget(&heading);
     QDockWidget* docked = &dock;
-    QAction* again = addCommand(heading, Words::tr("Dock again"), Words::tr("Put this pane back into the window"), {},
-        [docked] { docked->setFloating(false); });
-    QAction* out = addCommand(heading, Words::tr("Float"), Words::tr("Make this pane a window of its own"), {},
-        [docked] { docked->setFloating(true); });
-    addCommand(heading, Words::tr("Hide"), Words::tr("View ▸ Panes brings it back"), {}, [docked] { docked->hide(); });
+    QAction* again = addCommand(heading, DocksWords::tr("Dock again"),
+        DocksWords::tr("Put this pane back into the window"), {}, [docked] { docked->setFloating(false); });
+    QAction* out = addCommand(heading, DocksWords::tr("Float"), DocksWords::tr("Make this pane a window of its own"),
+        {}, [docked] { docked->setFloating(true); });
+    addCommand(heading, DocksWords::tr("Hide"), DocksWords::tr("View ▸ Panes brings it back"), {},
+        [docked] { docked->hide(); });
     heading.setContextMenuPolicy(Qt::ActionsContextMenu);
     QToolButton* button = addButton(heading, dock, *again);
     again->setEnabled(false);
@@ -104,7 +105,7 @@ void Docks::fillMenu(QMenu& menu) const
 {
     for (const Dock& dock : m_docks) {
         QAction* action = dock.widget->toggleViewAction();
-        setTip(*action, Words::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
+        setTip(*action, DocksWords::tr("Show or hide this pane: %1").arg(dock.widget->windowTitle()));
         menu.addAction(action);
     }
 }
@@ -166,7 +167,7 @@ void Docks::stack()
     for (QTabBar* bar : m_area.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly)) {
         bar->setElideMode(Qt::ElideNone);
         bar->setUsesScrollButtons(true);
-        bar->setAccessibleName(Words::tr("Panes"));
+        bar->setAccessibleName(DocksWords::tr("Panes"));
     }
     side->raise();
     m_area.resizeDocks({side}, {m_area.width() * 2 / 5}, Qt::Horizontal);

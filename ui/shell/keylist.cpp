@@ -28,19 +28,19 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct KeyListWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::KeyList)
 };
 
-QString plain(QString text)
+QString withoutMnemonic(QString text)
 {
     return text.remove(QLatin1Char('&'));
 }
 
 QString described(const QAction& action)
 {
-    const QString text = plain(action.text());
+    const QString text = withoutMnemonic(action.text());
     const QString tip = action.statusTip();
     return tip.isEmpty() || tip == text ? text : QStringLiteral("%1: %2").arg(text, tip);
 }
@@ -63,7 +63,7 @@ void addMenu(std::vector<KeyRow>& rows, const QMenu& menu, const QString& group)
         if (const QMenu* below = action->menu()) {
             // What was opened lately is no command.
             if (below->objectName() != QStringLiteral("recent")) {
-                addMenu(rows, *below, QStringLiteral("%1 › %2").arg(group, plain(below->title())));
+                addMenu(rows, *below, QStringLiteral("%1 › %2").arg(group, withoutMnemonic(below->title())));
             }
             continue;
         }
@@ -76,7 +76,8 @@ void addWidgets(std::vector<KeyRow>& rows, const QMainWindow& window)
     for (const QWidget* widget : window.findChildren<QWidget*>()) {
         for (const QAction* action : widget->actions()) {
             if (action->parent() == widget && action->shortcutContext() == Qt::WidgetWithChildrenShortcut) {
-                rows.push_back({Words::tr("Tables and plots"), shown(action->shortcuts()), plain(action->text())});
+                rows.push_back({KeyListWords::tr("Tables and plots"), shown(action->shortcuts()),
+                    withoutMnemonic(action->text())});
             }
         }
         if (const auto* user = dynamic_cast<const KeyUser*>(widget)) {
@@ -91,7 +92,7 @@ void addWidgets(std::vector<KeyRow>& rows, const QMainWindow& window)
 QStandardItemModel* modelOf(const std::vector<KeyRow>& rows, QObject* parent)
 {
     auto* model = new QStandardItemModel(parent);
-    model->setHorizontalHeaderLabels({Words::tr("Where"), Words::tr("Keys"), Words::tr("What")});
+    model->setHorizontalHeaderLabels({KeyListWords::tr("Where"), KeyListWords::tr("Keys"), KeyListWords::tr("What")});
     for (const KeyRow& row : rows) {
         QList<QStandardItem*> items;
         for (const QString& text : {row.group, row.keys, row.what}) {
@@ -107,7 +108,7 @@ QStandardItemModel* modelOf(const std::vector<KeyRow>& rows, QObject* parent)
 
 QTableView* makeView(QWidget* parent, QAbstractItemModel* model)
 {
-    auto* view = makeListOfRows(parent, model, Words::tr("Commands and keys"));
+    auto* view = makeListOfRows(parent, model, KeyListWords::tr("Commands and keys"));
     view->horizontalHeader()->setStretchLastSection(true);
     view->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     view->resizeColumnsToContents();
@@ -115,7 +116,7 @@ QTableView* makeView(QWidget* parent, QAbstractItemModel* model)
     for (const int column : {0, 1}) {
         view->setColumnWidth(column, std::min(view->columnWidth(column), grid(45)));
     }
-    makeCopyable(*view, Words::tr("Commands and keys"));
+    makeCopyable(*view, KeyListWords::tr("Commands and keys"));
     return view;
 }
 
@@ -126,7 +127,7 @@ std::vector<KeyRow> keyRows(const QMainWindow& window)
     std::vector<KeyRow> rows;
     for (const QAction* action : window.menuBar()->actions()) {
         if (const QMenu* menu = action->menu()) {
-            addMenu(rows, *menu, plain(menu->title()));
+            addMenu(rows, *menu, withoutMnemonic(menu->title()));
         }
     }
     addWidgets(rows, window);
@@ -147,14 +148,14 @@ QDialog* showKeyList(QMainWindow& window)
 {
     auto* dialog = new QDialog(&window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(Words::tr("Commands and keys"));
+    dialog->setWindowTitle(KeyListWords::tr("Commands and keys"));
     auto* found = new QSortFilterProxyModel(dialog);
     found->setSourceModel(modelOf(keyRows(window), dialog));
     found->setFilterCaseSensitivity(Qt::CaseInsensitive);
     found->setFilterKeyColumn(-1);
     auto* box = new QLineEdit(dialog);
-    box->setPlaceholderText(Words::tr("Search, e.g. zoom or Ctrl"));
-    box->setAccessibleName(Words::tr("Search commands and keys"));
+    box->setPlaceholderText(KeyListWords::tr("Search, e.g. zoom or Ctrl"));
+    box->setAccessibleName(KeyListWords::tr("Search commands and keys"));
     box->setClearButtonEnabled(true);
     QTableView* view = makeView(dialog, found);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);

@@ -59,7 +59,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct MainWindowWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::About)
 };
@@ -80,12 +80,13 @@ QString licences()
 
 void showAboutDialog(QWidget& parent)
 {
-    const QString text =
-        Words::tr("<h3>Nanscope %1</h3><p>Says what went non-finite first in a training run with a Newton-Schulz step, "
-                  "by whose fault, and what to do.</p><p>This window is free software: you may share and change it "
-                  "under the GNU General Public License, version 3 or later. It comes without any warranty.</p>")
-            .arg(QCoreApplication::applicationVersion());
-    QMessageBox box(QMessageBox::NoIcon, Words::tr("About Nanscope"), text + licences(), QMessageBox::Close, &parent);
+    const QString text = MainWindowWords::tr(
+        "<h3>Nanscope %1</h3><p>Says what went non-finite first in a training run with a Newton-Schulz step, "
+        "by whose fault, and what to do.</p><p>This window is free software: you may share and change it "
+        "under the GNU General Public License, version 3 or later. It comes without any warranty.</p>")
+                             .arg(QCoreApplication::applicationVersion());
+    QMessageBox box(
+        QMessageBox::NoIcon, MainWindowWords::tr("About Nanscope"), text + licences(), QMessageBox::Close, &parent);
     box.setIconPixmap(QGuiApplication::windowIcon().pixmap(grid(16)));
     box.exec();
 }

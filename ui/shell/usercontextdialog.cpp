@@ -23,7 +23,7 @@ namespace nanscope {
 
 namespace {
 
-enum Column { kindColumn, sourceColumn, holdsColumn, columnCount };
+enum UserFileColumn { kindColumn, sourceColumn, holdsColumn, columnCount };
 
 QString holdsText(const workflow::UserFile& file)
 {

@@ -18,7 +18,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct WhatsThisWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::WhatsThis)
 };
@@ -142,44 +142,50 @@ void explainPanes(const PaneArea& area)
         const auto* text = std::ranges::find(
             paneTexts, named.name, [](const auto& known) { return QString::fromLatin1(known.first); });
         if (text != std::end(paneTexts)) {
-            named.pane->setWhatsThis(Words::tr(text->second));
+            named.pane->setWhatsThis(WhatsThisWords::tr(text->second));
         }
     }
-    area.answer()->setWhatsThis(
-        Words::tr("The answer: on the left what was captured, the output large with its damage framed and the first "
-                  "element that is not finite ringed, the input beside it; on the right what went wrong first, whose "
-                  "fault it is and what to do now. It stays in sight whatever tab is open."));
-    area.panes().beside->setWhatsThis(
-        Words::tr("The film of a second cell of the same capture, frame by frame below the first. Both move together: "
-                  "look for the first step at which they part. The list above it chooses the cell, X swaps the two."));
+    area.answer()->setWhatsThis(WhatsThisWords::tr(
+        "The answer: on the left what was captured, the output large with its damage framed and the first "
+        "element that is not finite ringed, the input beside it; on the right what went wrong first, whose "
+        "fault it is and what to do now. It stays in sight whatever tab is open."));
+    area.panes().beside->setWhatsThis(WhatsThisWords::tr(
+        "The film of a second cell of the same capture, frame by frame below the first. Both move together: "
+        "look for the first step at which they part. The list above it chooses the cell, X swaps the two."));
 }
 
 void explainCommands(const Actions& a)
 {
     explain(a.openFolder,
-        Words::tr("Opens a folder with dumps, logs or both. Nothing in it is changed or executed; what was found is "
-                  "remembered in a session of your own. A run that is still writing may be opened, and is followed."));
+        WhatsThisWords::tr(
+            "Opens a folder with dumps, logs or both. Nothing in it is changed or executed; what was found is "
+            "remembered in a session of your own. A run that is still writing may be opened, and is followed."));
     explain(a.rescan,
-        Words::tr("Looks for files that are new and judges every birth again. Use it after copying more ranks or logs "
-                  "into the folder: each can turn a question into a verdict."));
+        WhatsThisWords::tr(
+            "Looks for files that are new and judges every birth again. Use it after copying more ranks or logs "
+            "into the folder: each can turn a question into a verdict."));
     explain(a.sweep,
-        Words::tr("Replays the selected capture with every variant in five number formats. The table of the sweep pane "
-                  "fills while it runs, and every cell has a film afterwards."));
+        WhatsThisWords::tr(
+            "Replays the selected capture with every variant in five number formats. The table of the sweep pane "
+            "fills while it runs, and every cell has a film afterwards."));
     explain(a.cancel,
-        Words::tr(
+        WhatsThisWords::tr(
             "Stops what the status line names: the saving of a report, a sweep, a replay, a judgement or an import. "
             "Where more is running, pressing it again stops the next. Cells that are replayed and captures that are "
             "judged stay; a capture that is judged by half starts anew, and of a report nothing is written."));
     explain(a.showKnown,
-        Words::tr("What you know of this run beside the files it left: variants of your own, names of parameters, the "
-                  "environment it was trained in, published problems of packages. The run is judged again with each, "
-                  "they are remembered with it, and each can be taken back."));
+        WhatsThisWords::tr(
+            "What you know of this run beside the files it left: variants of your own, names of parameters, the "
+            "environment it was trained in, published problems of packages. The run is judged again with each, "
+            "they are remembered with it, and each can be taken back."));
     explain(a.compare,
-        Words::tr("Shows a second cell below the first: another variant or another number format of the same capture. "
-                  "Frames, cursor and zoom move together, so that you see the step at which the two part."));
+        WhatsThisWords::tr(
+            "Shows a second cell below the first: another variant or another number format of the same capture. "
+            "Frames, cursor and zoom move together, so that you see the step at which the two part."));
     explain(a.exportReport,
-        Words::tr("Writes what is known as Markdown, web page or JSON, with names of people, hosts and folders "
-                  "replaced. The report tab shows it before."));
+        WhatsThisWords::tr(
+            "Writes what is known as Markdown, web page or JSON, with names of people, hosts and folders "
+            "replaced. The report tab shows it before."));
 }
 
 } // namespace nanscope

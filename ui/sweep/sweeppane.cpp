@@ -176,7 +176,7 @@ QSize CellDelegate::sizeHint(const QStyleOptionViewItem& option, const QModelInd
     return {grid(18), 2 * QFontMetrics(option.font).height() + grid(1)};
 }
 
-void setUpView(QTableView& view)
+void setUpGrid(QTableView& view)
 {
     view.setItemDelegate(new CellDelegate(&view));
     view.setVerticalHeader(new VariantHeader(&view));
@@ -212,7 +212,7 @@ SweepPane::SweepPane(QWidget* parent)
           this, "quiet", tr("Compare GPUs…"), tr("Whether every GPU replays this capture to the same bits")))
 {
     m_view->setModel(m_model);
-    setUpView(*m_view);
+    setUpGrid(*m_view);
     makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
     m_every->setCheckable(true);
     header()->addWidget(m_every);

@@ -22,7 +22,7 @@ namespace nanscope {
 
 namespace {
 
-QString countsText(const Scan& scan)
+QString classCountsText(const Scan& scan)
 {
     QStringList parts;
     const std::pair<std::int64_t, ValueClass> counts[] = {
@@ -129,7 +129,7 @@ QString TensorsPane::damagePlace() const
 QString TensorsPane::factsOf(const Side& side, const MatrixPicture& picture) const
 {
     const bool output = &side == &m_output;
-    QStringList parts {countsText(picture.scan)};
+    QStringList parts {classCountsText(picture.scan)};
     parts << QStringLiteral("%1, %2").arg(side.name, qstr(shortName(picture.dtype)));
     if (picture.scan.absmax > 0) {
         parts << unbroken(tr("|x| ≤ %1").arg(roundNumber(picture.scan.absmax)));

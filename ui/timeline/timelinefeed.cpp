@@ -11,11 +11,11 @@ namespace nanscope {
 
 namespace {
 
-using Parts = std::vector<std::vector<std::size_t>>;
+using LineParts = std::vector<std::vector<std::size_t>>;
 
-Parts partsOf(const TimelineChart& chart)
+LineParts partsOf(const TimelineChart& chart)
 {
-    Parts parts;
+    LineParts parts;
     for (const TimelineLine& line : chart.lines()) {
         parts.push_back(line.parts);
     }
@@ -35,7 +35,7 @@ int columnsPerLine(int columns, std::size_t lines)
     return std::clamp(most / static_cast<int>(std::max<std::size_t>(lines, 1)), std::min(columns, 200), columns);
 }
 
-Drawing drawingOf(TimelineStore& store, const Parts& parts, Interval focus, int columns)
+Drawing drawingOf(TimelineStore& store, const LineParts& parts, Interval focus, int columns)
 {
     Drawing drawing;
     for (const auto& line : parts) {
@@ -49,7 +49,7 @@ Drawing drawingOf(TimelineStore& store, const Parts& parts, Interval focus, int 
     return drawing;
 }
 
-MaybePoints pointsAt(TimelineStore& store, const Parts& parts, double step, int direction)
+MaybePoints pointsAt(TimelineStore& store, const LineParts& parts, double step, int direction)
 {
     MaybePoints points;
     for (const auto& line : parts) {
@@ -61,7 +61,7 @@ MaybePoints pointsAt(TimelineStore& store, const Parts& parts, double step, int 
 
 struct Looked
 {
-    Parts parts;
+    LineParts parts;
     std::vector<double> steps;
 };
 
@@ -151,7 +151,7 @@ void TimelineFeed::refresh()
         return;
     }
     m_refreshing = true;
-    std::vector<std::pair<Parts, int>> wanted;
+    std::vector<std::pair<LineParts, int>> wanted;
     for (const TimelineChart* chart : m_charts) {
         m_columns[chart] = chart->plot()->columns();
         wanted.emplace_back(partsOf(*chart), m_columns[chart]);

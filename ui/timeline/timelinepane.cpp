@@ -59,9 +59,9 @@ std::vector<std::int64_t> idsOf(const RunData& run)
     return ids;
 }
 
-constexpr int stateVersion = 1;
+constexpr int timelineStateVersion = 1;
 constexpr const char* scaleNames[] = {"automatic", "linear", "logarithmic"};
-constexpr const char* rankNames[] = {"automatic", "lines", "band"};
+constexpr const char* rankModeNames[] = {"automatic", "lines", "band"};
 constexpr const char* choiceNames[] = {"automatic", "all", "one"};
 
 template <class Choice>
@@ -85,13 +85,13 @@ Choice choiceOf(const char* const (&names)[3], const QJsonValue& name)
 QJsonObject asJson(const TimelineLook& look)
 {
     return {{QStringLiteral("scale"), nameOf(scaleNames, look.scale)},
-        {QStringLiteral("ranks"), nameOf(rankNames, look.ranks)}, {QStringLiteral("smooth"), look.smooth}};
+        {QStringLiteral("ranks"), nameOf(rankModeNames, look.ranks)}, {QStringLiteral("smooth"), look.smooth}};
 }
 
 TimelineLook lookFrom(const QJsonObject& json)
 {
     return {choiceOf<ScaleChoice>(scaleNames, json.value(QStringLiteral("scale"))),
-        choiceOf<RankChoice>(rankNames, json.value(QStringLiteral("ranks"))),
+        choiceOf<RankChoice>(rankModeNames, json.value(QStringLiteral("ranks"))),
         json.value(QStringLiteral("smooth")).toBool()};
 }
 
@@ -621,7 +621,7 @@ QByteArray TimelinePane::saveState() const
     for (const auto& [name, look] : m_looks) {
         looks.insert(exactText(name), asJson(look));
     }
-    const QJsonObject state {{QStringLiteral("version"), stateVersion}, {QStringLiteral("series"), series},
+    const QJsonObject state {{QStringLiteral("version"), timelineStateVersion}, {QStringLiteral("series"), series},
         {QStringLiteral("looks"), looks}, {QStringLiteral("lines"), asJson(m_lineChoice)}};
     return QJsonDocument(state).toJson(QJsonDocument::Compact);
 }
@@ -629,7 +629,7 @@ QByteArray TimelinePane::saveState() const
 void TimelinePane::restoreState(const QByteArray& state)
 {
     const QJsonObject json = QJsonDocument::fromJson(state).object();
-    if (json.value(QStringLiteral("version")).toInt() != stateVersion) {
+    if (json.value(QStringLiteral("version")).toInt() != timelineStateVersion) {
         return;
     }
     const QJsonObject looks = json.value(QStringLiteral("looks")).toObject();

@@ -25,7 +25,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr std::size_t mostLines = 16;
+constexpr std::size_t mostPlottedLines = 16;
 constexpr int laneColumnWidth = 4;
 
 constexpr Qt::PenStyle rankStyles[] = {Qt::SolidLine, Qt::DashLine, Qt::DotLine};
@@ -145,12 +145,13 @@ void TimelinePlot::restyle()
 
 bool TimelinePlot::drawsBand() const
 {
-    return m_look.ranks == RankChoice::band || (m_look.ranks == RankChoice::automatic && m_traces.size() > mostLines);
+    return m_look.ranks == RankChoice::band
+        || (m_look.ranks == RankChoice::automatic && m_traces.size() > mostPlottedLines);
 }
 
 std::span<const TimelineTrace> TimelinePlot::drawnTraces() const
 {
-    return std::span(m_traces).first(drawsBand() ? m_traces.size() : std::min(m_traces.size(), mostLines));
+    return std::span(m_traces).first(drawsBand() ? m_traces.size() : std::min(m_traces.size(), mostPlottedLines));
 }
 
 std::size_t TimelinePlot::hiddenLines() const

@@ -14,7 +14,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct ReadoutWords
 {
     Q_DECLARE_TR_FUNCTIONS(Timeline)
 };
@@ -121,7 +121,7 @@ NextSample nextSample(std::span<const TimelineTrace> traces, double from, int di
 
 QString valueText(const TracePoint& point)
 {
-    return point.state == PointState::reported ? Words::tr("not given") : exactNumber(point.value);
+    return point.state == PointState::reported ? ReadoutWords::tr("not given") : exactNumber(point.value);
 }
 
 QString bucketText(const Bucket& bucket)
@@ -130,11 +130,12 @@ QString bucketText(const Bucket& bucket)
         return valueText(pointOf(bucket));
     }
     const QString range = bucket.finite == 0
-        ? Words::tr("nothing finite")
+        ? ReadoutWords::tr("nothing finite")
         : QStringLiteral("%1 … %2").arg(roundNumber(bucket.min, 5), roundNumber(bucket.max, 5));
     const std::int64_t bad = nonFiniteCount(bucket);
-    return bad == 0 ? Words::tr("%1 (%2 values)").arg(range, countLabel(bucket.count))
-                    : Words::tr("%1 (%2 values, %3 not finite)").arg(range, countLabel(bucket.count), countLabel(bad));
+    return bad == 0
+        ? ReadoutWords::tr("%1 (%2 values)").arg(range, countLabel(bucket.count))
+        : ReadoutWords::tr("%1 (%2 values, %3 not finite)").arg(range, countLabel(bucket.count), countLabel(bad));
 }
 
 QString placeOf(const TimelineTrace& trace, const TracePoint& point)
@@ -158,9 +159,10 @@ QString readoutText(std::span<const TimelineTrace> traces, const StepSamples& sa
     }
     if (!samples.exact) {
         parts = coarseParts(traces, samples.asked, mostParts);
-        return Words::tr("near step %1 · %2").arg(countLabel(std::llround(samples.asked)), parts.join(separator));
+        return ReadoutWords::tr("near step %1 · %2")
+            .arg(countLabel(std::llround(samples.asked)), parts.join(separator));
     }
-    return Words::tr("step %1 · %2").arg(QString::number(*samples.step), parts.join(separator));
+    return ReadoutWords::tr("step %1 · %2").arg(QString::number(*samples.step), parts.join(separator));
 }
 
 QString samplesTip(std::span<const TimelineTrace> traces, const StepSamples& samples)
@@ -169,7 +171,7 @@ QString samplesTip(std::span<const TimelineTrace> traces, const StepSamples& sam
         return {};
     }
     constexpr int mostLines = 16;
-    QStringList lines {Words::tr("step %1").arg(*samples.step)};
+    QStringList lines {ReadoutWords::tr("step %1").arg(*samples.step)};
     for (std::size_t i = 0; i < samples.points.size() && lines.size() <= mostLines; ++i) {
         if (const auto& point = samples.points[i]) {
             lines << QStringLiteral("%1: %2   %3").arg(traces[i].label, valueText(*point), placeOf(traces[i], *point));
@@ -180,7 +182,7 @@ QString samplesTip(std::span<const TimelineTrace> traces, const StepSamples& sam
         return bucket && bucket->count > 1;
     });
     if (several) {
-        lines << Words::tr("in this column:") << coarseParts(traces, samples.asked, mostLines);
+        lines << ReadoutWords::tr("in this column:") << coarseParts(traces, samples.asked, mostLines);
     }
     return lines.join(QLatin1Char('\n'));
 }
@@ -191,7 +193,7 @@ QString deltaText(std::span<const TimelineTrace> traces, const StepSamples& a, c
         return {};
     }
     QStringList parts {
-        Words::tr("A %1 → B %2: %3 steps").arg(*a.step).arg(*b.step).arg(signedCount(*b.step - *a.step))};
+        ReadoutWords::tr("A %1 → B %2: %3 steps").arg(*a.step).arg(*b.step).arg(signedCount(*b.step - *a.step))};
     for (std::size_t i = 0; i < std::min({traces.size(), a.points.size(), b.points.size()}); ++i) {
         if (a.points[i] && b.points[i] && parts.size() <= mostParts) {
             parts << QStringLiteral("%1: %2").arg(traces[i].label, deltaOf(*a.points[i], *b.points[i]));
@@ -207,8 +209,8 @@ QString roughCount(std::int64_t count)
     if (count < thousands) {
         return countLabel(count);
     }
-    return count < millions ? Words::tr("%1 k").arg(count / 1000)
-                            : Words::tr("%1 M").arg(static_cast<double>(count) / 1e6, 0, 'f', 1);
+    return count < millions ? ReadoutWords::tr("%1 k").arg(count / 1000)
+                            : ReadoutWords::tr("%1 M").arg(static_cast<double>(count) / 1e6, 0, 'f', 1);
 }
 
 QString samplesNote(const SampleCounts& counts)
@@ -217,8 +219,8 @@ QString samplesNote(const SampleCounts& counts)
         return {};
     }
     const QString all = roughCount(counts.all);
-    return Words::tr("showing %1 of %2 samples (min/max kept)")
-        .arg(roughCount(counts.drawn), counts.exact ? all : Words::tr("about %1").arg(all));
+    return ReadoutWords::tr("showing %1 of %2 samples (min/max kept)")
+        .arg(roughCount(counts.drawn), counts.exact ? all : ReadoutWords::tr("about %1").arg(all));
 }
 
 } // namespace nanscope

@@ -38,7 +38,7 @@ QJsonValue valueAsJson(const TracePoint& point)
     return point.state == PointState::reported ? QJsonValue(QJsonValue::Null) : QJsonValue(stateWord(point.state));
 }
 
-QStringList columns()
+QStringList rowTitles()
 {
     return {QStringLiteral("step"), QStringLiteral("line"), QStringLiteral("value"), QStringLiteral("state"),
         QStringLiteral("place")};
@@ -75,7 +75,7 @@ QString placeOf(const TimelineRow& row)
 
 QString rowsAsTsv(std::span<const TimelineRow> rows)
 {
-    QString text = tsvLine(columns());
+    QString text = tsvLine(rowTitles());
     for (const TimelineRow& row : rows) {
         text += tsvLine(cellsOf(row));
     }
@@ -97,7 +97,7 @@ QString rowsAsJson(std::span<const TimelineRow> rows)
 Result<std::int64_t> saveRows(
     TimelineStore& store, std::span<const TimelineLine> lines, Interval steps, const QString& path)
 {
-    auto file = TRY(TableFile::create(path, columns()));
+    auto file = TRY(TableFile::create(path, rowTitles()));
     std::int64_t count = 0;
     for (const TimelineLine& line : lines) {
         Result<void> added;

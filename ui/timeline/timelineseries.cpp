@@ -18,7 +18,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct SeriesWords
 {
     Q_DECLARE_TR_FUNCTIONS(Timeline)
 };
@@ -26,14 +26,14 @@ struct Words
 constexpr std::array<std::string_view, 7> canonical {
     "loss", "grad_norm", "val_loss", "lr", "loss_scale", "tokens_per_second", "step_time_s"};
 
-using Parts = std::vector<std::size_t>;
+using SeriesParts = std::vector<std::size_t>;
 
 bool isEmpty(const Series& series)
 {
     return series.pointCount == 0 && series.missing == 0 && series.points.empty();
 }
 
-std::int64_t sizeOf(const RunData& run, const Parts& parts)
+std::int64_t sizeOf(const RunData& run, const SeriesParts& parts)
 {
     std::int64_t size = 0;
     for (const std::size_t part : parts) {
@@ -73,12 +73,12 @@ Interval stepsOf(const Series& series)
 }
 
 /// Segments in the order of the log, each behind the first strand that ends before it begins.
-std::vector<Parts> strandsOf(const RunData& run, Parts parts)
+std::vector<SeriesParts> strandsOf(const RunData& run, SeriesParts parts)
 {
     std::ranges::stable_sort(parts, {}, [&](std::size_t part) { return run.series[part].segment; });
-    std::vector<Parts> strands;
+    std::vector<SeriesParts> strands;
     for (const std::size_t part : parts) {
-        const auto free = std::ranges::find_if(strands, [&](const Parts& strand) {
+        const auto free = std::ranges::find_if(strands, [&](const SeriesParts& strand) {
             return stepsOf(run.series[strand.back()]).high < stepsOf(run.series[part]).low;
         });
         if (free != strands.end()) {
@@ -90,7 +90,7 @@ std::vector<Parts> strandsOf(const RunData& run, Parts parts)
     return strands;
 }
 
-using Origins = std::map<LineOrigin, Parts>;
+using Origins = std::map<LineOrigin, SeriesParts>;
 
 Origins originsOf(const RunData& run, std::string_view name)
 {
@@ -108,7 +108,7 @@ Origins originsOf(const RunData& run, std::string_view name)
 struct Drawn
 {
     LineOrigin origin;
-    Parts parts;
+    SeriesParts parts;
     bool namesLog = false; ///< the rank alone would name several lines
     std::size_t otherLogs = 0;
     std::size_t otherRanks = 0;
@@ -174,9 +174,9 @@ void appendLines(std::vector<TimelineLine>& lines, const RunData& run, const Dra
 {
     const int style = lines.empty() ? 0 : lines.back().style + 1;
     int number = 0;
-    for (Parts& strand : strandsOf(run, drawn.parts)) {
+    for (SeriesParts& strand : strandsOf(run, drawn.parts)) {
         TimelineLine line;
-        line.label = ++number == 1 ? label : Words::tr("%1, restart %2").arg(label, QString::number(number - 1));
+        line.label = ++number == 1 ? label : SeriesWords::tr("%1, restart %2").arg(label, QString::number(number - 1));
         line.rank = drawn.origin.rank;
         line.source = qstr(drawn.origin.source);
         line.style = style;
@@ -221,7 +221,7 @@ bool isToBePlaced(const Event& event, const std::set<std::string_view>& captures
 }
 
 /// The series that most lines of a log give, which is that of its loss where it has one.
-Parts partsOfLog(const RunData& run, const std::string& source)
+SeriesParts partsOfLog(const RunData& run, const std::string& source)
 {
     std::string name;
     std::int64_t most = 0;
@@ -232,7 +232,7 @@ Parts partsOfLog(const RunData& run, const std::string& source)
             most = size;
         }
     }
-    Parts parts;
+    SeriesParts parts;
     for (std::size_t i = 0; i < run.series.size(); ++i) {
         if (run.series[i].source == source && run.series[i].name == name) {
             parts.push_back(i);
@@ -245,10 +245,10 @@ Parts partsOfLog(const RunData& run, const std::string& source)
 QString placeAmongSteps(const LineSteps& steps)
 {
     if (steps.before && steps.after && *steps.before < *steps.after) {
-        return Words::tr("between the log lines of steps %1 and %2").arg(*steps.before).arg(*steps.after);
+        return SeriesWords::tr("between the log lines of steps %1 and %2").arg(*steps.before).arg(*steps.after);
     }
-    return steps.before ? Words::tr("behind the log line of step %1").arg(*steps.before)
-                        : Words::tr("before the log line of step %1").arg(*steps.after);
+    return steps.before ? SeriesWords::tr("behind the log line of step %1").arg(*steps.before)
+                        : SeriesWords::tr("before the log line of step %1").arg(*steps.after);
 }
 
 } // namespace
@@ -268,10 +268,10 @@ std::vector<std::string> seriesNames(const RunData& run, bool inMemory)
 
 QString seriesTitle(std::string_view name)
 {
-    const std::pair<std::string_view, QString> titles[] = {{"loss", Words::tr("Loss")},
-        {"grad_norm", Words::tr("Gradient norm")}, {"val_loss", Words::tr("Validation loss")},
-        {"lr", Words::tr("Learning rate")}, {"loss_scale", Words::tr("Loss scale")},
-        {"tokens_per_second", Words::tr("Tokens per second")}, {"step_time_s", Words::tr("Step time (s)")}};
+    const std::pair<std::string_view, QString> titles[] = {{"loss", SeriesWords::tr("Loss")},
+        {"grad_norm", SeriesWords::tr("Gradient norm")}, {"val_loss", SeriesWords::tr("Validation loss")},
+        {"lr", SeriesWords::tr("Learning rate")}, {"loss_scale", SeriesWords::tr("Loss scale")},
+        {"tokens_per_second", SeriesWords::tr("Tokens per second")}, {"step_time_s", SeriesWords::tr("Step time (s)")}};
     const auto own = std::ranges::find(titles, name, &std::pair<std::string_view, QString>::first);
     return own == std::end(titles) ? qstr(name) : own->second;
 }
@@ -294,7 +294,7 @@ QString originLabel(const LineOrigin& origin, bool namesLog, const std::vector<Q
         return source;
     }
     const auto rank = static_cast<std::size_t>(*origin.rank);
-    const QString name = rank < rankNames.size() ? rankNames[rank] : Words::tr("rank %1").arg(*origin.rank);
+    const QString name = rank < rankNames.size() ? rankNames[rank] : SeriesWords::tr("rank %1").arg(*origin.rank);
     return namesLog ? QStringLiteral("%1 · %2").arg(name, source) : name;
 }
 
@@ -375,8 +375,9 @@ QString unplacedNote(const std::vector<const Event*>& events)
         return {};
     }
     const QString place = QStringLiteral("%1:%2").arg(qstr(first->source), QString::number(first->line));
-    return count == 1 ? Words::tr("1 skipped update without a step, at %1").arg(place)
-                      : Words::tr("%1 skipped updates without a step, the first at %2").arg(countLabel(count), place);
+    return count == 1
+        ? SeriesWords::tr("1 skipped update without a step, at %1").arg(place)
+        : SeriesWords::tr("%1 skipped updates without a step, the first at %2").arg(countLabel(count), place);
 }
 
 } // namespace nanscope

@@ -51,7 +51,7 @@ bool lessPlace(const TimelineRow& a, const TimelineRow& b)
     return std::tie(a.source, a.point.line) < std::tie(b.source, b.point.line);
 }
 
-std::vector<RowColumn<TimelineRow>> columns()
+std::vector<RowColumn<TimelineRow>> timelineColumns()
 {
     constexpr Qt::Alignment number = Qt::AlignRight | Qt::AlignVCenter;
     return {
@@ -77,7 +77,7 @@ std::vector<RowColumn<TimelineRow>> columns()
 
 TimelineTable::TimelineTable(const QString& title, const QString& note, std::vector<TimelineRow> rows, QWidget* parent)
     : QDialog(parent)
-    , m_model(new RowModel(columns(), this))
+    , m_model(new RowModel(timelineColumns(), this))
     , m_view(makeListOfRows(this, m_model, title))
 {
     setWindowTitle(title);

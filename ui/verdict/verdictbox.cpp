@@ -14,8 +14,8 @@ namespace {
 
 constexpr int boxSize = 13;
 constexpr int chipHeight = 22;
-constexpr int padding = 8;
-constexpr int gap = 6;
+constexpr int boxPadding = 8;
+constexpr int boxGap = 6;
 
 } // namespace
 
@@ -28,8 +28,9 @@ void VerdictBox::setSuspect(bool suspect)
 QSize VerdictBox::sizeHint() const
 {
     const int tall = std::max(chipHeight, fontMetrics().height() + 4);
-    return isChip() ? QSize(padding + boxSize + gap + fontMetrics().horizontalAdvance(text()) + padding + 2, tall)
-                    : QSize(boxSize + 4, std::max(boxSize + 4, fontMetrics().height() + 2));
+    return isChip()
+        ? QSize(boxPadding + boxSize + boxGap + fontMetrics().horizontalAdvance(text()) + boxPadding + 2, tall)
+        : QSize(boxSize + 4, std::max(boxSize + 4, fontMetrics().height() + 2));
 }
 
 void VerdictBox::paintRim(QPainter& painter) const
@@ -65,12 +66,12 @@ void VerdictBox::paintEvent(QPaintEvent* /*event*/)
     if (isChip()) {
         paintRim(painter);
     }
-    const int left = isChip() ? padding : 1;
+    const int left = isChip() ? boxPadding : 1;
     const int top = (height() - boxSize) / 2;
     const QRectF box(left + 0.5, top + 0.5, boxSize - 1, boxSize - 1);
     paintBox(painter, box);
     painter.setPen(isChecked() ? theme().text : theme().muted);
-    painter.drawText(QRect(left + boxSize + gap, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text());
+    painter.drawText(QRect(left + boxSize + boxGap, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text());
 }
 
 } // namespace nanscope

@@ -111,7 +111,7 @@ QString spokenTitle(const diagnose::DetectorReplay& replay)
     return DetectorView::tr("%1: %2").arg(titleOf(replay), qstr(diagnose::detectorAnswer(replay)));
 }
 
-std::vector<RowColumn<diagnose::DetectorReplay>> columns()
+std::vector<RowColumn<diagnose::DetectorReplay>> detectorColumns()
 {
     return {
         {.title = DetectorView::tr("Process"),
@@ -146,7 +146,7 @@ std::vector<RowColumn<diagnose::DetectorReplay>> columns()
 
 DetectorView::DetectorView(QWidget* parent)
     : QWidget(parent)
-    , m_model(new RowModel(columns(), this))
+    , m_model(new RowModel(detectorColumns(), this))
     , m_view(makeAnswerTable(this, m_model, tr("NaN detector"), [this](int row) { activate(row); }))
     , m_facts(new FactsView(tr("Why the detector would have done that"), this))
     , m_headline(makeAnswerLabel(this))

@@ -35,14 +35,14 @@ namespace nanscope {
 
 namespace {
 
-constexpr int stateVersion = 1;
+constexpr int whatIfStateVersion = 1;
 
 } // namespace
 
 QByteArray saveWhatIf(const WhatIfQuestion& question)
 {
     const auto& detector = question.detector;
-    QJsonObject state {{QStringLiteral("version"), stateVersion},
+    QJsonObject state {{QStringLiteral("version"), whatIfStateVersion},
         {QStringLiteral("action"), qstr(probe::name(detector.options.action))},
         {QStringLiteral("max_consecutive"), static_cast<qint64>(detector.options.maxConsecutive)},
         {QStringLiteral("check_gradients"), detector.checkGradients}};
@@ -59,7 +59,7 @@ WhatIfQuestion restoreWhatIf(const QByteArray& state)
 {
     const QJsonObject saved = QJsonDocument::fromJson(state).object();
     WhatIfQuestion question;
-    if (saved[QStringLiteral("version")].toInt() != stateVersion) {
+    if (saved[QStringLiteral("version")].toInt() != whatIfStateVersion) {
         return question;
     }
     const auto word = [&saved](const char* key) { return saved[QLatin1String(key)].toString().toStdString(); };

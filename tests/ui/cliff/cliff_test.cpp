@@ -29,8 +29,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 60000;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using test::nan;
+using test::patienceMs;
 
 Cell gnsCell()
 {

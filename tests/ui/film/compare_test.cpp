@@ -24,15 +24,6 @@ namespace nanscope {
 
 namespace {
 
-replay::CellRequest request(const char* variant, Precision precision, Lowering lowering)
-{
-    replay::CellRequest made;
-    made.variant = variant;
-    made.precision = precision;
-    made.lowering = lowering;
-    return made;
-}
-
 class CompareTest : public test::SampleSessionWindow
 {
 protected:
@@ -118,7 +109,7 @@ TEST_F(CompareTest, AnyCellCanBeTheSecond)
 {
     ASSERT_TRUE(compare());
     const Lowering other = first().film()->cell.lowering == Lowering::eager ? Lowering::fused : Lowering::eager;
-    const replay::CellRequest cell = request("torch-muon", Precision::bf16, other);
+    const replay::CellRequest cell = test::cellRequest("torch-muon", Precision::bf16, other);
     const auto before = window.workspace().cells().size();
     ASSERT_TRUE(choose(cell));
     expectOutput(*second().film(), second().film()->request.cell);
@@ -188,7 +179,7 @@ TEST_F(CompareTest, BothAreOnOneScaleUntilOneIsADifferenceOrGone)
 TEST_F(CompareTest, AnOpThatTheOtherCellLacksHasNoFrameThere)
 {
     ASSERT_TRUE(compare());
-    ASSERT_TRUE(choose(request("keller-jordan", Precision::bf16, Lowering::eager)));
+    ASSERT_TRUE(choose(test::cellRequest("keller-jordan", Precision::bf16, Lowering::eager)));
     const Film& film = *first().film();
     int lacking = -1;
     for (int i = 0; i < static_cast<int>(film.frames.size()); ++i) {
@@ -227,7 +218,7 @@ TEST_F(CompareTest, SwappingKeepsTheOpAndIsUndoneByItself)
 TEST_F(CompareTest, OfAnotherCaptureTheSameCellIsCompared)
 {
     ASSERT_TRUE(compare());
-    const replay::CellRequest cell = request("torch-muon", Precision::fp32, Lowering::eager);
+    const replay::CellRequest cell = test::cellRequest("torch-muon", Precision::fp32, Lowering::eager);
     ASSERT_TRUE(choose(cell));
     const std::string before = window.workspace().capture()->file;
     const int elsewhere = window.workspace().selected() == 0 ? 1 : 0;

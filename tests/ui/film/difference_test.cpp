@@ -28,15 +28,6 @@ namespace {
 
 using test::SampleSessionWindow;
 
-replay::CellRequest request(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
-{
-    replay::CellRequest made;
-    made.variant = variant;
-    made.precision = precision;
-    made.lowering = lowering;
-    return made;
-}
-
 /// Compares every tile of one element with the difference of two replays that know nothing of films.
 void expectDifference(const MatrixPicture& picture, const std::vector<double>& ours, const std::vector<double>& theirs)
 {
@@ -86,7 +77,7 @@ TEST(CellChooser, AnyOtherCellCanBeNamed)
     EXPECT_EQ(chooser.list()->currentRow(), -1);
     chooser.precisionBox()->setCurrentText(QStringLiteral("tf32"));
     chooser.loweringBox()->setCurrentText(QStringLiteral("fused"));
-    EXPECT_EQ(chooser.chosen(), request("keller-jordan", Precision::tf32, Lowering::fused));
+    EXPECT_EQ(chooser.chosen(), test::cellRequest("keller-jordan", Precision::tf32, Lowering::fused));
     chooser.variantBox()->setCurrentText(QStringLiteral("gns-gram"));
     chooser.precisionBox()->setCurrentText(QStringLiteral("fp16"));
     chooser.loweringBox()->setCurrentText(qstr(name(stored.lowering)));
@@ -105,11 +96,11 @@ TEST(FilmModes, TheOtherCellIsNamedInTheBoxUntilItIsForgotten)
     EXPECT_EQ(wanted.size(), 1);
     EXPECT_EQ(box.currentIndex(), 1) << "asking changes nothing yet";
     EXPECT_EQ(modes.size(), 1);
-    pane.setOther(request("gns-gram", Precision::bf16));
+    pane.setOther(test::cellRequest("gns-gram", Precision::bf16));
     EXPECT_EQ(box.currentText(), QStringLiteral("Minus gns-gram · bf16 · eager"));
     ASSERT_EQ(modes.size(), 2);
     EXPECT_EQ(modes[1][0].value<FilmMode>(), FilmMode::againstCell);
-    pane.setOther(request("gns-gram", Precision::fp32));
+    pane.setOther(test::cellRequest("gns-gram", Precision::fp32));
     EXPECT_EQ(box.currentText(), QStringLiteral("Minus gns-gram · fp32 · eager"));
     EXPECT_EQ(modes.size(), 3);
     EXPECT_EQ(box.count(), 5) << "one entry for the other cell, however often it is chosen";
@@ -124,7 +115,7 @@ TEST_F(SampleSessionWindow, FilmShowsTheDifferenceToAnyCell)
     FilmPane& pane = *window.panes().film;
     ASSERT_NE(pane.strip()->film(), nullptr);
     const replay::CellRequest shown = pane.strip()->film()->request.cell;
-    const replay::CellRequest other = request("gns-standard", Precision::bf16, Lowering::fused);
+    const replay::CellRequest other = test::cellRequest("gns-standard", Precision::bf16, Lowering::fused);
     ASSERT_NE(shown.precision, other.precision);
     pane.modeBox()->setCurrentIndex(pane.modeBox()->count() - 1);
     auto* chooser = window.findChild<CellChooser*>();
@@ -152,7 +143,7 @@ TEST_F(SampleSessionWindow, FilmShowsTheDifferenceToAnyCell)
 TEST_F(SampleSessionWindow, ACellThatCannotBeReplayedIsOneSentence)
 {
     FilmPane& pane = *window.panes().film;
-    replay::CellRequest nowhere = request("gns-gram", Precision::fp32);
+    replay::CellRequest nowhere = test::cellRequest("gns-gram", Precision::fp32);
     nowhere.device = "cuda:7";
     QSignalSpy missing(&window.workspace(), &Workspace::filmMissing);
     pane.setOther(nowhere);

@@ -19,6 +19,7 @@
 #include <gtest/gtest.h>
 
 #include "core/tensorfile/scan/scantensor.h"
+#include "tests/ui/samples.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
 #include "ui/film/framepane.h"
@@ -33,8 +34,8 @@
 namespace nanscope {
 namespace {
 
-constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using test::floatInf;
+using test::floatNan;
 
 OpTrace trace(int iteration, OpName op, std::int64_t rows, std::int64_t cols, const std::vector<float>& values)
 {
@@ -57,9 +58,9 @@ std::vector<float> filled(std::int64_t count, float value)
 std::vector<OpTrace> ops()
 {
     auto broken = filled(9, 40000);
-    broken[5] = inf;
+    broken[5] = floatInf;
     auto after = filled(12, 1);
-    after[5] = nan;
+    after[5] = floatNan;
     return {trace(0, OpName::input, 3, 4, filled(12, 0.5F)), trace(0, OpName::norm, 1, 1, {1.7F}),
         trace(0, OpName::cast, 3, 4, filled(12, 0.25F)), trace(1, OpName::gram, 3, 3, filled(9, 1)),
         trace(1, OpName::z, 3, 3, filled(9, -2)), trace(1, OpName::q, 3, 3, filled(9, 8)),
@@ -118,7 +119,7 @@ TEST(FilmTest, ABadInputIsNoBirth)
 {
     auto all = ops();
     auto bad = filled(12, 1);
-    bad[0] = nan;
+    bad[0] = floatNan;
     all[0] = trace(0, OpName::input, 3, 4, bad);
     const auto made = makeFilm(cell(), all, 0);
     EXPECT_EQ(made.firstNonFinite, 0);
@@ -150,7 +151,7 @@ TEST(FilmTest, RowsKeepTheOrderInWhichAStepRunsItsOps)
 TEST(FilmTest, TheCapturedOutputIsBelowTheLastStepAndNoOpOfTheReplay)
 {
     auto output = filled(12, 1);
-    output[7] = nan;
+    output[7] = floatNan;
     const auto picture = elementsPicture(output, 3, 4);
     const Film made = withCapturedOutput(*film(), picture);
     ASSERT_EQ(made.frames.size(), film()->frames.size() + 1);
@@ -173,7 +174,7 @@ TEST(FilmStripTest, OpensOnTheCapturedOutputWhereTheReplayStaysFinite)
     HeatView view;
     FilmStrip strip(&view);
     auto output = filled(12, 1);
-    output[7] = nan;
+    output[7] = floatNan;
     auto finite = ops();
     finite.resize(7);
     const Film replayed = makeFilm(cell(), finite, 0);
@@ -211,7 +212,7 @@ TEST(FramePaneTest, OfTheCapturedOutputTheReplayedElementIsSaid)
     HeatView view;
     FramePane pane(&view);
     auto output = filled(12, 1);
-    output[7] = nan;
+    output[7] = floatNan;
     auto healthy = ops();
     healthy.resize(7);
     healthy.push_back(trace(2, OpName::output, 3, 4, filled(12, 0.75F)));
@@ -223,7 +224,7 @@ TEST(FramePaneTest, OfTheCapturedOutputTheReplayedElementIsSaid)
     EXPECT_TRUE(facts.contains(QStringLiteral("Replay there: 0.75"))) << facts.toStdString();
     EXPECT_FALSE(facts.contains(QStringLiteral("the largest fp16"))) << "nothing of it was computed in fp16 here";
     EXPECT_FALSE(facts.contains(QStringLiteral("max |Q|"))) << "a gauge is of a replay";
-    const auto all = std::make_shared<const Film>(withCapturedOutput({}, elementsPicture(filled(12, nan), 3, 4)));
+    const auto all = std::make_shared<const Film>(withCapturedOutput({}, elementsPicture(filled(12, floatNan), 3, 4)));
     pane.setFrame(all, 0);
     EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Largest |x|: no finite value")));
     EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Replay there: –"))) << "there is no replay";
@@ -280,7 +281,7 @@ TEST(FilmStripTest, ANonFiniteElementKeepsItsColourInTheSmallestPicture)
     FilmStrip strip(&view);
     strip.resize(strip.minimumSizeHint());
     std::vector<float> values(std::size_t {200} * 200, 1);
-    values[200 * 100 + 50] = inf;
+    values[200 * 100 + 50] = floatInf;
     strip.setFilm(std::make_shared<const Film>(makeFilm(
         cell(), {trace(0, OpName::input, 200, 200, filled(40000, 1)), trace(1, OpName::gram, 200, 200, values)}, 0)));
     const QImage image = strip.grab(strip.frameRect(1)).toImage();
@@ -300,7 +301,7 @@ TEST(FilmStripTest, SideBySideTheSameValueHasTheSameColour)
     const auto filmOf = [](float other, FilmMode mode = FilmMode::values) {
         auto values = filled(9, 1);
         values[8] = other;
-        auto bad = filled(9, nan);
+        auto bad = filled(9, floatNan);
         return std::make_shared<const Film>(makeFilm(cell(),
             {trace(0, OpName::input, 3, 3, filled(9, 1)), trace(1, OpName::gram, 3, 3, values),
                 trace(2, OpName::gram, 3, 3, other > 1 ? bad : values)},

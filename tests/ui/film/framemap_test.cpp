@@ -23,8 +23,9 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 120000;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+using test::nan;
+using test::patienceMs;
+
 constexpr std::int64_t rows = 300;
 constexpr std::int64_t cols = 520;
 constexpr std::int64_t badRow = 200;

@@ -22,8 +22,8 @@ namespace nanscope {
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr float inf = std::numeric_limits<float>::infinity();
+using test::floatInf;
+using test::floatNan;
 
 bool isClass(QRgb pixel, ValueClass value)
 {
@@ -62,9 +62,9 @@ protected:
 TEST_F(HeatMapTest, EveryClassHasItsOwnColourOutsideTheMap)
 {
     MatrixPicture picture = test::makePicture(10, 10);
-    test::setElement(picture, 1, 1, nan);
-    test::setElement(picture, 3, 3, inf);
-    test::setElement(picture, 5, 5, -inf);
+    test::setElement(picture, 1, 1, floatNan);
+    test::setElement(picture, 3, 3, floatInf);
+    test::setElement(picture, 5, 5, -floatInf);
     test::setElement(picture, 7, 7, 0);
     show(picture);
     const QImage image = shot();
@@ -81,7 +81,7 @@ TEST_F(HeatMapTest, EveryClassHasItsOwnColourOutsideTheMap)
 TEST_F(HeatMapTest, NonFiniteAreasAreHatchedInTheirOwnDirections)
 {
     MatrixPicture picture = test::makePicture(10, 10);
-    test::setElement(picture, 1, 1, nan);
+    test::setElement(picture, 1, 1, floatNan);
     show(picture);
     const QImage image = shot();
     int marked = 0;
@@ -99,7 +99,7 @@ TEST_F(HeatMapTest, NonFiniteAreasAreHatchedInTheirOwnDirections)
 TEST_F(HeatMapTest, OneNanAmongManyElementsPerPixelIsStillSeen)
 {
     MatrixPicture picture = test::makePicture(1000, 1000);
-    test::setElement(picture, 517, 313, nan);
+    test::setElement(picture, 517, 313, floatNan);
     show(picture);
     EXPECT_GE(countClass(shot(), ValueClass::nan), 1);
 }
@@ -240,7 +240,7 @@ TEST_F(HeatMapTest, ZoomedInElementsOfLargeMatricesAreDrawnOneByOne)
 {
     // A tile of 4 x 4 with a single NaN: fitted, the tile is bad; zoomed in, only that element is.
     MatrixPicture picture = test::makePicture(400, 400);
-    test::setElement(picture, 201, 202, nan);
+    test::setElement(picture, 201, 202, floatNan);
     TileMap tiles;
     tiles.rows = tiles.cols = 400;
     tiles.tileRows = tiles.tileCols = 4;
@@ -269,7 +269,7 @@ TEST_F(HeatMapTest, VectorsAndEmptyMatricesAreDrawnToo)
 TEST_F(HeatMapTest, ThemeChangeRepaintsInTheOtherColours)
 {
     MatrixPicture picture = test::makePicture(2, 2);
-    test::setElement(picture, 0, 0, nan);
+    test::setElement(picture, 0, 0, floatNan);
     show(picture);
     const QRgb light = shot().pixel(52, 51);
     applyTheme(ThemeChoice::dark);
@@ -310,7 +310,7 @@ TEST(ColorMap, LightnessGrowsEvenlyAndStaysClearOfTheClassColours)
 MatrixPicture coarse(std::int64_t nanRow, std::int64_t nanCol)
 {
     std::vector<float> values(64, 0.1F);
-    values[static_cast<std::size_t>(nanRow * 8 + nanCol)] = nan;
+    values[static_cast<std::size_t>(nanRow * 8 + nanCol)] = floatNan;
     MatrixPicture picture = test::makePicture(2, 2);
     picture.tiles.rows = picture.tiles.cols = 8;
     picture.tiles.tileRows = picture.tiles.tileCols = 4;
@@ -325,7 +325,7 @@ TEST_F(HeatMapTest, APatchShowsElementsInPlaceOfTheirTiles)
     show(picture);
     EXPECT_TRUE(isClass(pixelOf(shot(), 3, 7), ValueClass::nan)) << "of the tile nothing more is known";
     std::vector<float> values(9, 0.1F);
-    values[3] = nan;
+    values[3] = floatNan;
     picture.patch = std::make_shared<const MatrixPatch>(MatrixPatch {{0, 5, 3, 3}, values, {}});
     show(picture);
     const QImage image = shot();

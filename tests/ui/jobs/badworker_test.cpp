@@ -16,7 +16,7 @@ namespace {
 
 using test::fakeService;
 
-rpc::SweepOrder order()
+rpc::SweepOrder gramSweep()
 {
     rpc::SweepOrder order;
     order.request.captures = {"a.pt"};
@@ -50,7 +50,7 @@ struct Sweep
     explicit Sweep(const char* mode, ServicePatience patience = {})
         : service({fakeService(mode)}, nullptr, patience)
     {
-        service.sweep(order());
+        service.sweep(gramSweep());
     }
 
     bool ends()

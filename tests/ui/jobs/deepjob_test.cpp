@@ -15,19 +15,11 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 60000;
-
-ServiceProgram real()
-{
-    return {QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false};
-}
+using test::patienceMs;
 
 replay::DeepRequest sample()
 {
-    const QStringList found =
-        QDir(QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures")).entryList({QStringLiteral("*.pt")});
-    const auto path = (QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures/") + found.value(0)).toStdString();
-    return {path, {"gns-gram", Precision::fp16, Lowering::fused, {}, {}, "cpu", false}, 0};
+    return {test::sampleCapture(), {"gns-gram", Precision::fp16, Lowering::fused, {}, {}, "cpu", false}, 0};
 }
 
 } // namespace
@@ -35,7 +27,7 @@ replay::DeepRequest sample()
 TEST(DeepJob, BringsTheCellWithItsGaugesAndTheSessionKeepsIt)
 {
     const TemporaryFolder folder;
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     DeepJob job(service);
     std::vector<Cell> cells;
     QObject::connect(&job, &DeepJob::measured, &job, [&](const Cell& cell) { cells.push_back(cell); });
@@ -59,7 +51,7 @@ TEST(DeepJob, BringsTheCellWithItsGaugesAndTheSessionKeepsIt)
 
 TEST(DeepJob, CancelEndsItAtOnceWithoutASentence)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     DeepJob job(service);
     QSignalSpy ended(&job, &DeepJob::ended);
     job.measure({sample(), {}});
@@ -71,7 +63,7 @@ TEST(DeepJob, CancelEndsItAtOnceWithoutASentence)
 
 TEST(DeepJob, WhatTheServiceCannotDoIsItsOwnSentence)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     DeepJob job(service);
     QSignalSpy ended(&job, &DeepJob::ended);
     auto request = sample();

@@ -13,24 +13,11 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 60000;
+using test::patienceMs;
 
-ServiceProgram real()
+replay::FilmRequest filmRequest(Precision precision = Precision::fp32)
 {
-    return {QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false};
-}
-
-ServiceProgram fake(const char* mode)
-{
-    return {QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QLatin1String(mode)}, false};
-}
-
-replay::FilmRequest film(Precision precision = Precision::fp32)
-{
-    const QStringList found =
-        QDir(QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures")).entryList({QStringLiteral("*.pt")});
-    const auto path = (QStringLiteral(NANSCOPE_SAMPLE "/dion_nan_captures/") + found.value(0)).toStdString();
-    return {path, {"torch-muon", precision, Lowering::eager, {}, {}, "cpu", false}, 0, {}};
+    return {test::sampleCapture(), {"torch-muon", precision, Lowering::eager, {}, {}, "cpu", false}, 0, {}};
 }
 
 /// Keeps what a loader says.
@@ -63,9 +50,9 @@ public:
 
 TEST(FrameLoader, BringsFilmsAndFrames)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     Heard heard(&service);
-    auto wanted = film(Precision::bf16);
+    auto wanted = filmRequest(Precision::bf16);
     wanted.against = replay::againstFp64(wanted.cell);
     heard.loader.requestFilm(wanted);
     heard.loader.requestFrame({wanted, 4, replay::Region {0, 0, 2, 3}});
@@ -84,10 +71,10 @@ TEST(FrameLoader, BringsFilmsAndFrames)
 
 TEST(FrameLoader, OnlyTheNewestIsAnswered)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     Heard heard(&service);
     for (std::size_t op = 0; op < 6; ++op) {
-        heard.loader.requestFrame({film(), op, {}});
+        heard.loader.requestFrame({filmRequest(), op, {}});
         if (op == 2) {
             ASSERT_TRUE(QTest::qWaitFor([&] { return service.settled(); }, patienceMs));
         }
@@ -101,11 +88,11 @@ TEST(FrameLoader, OnlyTheNewestIsAnswered)
 
 TEST(FrameLoader, TwoLoadersOfOneServiceBothHear)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     Heard left(&service);
     Heard right(&service);
-    left.loader.requestFilm(film(Precision::fp16));
-    right.loader.requestFilm(film(Precision::fp64));
+    left.loader.requestFilm(filmRequest(Precision::fp16));
+    right.loader.requestFilm(filmRequest(Precision::fp64));
     ASSERT_TRUE(left.wait() && right.wait());
     ASSERT_TRUE(left.films.size() == 1 && right.films.size() == 1);
     EXPECT_EQ(left.films[0]->cell.precision, Precision::fp16);
@@ -114,12 +101,12 @@ TEST(FrameLoader, TwoLoadersOfOneServiceBothHear)
 
 TEST(FrameLoader, WhatIsDroppedIsNotHeardOf)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     Heard heard(&service);
-    heard.loader.requestFilm(film());
+    heard.loader.requestFilm(filmRequest());
     heard.loader.drop();
     EXPECT_FALSE(heard.loader.busy());
-    heard.loader.requestFrame({film(), 2, {}});
+    heard.loader.requestFrame({filmRequest(), 2, {}});
     ASSERT_TRUE(heard.wait());
     EXPECT_EQ(heard.films.size(), 0U);
     EXPECT_EQ(heard.frames.size(), 1U);
@@ -128,9 +115,9 @@ TEST(FrameLoader, WhatIsDroppedIsNotHeardOf)
 
 TEST(FrameLoader, TheServicesSentenceIsHandedOn)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     Heard heard(&service);
-    auto wanted = film();
+    auto wanted = filmRequest();
     wanted.capture = "/nowhere/x.pt";
     heard.loader.requestFilm(wanted);
     ASSERT_TRUE(heard.wait());
@@ -140,22 +127,22 @@ TEST(FrameLoader, TheServicesSentenceIsHandedOn)
 
 TEST(FrameLoader, AProcessThatDiesIsSaidAndTheNextRequestStartsAnother)
 {
-    ReplayService service({fake("dies"), real()});
+    ReplayService service({test::fakeService("dies"), test::realService()});
     Heard heard(&service);
-    heard.loader.requestFilm(film());
+    heard.loader.requestFilm(filmRequest());
     ASSERT_TRUE(heard.wait());
     ASSERT_EQ(heard.failures.size(), 1);
     EXPECT_TRUE(heard.failures[0].contains(QStringLiteral("ended with status 9")));
     EXPECT_FALSE(service.alive());
-    heard.loader.requestFilm(film());
+    heard.loader.requestFilm(filmRequest());
     EXPECT_TRUE(service.alive());
 }
 
 TEST(FrameLoader, RequestsWaitForTheProgramThatAnswers)
 {
-    ReplayService service({fake("stillborn"), real()});
+    ReplayService service({test::fakeService("stillborn"), test::realService()});
     Heard heard(&service);
-    heard.loader.requestFilm(film());
+    heard.loader.requestFilm(filmRequest());
     ASSERT_TRUE(heard.wait());
     EXPECT_EQ(heard.films.size(), 1U);
 }
@@ -164,26 +151,26 @@ TEST(FrameLoader, WithoutAProgramThereIsASentence)
 {
     ReplayService none({});
     Heard heard(&none);
-    heard.loader.requestFrame({film(), 0, {}});
+    heard.loader.requestFrame({filmRequest(), 0, {}});
     ASSERT_TRUE(heard.wait());
     EXPECT_EQ(heard.failures.size(), 1);
-    ReplayService stillborn({fake("stillborn")});
+    ReplayService stillborn({test::fakeService("stillborn")});
     Heard other(&stillborn);
-    other.loader.requestFilm(film());
+    other.loader.requestFilm(filmRequest());
     ASSERT_TRUE(other.wait());
     EXPECT_EQ(other.failures.size(), 1);
 }
 
 TEST(FrameLoader, MayGoBeforeItsAnswersCome)
 {
-    ReplayService service({real()});
+    ReplayService service({test::realService()});
     {
         Heard gone(&service);
-        gone.loader.requestFilm(film());
+        gone.loader.requestFilm(filmRequest());
         ASSERT_TRUE(QTest::qWaitFor([&] { return service.settled(); }, patienceMs));
     }
     Heard heard(&service);
-    heard.loader.requestFilm(film());
+    heard.loader.requestFilm(filmRequest());
     ASSERT_TRUE(heard.wait());
     EXPECT_EQ(heard.films.size(), 1U);
 }

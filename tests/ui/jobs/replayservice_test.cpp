@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/ui/samples.h"
 #include "ui/jobs/replayservice.h"
 #include "ui/shell/parts/devicemenu.h"
 
@@ -15,11 +16,11 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 15000;
+using test::patienceMs;
 
 ServiceProgram fake(const char* mode, bool worker = false)
 {
-    return {QStringLiteral("/bin/sh"), {QStringLiteral(NANSCOPE_FAKE_SERVICE), QLatin1String(mode)}, worker};
+    return test::fakeService(mode, {}, worker);
 }
 
 rpc::SweepOrder order()

@@ -29,6 +29,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/ui/samples.h"
+#include "tests/ui/windowtest.h"
 #include "ui/captures/capturespane.h"
 #include "ui/shared/keys.h"
 #include "ui/shared/text.h"
@@ -43,16 +44,8 @@ namespace nanscope {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int patienceMs = 120000;
-
-WindowOptions quietOptions()
-{
-    WindowOptions options;
-    options.remember = false;
-    options.theme = ThemeChoice::light;
-    options.programs = {{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}};
-    return options;
-}
+using test::patienceMs;
+using test::quietOptions;
 
 /// The window on the sample run as it is shipped: judged, swept, with a film.
 class Access : public testing::Test

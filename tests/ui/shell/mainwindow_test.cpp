@@ -31,6 +31,7 @@
 
 #include "core/model/verdict.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/ui/windowtest.h"
 #include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
@@ -62,16 +63,8 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
-constexpr int patienceMs = 120000;
-
-WindowOptions quietOptions()
-{
-    WindowOptions options;
-    options.remember = false;
-    options.theme = ThemeChoice::light;
-    options.programs = {{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}};
-    return options;
-}
+using test::patienceMs;
+using test::quietOptions;
 
 Json expected()
 {

@@ -39,7 +39,7 @@ namespace nanscope {
 
 namespace {
 
-constexpr int patienceMs = 60000;
+using test::patienceMs;
 
 QToolButton* buttonOf(const QWidget& page, const QString& tip)
 {

@@ -16,9 +16,6 @@
 
 namespace nanscope::test {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
-
 inline std::vector<TracePoint> points(std::initializer_list<double> values)
 {
     std::vector<TracePoint> result;

@@ -64,7 +64,7 @@ protected:
     }
 };
 
-WhatIfAnswer answerOf(const RunData& run, const WhatIfQuestion& question = {})
+WhatIfAnswer whatIfAnswer(const RunData& run, const WhatIfQuestion& question = {})
 {
     return answerWhatIf(run, question);
 }
@@ -271,7 +271,7 @@ TEST(WhatIfPane, SaysWhatItWaitsForAndWhatWentWrong)
     EXPECT_FALSE(pane.copyButton()->isEnabled());
     pane.showProblem(QStringLiteral("The session is gone"));
     EXPECT_FALSE(pane.detector()->isVisibleTo(&pane));
-    WhatIfAnswer answer = answerOf({});
+    WhatIfAnswer answer = whatIfAnswer({});
     answer.newestPoints = 250'000;
     pane.setAnswer(std::make_shared<const WhatIfAnswer>(std::move(answer)));
     EXPECT_TRUE(pane.detector()->isVisibleTo(&pane));

@@ -16,7 +16,7 @@ namespace nanscope {
 
 namespace {
 
-struct Words
+struct TableFileWords
 {
     Q_DECLARE_TR_FUNCTIONS(nanscope::TableFile)
 };
@@ -27,7 +27,8 @@ Result<void> checkFolderOf(const QString& path)
 {
     if (!QFileInfo(path).dir().exists()) {
         return failure(ErrorKind::io,
-            Words::tr("The folder of the file is not there; choose another one").toStdString(), path.toStdString());
+            TableFileWords::tr("The folder of the file is not there; choose another one").toStdString(),
+            path.toStdString());
     }
     return {};
 }
@@ -44,8 +45,8 @@ Result<TableFile::Form> TableFile::formOf(const QString& path)
     if (ending == QStringLiteral("json")) {
         return Form::json;
     }
-    return failure(ErrorKind::usage, Words::tr("A table's name has to end in .csv, .tsv or .json").toStdString(),
-        path.toStdString());
+    return failure(ErrorKind::usage,
+        TableFileWords::tr("A table's name has to end in .csv, .tsv or .json").toStdString(), path.toStdString());
 }
 
 TableFile::TableFile(Form form, platform::AtomicFile file, const QStringList& columns)
