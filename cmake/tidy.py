@@ -58,6 +58,9 @@ def own_headers(path, words):
 
 def command_for_clang(entry, scratch):
     words = [w for w in shlex.split(entry["command"]) if not NOT_FOR_CLANG.match(w)]
+    # Which unity source a file is in changes with every file that comes before it.
+    if "-o" in words:
+        del words[words.index("-o"):words.index("-o") + 2]
     launcher = [place for place, word in enumerate(words[:6]) if os.path.basename(word).startswith("ccache")]
     if launcher:
         words = words[launcher[0] + 1:]

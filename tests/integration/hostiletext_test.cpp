@@ -303,7 +303,7 @@ TEST_F(HostileText, ReachesNoTerminalAndNoFileThroughAnyCommand)
         const auto ending = entry.path().extension();
         if (entry.is_regular_file() && ending != ".pt" && ending != ".png") {
             ++files;
-            EXPECT_THAT(forbiddenIn(contents(entry.path())), IsEmpty()) << entry.path();
+            EXPECT_THAT(forbiddenIn(contentsOf(entry.path())), IsEmpty()) << entry.path();
         }
     }
     EXPECT_GT(files, 16U);

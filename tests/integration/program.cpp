@@ -54,7 +54,7 @@ Finished run(const std::vector<std::string>& arguments, const std::string& befor
     const int raw = std::system(command.c_str());
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const int status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
-    return {status, contents(out), contents(err), spent.count()};
+    return {status, contentsOf(out), contentsOf(err), spent.count()};
 }
 
 } // namespace nanscope::testing

@@ -10,9 +10,8 @@
 
 namespace nanscope::testing {
 
+/// The run that the program brings along.
 inline const std::string sample = NANSCOPE_SAMPLE;
-/// A Python that knows nothing of the one with torch.
-inline const std::string systemPython = "/usr/bin/python3";
 
 /// What a run of the built program left behind.
 struct Finished

@@ -533,7 +533,7 @@ TEST_F(SharedMeasurement, NamesTheRankThatStandsOutAndTheOneThatWasKilled)
     EXPECT_EQ(half.status, 3);
     EXPECT_THAT(half.json()["ranks"], SizeIs(2));
     EXPECT_EQ(half.json()["job"]["missing"], 1);
-    EXPECT_THAT(half.json()["job"]["missing_ranks"], testing::ElementsAre(1));
+    EXPECT_THAT(half.json()["job"]["missing_ranks"], ::testing::ElementsAre(1));
     EXPECT_THAT(half.json()["odd"], IsEmpty()) << "of two none is accused";
     EXPECT_THAT(gather({}).out, HasSubstr("Missing: rank 1. Start the ranks again"));
 
@@ -640,7 +640,7 @@ TEST_F(ScaleOut, ComparesVariantsOnce)
     EXPECT_THAT(first["job"]["left_out"], IsEmpty());
     const auto again = line();
     ASSERT_EQ(again.status, 0) << again.err;
-    EXPECT_THAT(again.err, testing::Not(HasSubstr("\"identifying\"")));
+    EXPECT_THAT(again.err, ::testing::Not(HasSubstr("\"identifying\"")));
     const SortedJson second = again.json();
     EXPECT_EQ(second["job"]["cells"], first["job"]["cells"]);
 }

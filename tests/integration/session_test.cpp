@@ -223,7 +223,7 @@ TEST(Environment, DoctorAndEnvAnswer)
 TEST_F(InSession, ReadingLeavesItAsItIsToTheByte)
 {
     ASSERT_EQ(run({"sweep", m_session, "--variant", "torch-muon", "--precision", "fp64"}).status, 0);
-    const auto before = contents(m_session);
+    const auto before = contentsOf(m_session);
     const std::vector<std::vector<std::string>> readers {{"diagnose", m_session},
         {"diagnose", m_session, "--ran", "gns-gram"}, {"report", m_session, "-o", m_folder / "r.md"},
         {"report", m_session, "--bundle", m_folder / "b.zip"}, {"list", m_session, "captures"},
@@ -232,16 +232,16 @@ TEST_F(InSession, ReadingLeavesItAsItIsToTheByte)
     for (const auto& arguments : readers) {
         const auto done = run(arguments);
         EXPECT_EQ(done.status, 0) << arguments[0] << done.err;
-        EXPECT_TRUE(contents(m_session) == before) << arguments[0];
+        EXPECT_TRUE(contentsOf(m_session) == before) << arguments[0];
         for (const auto* beside : {"-wal", "-shm", "-journal"}) {
             EXPECT_FALSE(fs::exists(m_session + beside)) << arguments[0] << beside;
         }
     }
     EXPECT_EQ(run({"diagnose", m_session, "--failed", "3/4.2"}).status, 0);
-    EXPECT_FALSE(contents(m_session) == before) << "what is said is kept";
-    const auto said = contents(m_session);
+    EXPECT_FALSE(contentsOf(m_session) == before) << "what is said is kept";
+    const auto said = contentsOf(m_session);
     EXPECT_EQ(run({"diagnose", m_session, "--session", m_session}).status, 0);
-    EXPECT_FALSE(contents(m_session) == said) << "as is a diagnosis, where that was asked for";
+    EXPECT_FALSE(contentsOf(m_session) == said) << "as is a diagnosis, where that was asked for";
     EXPECT_EQ(run({"diagnose", m_session, "--session", m_folder / "other.nanscope"}).status, 2);
 }
 
@@ -253,11 +253,11 @@ TEST_F(InSession, AFolderIsNotImportedIntoAnothersSession)
         return run({"list", m_session, "series", "--json"}).out + run({"list", m_session, "runs"}).out;
     };
     const auto before = listed();
-    const auto bytes = contents(m_session);
+    const auto bytes = contentsOf(m_session);
     for (const auto* command : {"import", "diagnose"}) {
         const auto refused = run({command, m_folder / "other", "--session", m_session});
         EXPECT_NE(refused.status, 0);
-        EXPECT_TRUE(contents(m_session) == bytes) << command;
+        EXPECT_TRUE(contentsOf(m_session) == bytes) << command;
         ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
         EXPECT_THAT(refused.err, HasSubstr(m_folder / "run"));
         EXPECT_THAT(refused.err, HasSubstr(m_folder / "other"));
@@ -267,7 +267,7 @@ TEST_F(InSession, AFolderIsNotImportedIntoAnothersSession)
 
 TEST_F(InSession, AFileThatIsRefusedAsASessionIsLeftAsItIsToTheByte)
 {
-    const auto session = contents(m_session);
+    const auto session = contentsOf(m_session);
     auto newer = session;
     newer.replace(60, 4, std::string("\0\0\3\xe7", 4)); // SQLite's user_version
     auto damaged = session;
@@ -284,7 +284,7 @@ TEST_F(InSession, AFileThatIsRefusedAsASessionIsLeftAsItIsToTheByte)
             ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
             EXPECT_THAT(refused.err, HasSubstr(file.second));
             EXPECT_THAT(refused.err, HasSubstr(path));
-            EXPECT_TRUE(contents(path) == file.first) << command << name;
+            EXPECT_TRUE(contentsOf(path) == file.first) << command << name;
             for (const auto* beside : {"-wal", "-shm", "-journal"}) {
                 EXPECT_FALSE(fs::exists(path + beside)) << command << name << beside;
             }
@@ -297,14 +297,14 @@ TEST_F(InSession, AFileThatIsRefusedAsASessionIsLeftAsItIsToTheByte)
 
 TEST_F(InSession, ASessionThatMayNotBeWrittenIsLeftAsItIsAndSaysSo)
 {
-    const auto before = contents(m_session);
+    const auto before = contentsOf(m_session);
     fs::permissions(m_session, fs::perms::owner_read);
     const auto anyUser = ::geteuid() == 0 ? "setpriv --bounding-set=-all --inh-caps=-all" : "";
     const auto refused = run({"import", m_folder / "run", "--session", m_session}, anyUser);
     EXPECT_EQ(refused.status, 4);
     ASSERT_THAT(refused.errors(), SizeIs(1)) << refused.err;
     EXPECT_THAT(refused.err, HasSubstr("may not be written"));
-    EXPECT_TRUE(contents(m_session) == before);
+    EXPECT_TRUE(contentsOf(m_session) == before);
 }
 
 TEST_F(InSession, ALogThatWasBegunAnewIsListedBesideTheNewOne)

@@ -100,16 +100,16 @@ std::string writeCapture(const fs::path& path, const MadeCapture& wanted)
     return path.string();
 }
 
-void writeText(const fs::path& path, const std::string& text)
-{
-    std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string contents(const fs::path& path)
+std::string contentsOf(const fs::path& path)
 {
     std::ostringstream text;
     text << std::ifstream(path, std::ios::binary).rdbuf();
     return text.str();
+}
+
+void writeText(const fs::path& path, const std::string& text)
+{
+    std::ofstream(path, std::ios::binary) << text;
 }
 
 void writeArchive(const fs::path& path, const std::string& pickle)
