@@ -19,13 +19,13 @@ namespace {
 
 const std::vector<std::string> spectra {"wide_12x20_gaussian", "wide_12x20_log3", "wide_12x20_log7", "wide_12x20_rank1",
     "wide_12x20_half", "wide_12x20_linspace"};
-const std::vector<std::string> shapes {"tall_20x12_gaussian", "tall_20x12_linspace", "square_18x18_rank16",
+const std::vector<std::string> recordedShapes {"tall_20x12_gaussian", "tall_20x12_linspace", "square_18x18_rank16",
     "batch_3x12x8_mixed", "padded_12x20", "row_1x16", "column_16x1"};
 
 std::vector<std::string> allInputs()
 {
     auto all = spectra;
-    all.insert(all.end(), shapes.begin(), shapes.end());
+    all.insert(all.end(), recordedShapes.begin(), recordedShapes.end());
     return all;
 }
 
