@@ -19,7 +19,8 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 #include <c10/cuda/CUDAStream.h>
-#include <nccl.h>
+
+#include "gpu/ncclcheck.h"
 #endif
 
 namespace nanscope {
@@ -70,18 +71,13 @@ Result<Exchanged> overStore(const Launch& launch, std::chrono::milliseconds pati
 
 #if defined(NANSCOPE_NCCL)
 
-void checkCollective(ncclResult_t result)
-{
-    TORCH_CHECK(result == ncclSuccess, "NCCL: ", ncclGetErrorString(result));
-}
-
 ncclUniqueId sharedId(const Launch& launch, std::chrono::milliseconds patience)
 {
     const auto store = storeOf(launch, patience);
     ncclUniqueId id {};
     auto* bytes = reinterpret_cast<std::uint8_t*>(&id);
     if (launch.rank == 0) {
-        checkCollective(ncclGetUniqueId(&id));
+        check(ncclGetUniqueId(&id));
         store->set("id", std::vector<std::uint8_t>(bytes, bytes + sizeof id));
         return id;
     }
@@ -96,15 +92,15 @@ Result<Exchanged> overNccl(
 {
     return guarded(device, [&]() -> Result<Exchanged> {
         ncclComm_t communicator = nullptr;
-        checkCollective(ncclCommInitRank(&communicator, launch.processes, sharedId(launch, patience), launch.rank));
+        check(ncclCommInitRank(&communicator, launch.processes, sharedId(launch, patience), launch.rank));
         const auto stream = c10::cuda::getCurrentCUDAStream(device.index());
         const auto mine = at::full({bytes / 8}, launch.rank + 1, at::TensorOptions(at::kLong).device(device));
         const auto sum = at::empty_like(mine);
         const auto reduce = [&] {
             stream.synchronize();
             const auto begin = Clock::now();
-            checkCollective(ncclAllReduce(mine.const_data_ptr(), sum.mutable_data_ptr(),
-                static_cast<std::size_t>(mine.numel()), ncclInt64, ncclSum, communicator, stream.stream()));
+            check(ncclAllReduce(mine.const_data_ptr(), sum.mutable_data_ptr(), static_cast<std::size_t>(mine.numel()),
+                ncclInt64, ncclSum, communicator, stream.stream()));
             stream.synchronize();
             return std::chrono::duration<double>(Clock::now() - begin).count();
         };
