@@ -52,9 +52,4 @@ inline tl::unexpected<Error> failure(ErrorKind kind, std::string what, std::stri
     return tl::make_unexpected(Error {kind, std::move(what), std::move(path)});
 }
 
-inline tl::unexpected<Error> corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
-
 } // namespace nanscope
