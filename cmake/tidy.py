@@ -17,24 +17,48 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # gcc's precompiled headers are no food for clang: their text is included instead.
 # -Werror changes nothing here, WarningsAsErrors is on; without it a developer and CI share the cache.
 NOT_FOR_CLANG = re.compile(r"^-(Winvalid-pch|fpch-preprocess|Werror|fno-gnu-unique|fconcepts.*)$")
+UNITY = re.compile(r"/Unity/unity_\d+_cxx\.cxx$")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.M)
 
 
-def own_headers(build):
-    """Per object file, the project's files it was made from, as ninja recorded them."""
-    text = subprocess.run(["ninja", "-C", build, "-t", "deps"], capture_output=True, text=True).stdout
-    result, current = {}, []
-    for line in text.splitlines():
-        if line.startswith(" "):
-            path = os.path.normpath(os.path.join(build, line.strip()))
-            if path.startswith(ROOT + os.sep) and os.sep + ".deps" + os.sep not in path:
-                current.append(path)
-        elif ": #deps" in line:
-            current = result.setdefault(line.split(": #deps")[0], [])
+def entries_of(build):
+    """Per file, how it is compiled: by itself, or as its neighbours in a unity source are."""
+    result = {}
+    with open(os.path.join(build, "compile_commands.json")) as file:
+        database = json.load(file)
+    for entry in database:
+        if not UNITY.search(entry["file"]):
+            result[entry["file"]] = entry
+            continue
+        with open(entry["file"]) as file:
+            for path in INCLUDE.findall(file.read()):
+                words = [path if w == entry["file"] else w for w in shlex.split(entry["command"])]
+                result[path] = {"directory": entry["directory"], "file": path, "command": shlex.join(words)}
     return result
+
+
+def own_headers(path, words):
+    """The project's files that this one is made from: ninja knows only those of a whole unity source."""
+    folders = [os.path.normpath(w[2:]) for w in words if w.startswith("-I")]
+    found, waiting = set(), [path]
+    while waiting:
+        current = waiting.pop()
+        if current in found:
+            continue
+        found.add(current)
+        with open(current, errors="replace") as file:
+            names = INCLUDE.findall(file.read())
+        for name in names:
+            places = [os.path.normpath(os.path.join(f, name)) for f in [os.path.dirname(current), *folders]]
+            place = next((p for p in places if p.startswith(ROOT + os.sep) and os.path.isfile(p)), None)
+            if place:
+                waiting.append(place)
+    return found
 
 
 def command_for_clang(entry, scratch):
     words = [w for w in shlex.split(entry["command"]) if not NOT_FOR_CLANG.match(w)]
+    # Which unity source a file is in changes with every file that comes before it.
     if "-o" in words:
         del words[words.index("-o"):words.index("-o") + 2]
     launcher = [place for place, word in enumerate(words[:6]) if os.path.basename(word).startswith("ccache")]
@@ -49,27 +73,12 @@ def command_for_clang(entry, scratch):
     return words
 
 
-def entries_of(build, wanted):
-    """The command of each wanted file; of one that is compiled with others, that of the source which includes it."""
-    with open(os.path.join(build, "compile_commands.json")) as file:
-        database = json.load(file)
-    entries = {e["file"]: e for e in database if e["file"] in wanted}
-    for together in (e for e in database if os.sep + "Unity" + os.sep in e["file"]):
-        with open(together["file"]) as file:
-            included = re.findall(r'^#include "(.+)"$', file.read(), re.MULTILINE)
-        for path in wanted.keys() & set(included):
-            # "output" stays: ninja keeps the headers of the eight under it.
-            entries[path] = {**together, "file": path, "command": together["command"].replace(together["file"], path)}
-    return entries
-
-
-def key_of(entry, words, deps, salt):
+def key_of(path, words, salt):
     digest = hashlib.sha256(salt)
     digest.update(" ".join(words).replace(ROOT, ".").encode())
-    # Of sources that are compiled together each is its own affair.
-    for path in sorted({path for path in deps if not path.endswith(".cpp")} | {entry["file"]}):
-        digest.update(os.path.relpath(path, ROOT).encode())
-        with open(path, "rb") as file:
+    for own in sorted(own_headers(path, words)):
+        digest.update(os.path.relpath(own, ROOT).encode())
+        with open(own, "rb") as file:
             digest.update(hashlib.sha256(file.read()).digest())
     return digest.hexdigest()
 
@@ -87,17 +96,16 @@ def main():
     scratch = os.path.join(args.build, "tidy")
     os.makedirs(scratch, exist_ok=True)
     os.makedirs(args.cache, exist_ok=True)
-    entries = entries_of(args.build, wanted)
+    entries = {path: entry for path, entry in entries_of(args.build).items() if path in wanted}
     with open(os.path.join(ROOT, ".clang-tidy"), "rb") as file:
         salt = file.read() + subprocess.run([args.tool, "--version"], capture_output=True).stdout
     extra = ["--checks=-clang-analyzer-*"] if args.fast else []
     salt += " ".join(extra).encode()
-    headers = own_headers(args.build)
     database, keys = [], {}
     for path, entry in sorted(entries.items(), key=lambda item: wanted[item[0]]):
         words = command_for_clang(entry, scratch)
         database.append({"directory": entry["directory"], "file": path, "command": shlex.join(words)})
-        key = key_of(entry, words, headers.get(entry.get("output", ""), []), salt)
+        key = key_of(path, words, salt)
         if not os.path.exists(os.path.join(args.cache, key)):
             keys[path] = key
     # Of this run alone: two at once would each read the other's.

@@ -18,8 +18,8 @@
 #include <ATen/ops/tensor.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
-#include <nccl.h>
 
+#include "gpu/ncclcheck.h"
 #include "gpu/torchguard.h"
 #endif
 
@@ -28,11 +28,6 @@ namespace nanscope {
 #if defined(NANSCOPE_NCCL)
 
 namespace {
-
-void check(ncclResult_t result)
-{
-    TORCH_CHECK(result == ncclSuccess, "NCCL: ", ncclGetErrorString(result));
-}
 
 /// One communicator per GPU of this process.
 class Communicators

@@ -30,7 +30,7 @@ namespace nanscope {
 
 namespace {
 
-std::string valueText(const Point& point)
+std::string pointText(const Point& point)
 {
     switch (point.state) {
     case PointState::nan:
@@ -48,7 +48,7 @@ std::string valueText(const Point& point)
 
 std::string placeText(const diagnose::Trace& trace, const Point& point)
 {
-    return fmt::format("{} at {}", valueText(point), diagnose::placeOf(trace, point));
+    return fmt::format("{} at {}", pointText(point), diagnose::placeOf(trace, point));
 }
 
 template <class Series>
@@ -60,7 +60,7 @@ std::string nameOf(const Series& series)
 std::string badText(const diagnose::LoneSeries& series)
 {
     const auto others = series.otherRanks > 0 ? fmt::format(" (and {} more)", series.otherRanks) : std::string();
-    return fmt::format("{}{} is {} at step {} ({}:{})", nameOf(series), others, valueText(*series.bad),
+    return fmt::format("{}{} is {} at step {} ({}:{})", nameOf(series), others, pointText(*series.bad),
         series.bad->step, series.source, series.bad->line);
 }
 
@@ -108,7 +108,7 @@ std::string seriesTable(const diagnose::RunComparison& comparison)
     for (const auto& series : comparison.series) {
         table.add({nameOf(series), countText(series.common), countText(series.differing),
             series.first ? std::to_string(series.first->first.step) : "-",
-            series.first ? valueText(series.first->first) : "-", series.first ? valueText(series.first->second) : "-",
+            series.first ? pointText(series.first->first) : "-", series.first ? pointText(series.first->second) : "-",
             series.largest ? fmt::format("{:.3g} at {}", series.largestRelative, series.largest->first.step) : "-",
             resolution(series)});
     }
@@ -143,7 +143,7 @@ std::string onlyText(std::string_view side, const std::vector<diagnose::LoneSeri
 {
     std::vector<std::string> names;
     std::transform(series.begin(), series.end(), std::back_inserter(names), [](const diagnose::LoneSeries& one) {
-        return one.bad ? fmt::format("{} ({} at step {})", nameOf(one), valueText(*one.bad), one.bad->step)
+        return one.bad ? fmt::format("{} ({} at step {})", nameOf(one), pointText(*one.bad), one.bad->step)
                        : nameOf(one);
     });
     return names.empty() ? std::string()

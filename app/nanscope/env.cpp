@@ -70,7 +70,7 @@ std::string firstLine(const std::string& text)
     return text.substr(0, text.find('\n'));
 }
 
-std::string environmentVariable(const char* name)
+std::string environmentText(const char* name)
 {
     const char* value = std::getenv(name);
     return value == nullptr ? std::string {} : std::string(value);
@@ -161,8 +161,8 @@ fs::path Env::pythonPrefix() const
     if (!m_python.empty()) {
         return fs::path(m_python).parent_path().parent_path();
     }
-    const auto active = environmentVariable("VIRTUAL_ENV");
-    return active.empty() ? environmentVariable("CONDA_PREFIX") : active;
+    const auto active = environmentText("VIRTUAL_ENV");
+    return active.empty() ? environmentText("CONDA_PREFIX") : active;
 }
 
 Result<int> Env::run(Terminal& terminal)

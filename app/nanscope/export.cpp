@@ -60,7 +60,7 @@ std::string quoted(const std::string& field)
 }
 
 /// Missing, NaN and the infinities are four different things.
-std::string valueText(const Point& point)
+std::string csvValue(const Point& point)
 {
     if (point.state == PointState::reported) {
         return "";
@@ -80,7 +80,7 @@ std::string csvLines(const Series& series)
     std::string text;
     for (const auto& point : series.points) {
         text +=
-            fmt::format("{},{},{},{},{},{}\n", rank, series.segment, point.step, valueText(point), source, point.line);
+            fmt::format("{},{},{},{},{},{}\n", rank, series.segment, point.step, csvValue(point), source, point.line);
     }
     return text;
 }

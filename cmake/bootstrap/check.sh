@@ -70,7 +70,7 @@ check_core_only() {
   say "core and the command line use neither Qt nor torch"
 }
 
-# Without precompiled headers, too, so that each file includes what it uses.
+# Without precompiled headers and each file by itself, so that each includes what it uses.
 build_core_only() {
   local options=(-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DNANSCOPE_UNITY=OFF)
   [ "${CI:-}" != true ] || options+=(-DNANSCOPE_WERROR=ON)

@@ -18,11 +18,11 @@ namespace {
 
 constexpr int mostDecimals = 9;
 
-using Key = std::pair<std::string, std::optional<int>>; ///< a series and its rank
+using SeriesKey = std::pair<std::string, std::optional<int>>; ///< a series and its rank
 
-std::set<Key> keysIn(const RunData& run)
+std::set<SeriesKey> keysIn(const RunData& run)
 {
-    std::set<Key> keys;
+    std::set<SeriesKey> keys;
     for (const auto& series : run.series) {
         if (!series.points.empty()) {
             keys.emplace(series.name, series.rank);
@@ -37,12 +37,12 @@ bool isClock(const std::string& name)
     return name == "tokens_per_second" || name == "step_time_s" || name == "mfu";
 }
 
-bool isAlone(const std::string& name, const std::set<Key>& all)
+bool isAlone(const std::string& name, const std::set<SeriesKey>& all)
 {
-    return std::ranges::count_if(all, [&](const Key& other) { return other.first == name; }) == 1;
+    return std::ranges::count_if(all, [&](const SeriesKey& other) { return other.first == name; }) == 1;
 }
 
-LoneSeries loneOf(const Trace& trace, const Key& key, const std::set<Key>& all)
+LoneSeries loneOf(const Trace& trace, const SeriesKey& key, const std::set<SeriesKey>& all)
 {
     LoneSeries lone;
     lone.name = key.first;
@@ -56,7 +56,7 @@ LoneSeries loneOf(const Trace& trace, const Key& key, const std::set<Key>& all)
     return lone;
 }
 
-std::vector<LoneSeries> loneSeries(const RunData& run, const std::set<Key>& keys)
+std::vector<LoneSeries> loneSeries(const RunData& run, const std::set<SeriesKey>& keys)
 {
     const auto all = keysIn(run);
     std::vector<LoneSeries> lone;
@@ -92,11 +92,11 @@ std::optional<LoneSeries> firstBad(const RunData& run)
 
 /// A log that names no rank is held against the lowest rank of the other run: most trainers log what all ranks have.
 /// So are two ranks that differ, where there is one of each.
-void pairLonely(std::set<Key>& a, std::set<Key>& b, std::vector<std::pair<Key, Key>>& pairs, const std::set<Key>& allA,
-    const std::set<Key>& allB)
+void pairLonely(std::set<SeriesKey>& a, std::set<SeriesKey>& b, std::vector<std::pair<SeriesKey, SeriesKey>>& pairs,
+    const std::set<SeriesKey>& allA, const std::set<SeriesKey>& allB)
 {
-    for (const auto& key : std::set<Key>(a)) {
-        const auto sameName = [&](const Key& other) { return other.first == key.first; };
+    for (const auto& key : std::set<SeriesKey>(a)) {
+        const auto sameName = [&](const SeriesKey& other) { return other.first == key.first; };
         const auto lowestA = std::ranges::find_if(allA, sameName);
         const auto lowestB = std::ranges::find_if(allB, sameName);
         if (key != *lowestA || lowestB == allB.end() || !b.contains(*lowestB)) {
@@ -296,7 +296,7 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
     const auto allB = keysIn(b);
     auto inA = allA;
     auto inB = allB;
-    std::vector<std::pair<Key, Key>> pairs;
+    std::vector<std::pair<SeriesKey, SeriesKey>> pairs;
     for (const auto& key : allA) {
         if (inB.erase(key) > 0) {
             inA.erase(key);
@@ -308,8 +308,8 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
     RunComparison out;
     for (const auto& pair : pairs) {
         // clang 14 does not let lambdas capture structured bindings.
-        const Key& keyA = pair.first;
-        const Key& keyB = pair.second;
+        const SeriesKey& keyA = pair.first;
+        const SeriesKey& keyB = pair.second;
         if (isClock(keyA.first)) {
             continue;
         }

@@ -12,7 +12,6 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr std::size_t pointsPerPiece = 100'000;
 constexpr std::size_t mostSeen = 10'000;
 
 class Survey

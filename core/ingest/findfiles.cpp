@@ -151,7 +151,7 @@ struct Patterns
     }
 };
 
-const Patterns& patterns()
+const Patterns& namePatterns()
 {
     static const Patterns instance;
     return instance;
@@ -169,7 +169,7 @@ std::optional<std::int64_t> stepIn(const std::string& name, const RE2& pattern)
 std::optional<Checkpoint> folderCheckpoint(const fs::path& path, const std::string& relative)
 {
     for (std::size_t i = 0; i < folderKinds.size(); ++i) {
-        const auto step = stepIn(path.filename().string(), *patterns().folders[i]);
+        const auto step = stepIn(path.filename().string(), *namePatterns().folders[i]);
         if (!step) {
             continue;
         }
@@ -185,7 +185,7 @@ std::optional<Checkpoint> folderCheckpoint(const fs::path& path, const std::stri
 
 std::optional<Checkpoint> fileCheckpoint(const fs::path& path, const std::string& relative)
 {
-    for (const auto& pattern : patterns().files) {
+    for (const auto& pattern : namePatterns().files) {
         if (const auto step = stepIn(path.filename().string(), *pattern)) {
             std::error_code error;
             const bool empty = fs::file_size(path, error) == 0 && !error;

@@ -65,12 +65,6 @@ bool isEmpty(const LogRecords& records)
 
 namespace {
 
-/// Storing this many is one transaction of a few milliseconds.
-constexpr std::size_t pointsPerPiece = 100'000;
-
-/// After so long a last line without its end is what a killed process left, and all there will be.
-constexpr std::chrono::seconds restingTime {5};
-
 /// One log on its way into a session.
 class LogImport
 {

@@ -17,6 +17,9 @@
 
 namespace nanscope::ingest {
 
+/// Storing this many is one transaction of a few milliseconds.
+constexpr std::size_t pointsPerPiece = 100'000;
+
 /// More than this is read behind all other logs of a run, which may be worth more and cost less.
 constexpr std::int64_t muchText = std::int64_t {256} << 20;
 

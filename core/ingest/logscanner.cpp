@@ -17,7 +17,6 @@ namespace nanscope::ingest {
 namespace {
 
 constexpr std::size_t headSize = 64 * 1024;
-constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
 constexpr std::string_view program = "\x7f"
                                      "ELF"; ///< a.out
 

@@ -38,8 +38,6 @@ inline constexpr std::optional jsonfields::lastOf<Blame> = Blame::machine;
 template <>
 inline constexpr std::optional jsonfields::lastOf<RuleId> = lastRule;
 template <>
-inline constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
-template <>
 inline constexpr std::optional jsonfields::lastOf<AdvisoryStatus> = AdvisoryStatus::fixed;
 template <>
 inline constexpr std::optional jsonfields::lastOf<FindingState> = FindingState::silenced;

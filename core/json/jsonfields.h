@@ -23,6 +23,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/json.h"
+#include "core/model/cell.h"
 #include "core/model/model.h"
 
 /// Values of JSON that this room wrote. What is missing, or of another type, leaves what was there.
@@ -85,6 +86,15 @@ void read(const Json& json, Int& out)
     }
 }
 
+/// Empty or 0 where it is missing, or of another type.
+template <class T>
+T valueIn(const Json& json, const char* key)
+{
+    T value {};
+    read(at(json, key), value);
+    return value;
+}
+
 /// Values of an enum are few and dense, so the names are searched rather than tabled a second time. `last` is the one
 /// with the greatest value.
 template <class Enum>
@@ -119,6 +129,8 @@ concept Of = std::same_as<std::remove_const_t<T>, Type>;
 /// The value of an enum that is the greatest; its others are counted from 0.
 template <class Enum>
 constexpr std::optional<Enum> lastOf {};
+template <>
+inline constexpr std::optional lastOf<OpName> = OpName::rescale;
 
 class Writer
 {

@@ -96,8 +96,6 @@ Json toJson(const Progress& progress)
 }
 
 template <>
-inline constexpr std::optional jsonfields::lastOf<OpName> = OpName::rescale;
-template <>
 inline constexpr std::optional jsonfields::lastOf<ValueClass> = ValueClass::negInf;
 template <>
 inline constexpr std::optional jsonfields::lastOf<Outcome> = Outcome::nan;

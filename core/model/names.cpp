@@ -14,32 +14,31 @@ namespace nanscope {
 
 namespace {
 
-using Names = std::string_view;
-
-constexpr std::array<Names, 6> classNames {"normal", "zero", "subnormal", "nan", "inf", "-inf"};
-constexpr std::array<Names, 5> outcomeNames {"finite", "degenerate", "zero", "inf", "nan"};
-constexpr std::array<Names, 2> loweringNames {"eager", "fused"};
-constexpr std::array<Names, 15> opNames {"input", "cast", "norm", "normalize", "gram", "polynomial", "update", "output",
-    "z", "q", "r", "restart", "equalize", "aol_scale", "rescale"};
-constexpr std::array<Names, 14> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
+constexpr std::array<std::string_view, 6> classNames {"normal", "zero", "subnormal", "nan", "inf", "-inf"};
+constexpr std::array<std::string_view, 5> outcomeNames {"finite", "degenerate", "zero", "inf", "nan"};
+constexpr std::array<std::string_view, 2> loweringNames {"eager", "fused"};
+constexpr std::array<std::string_view, 15> opNames {"input", "cast", "norm", "normalize", "gram", "polynomial",
+    "update", "output", "z", "q", "r", "restart", "equalize", "aol_scale", "rescale"};
+constexpr std::array<std::string_view, 14> eventNames {"capture_dumped", "nan_loss", "skipped_step", "loss_spike",
     "optimizer_stop", "traceback", "terminated", "collective", "infrastructure", "machine", "diagnostic_failed",
     "resumed", "damaged", "other"};
-constexpr std::array<Names, 4> checkpointFactNames {"found", "saved", "removed", "loaded"};
-constexpr std::array<Names, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
-constexpr std::array<Names, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};
-constexpr std::array<Names, 3> advisoryNames {"confirmed", "suspected", "fixed"};
-constexpr std::array<Names, 6> roleNames {"birth", "upstream", "downstream", "padding", "healthy", "no-output"};
-constexpr std::array<Names, 7> blameNames {
+constexpr std::array<std::string_view, 4> checkpointFactNames {"found", "saved", "removed", "loaded"};
+constexpr std::array<std::string_view, 4> findingStateNames {"fired", "clear", "not_checkable", "silenced"};
+constexpr std::array<std::string_view, 5> checkpointNames {"safe", "suspect", "poisoned", "missing", "unverified"};
+constexpr std::array<std::string_view, 3> advisoryNames {"confirmed", "suspected", "fixed"};
+constexpr std::array<std::string_view, 6> roleNames {
+    "birth", "upstream", "downstream", "padding", "healthy", "no-output"};
+constexpr std::array<std::string_view, 7> blameNames {
     "undecided", "upstream", "downstream", "numerics", "implementation", "nondeterministic", "machine"};
-constexpr std::array<Names, 13> damageShapeNames {"none", "whole element", "single element", "rows", "columns",
-    "rectangle", "strided rectangle", "blocks", "diagonal", "lower triangle", "upper triangle", "mirrored pair",
-    "scattered"};
-constexpr std::array<Names, 4> ownStateNames {"none", "other values", "not known", "random"};
-constexpr std::array<Names, 4> withheldNames {"nothing", "privacy", "limit", "input lost"};
-constexpr std::array<Names, 3> sidecarProblemNames {"none", "too long", "not json"};
-constexpr std::array<Names, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
-constexpr std::array<Names, 5> offAsNames {"unknown", "input", "multiple", "other-steps", "not-of-input"};
-constexpr std::array<Names, 55> ruleNames {"unjudged", "no-output", "call-raised", "input-may-be-result",
+constexpr std::array<std::string_view, 13> damageShapeNames {"none", "whole element", "single element", "rows",
+    "columns", "rectangle", "strided rectangle", "blocks", "diagonal", "lower triangle", "upper triangle",
+    "mirrored pair", "scattered"};
+constexpr std::array<std::string_view, 4> ownStateNames {"none", "other values", "not known", "random"};
+constexpr std::array<std::string_view, 4> withheldNames {"nothing", "privacy", "limit", "input lost"};
+constexpr std::array<std::string_view, 3> sidecarProblemNames {"none", "too long", "not json"};
+constexpr std::array<std::string_view, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
+constexpr std::array<std::string_view, 5> offAsNames {"unknown", "input", "multiple", "other-steps", "not-of-input"};
+constexpr std::array<std::string_view, 55> ruleNames {"unjudged", "no-output", "call-raised", "input-may-be-result",
     "damaged-input", "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process",
     "duplicate-on-another-rank", "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted",
     "depends-on-epsilon", "depends-on-function", "cast-overflows", "replays-end-alike", "zero-in-all-bad-out",
@@ -51,12 +50,12 @@ constexpr std::array<Names, 55> ruleNames {"unjudged", "no-output", "call-raised
     "off-unless-another-form", "zero-in-places", "off-by-term-or-factor", "off-in-places", "finite-corruption",
     "fits-in-part", "fits", "too-little-to-compare", "hardware-error-logged", "rank-wrong-again",
     "came-again-without-the-cast", "moves-with-the-card"};
-constexpr std::array<Names, 4> seenNames {"gone", "stays", "moves", "oftener"};
-constexpr std::array<Names, 4> stepSourceNames {"capture", "console", "mtime", "unknown"};
-constexpr std::array<Names, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
+constexpr std::array<std::string_view, 4> seenNames {"gone", "stays", "moves", "oftener"};
+constexpr std::array<std::string_view, 4> stepSourceNames {"capture", "console", "mtime", "unknown"};
+constexpr std::array<std::string_view, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};
 
 template <class Enum, std::size_t N>
-std::optional<Enum> find(const std::array<Names, N>& names, Names name)
+std::optional<Enum> find(const std::array<std::string_view, N>& names, std::string_view name)
 {
     for (std::size_t i = 0; i < N; ++i) {
         if (names[i] == name) {
@@ -67,7 +66,7 @@ std::optional<Enum> find(const std::array<Names, N>& names, Names name)
 }
 
 template <class Enum, std::size_t N>
-Names at(const std::array<Names, N>& names, Enum value)
+std::string_view at(const std::array<std::string_view, N>& names, Enum value)
 {
     return names[static_cast<std::size_t>(value)];
 }

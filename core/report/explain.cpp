@@ -115,7 +115,7 @@ std::string statement(std::string_view label, const std::string& text)
     return paragraph(fmt::format("{:<{}}", label, labelWidth), text, labelWidth, columns);
 }
 
-std::string matrixWords(const Shape& shape)
+std::string matrixWords(const nanscope::Shape& shape)
 {
     const auto matrices = matrixShape(shape);
     return fmt::format("{} {} of {} × {}", countText(matrices.batch), matrices.batch == 1 ? "matrix" : "matrices",

@@ -257,7 +257,7 @@ bool unpackRegion(const Json& json, const OpTrace& trace, replay::Region& region
         && region.rows * region.cols <= replay::maxFrameElements;
 }
 
-bool unpackValues(const Json& json, const BlockReader& block, replay::ReplayedFrame& frame)
+bool unpackBlock(const Json& json, const BlockReader& block, replay::ReplayedFrame& frame)
 {
     if (json.is_null()) {
         return true;
@@ -396,7 +396,7 @@ Result<replay::ReplayedFrame> unpackFrame(const Json& answer)
     const BlockReader block(view.bytes());
     std::int64_t index = 0;
     if (!readInteger(member(json, "index"), index) || !unpackOp(json, block, frame.trace, frame.distance)
-        || !unpackValues(member(json, "values"), block, frame)) {
+        || !unpackBlock(member(json, "values"), block, frame)) {
         return damagedAnswer();
     }
     frame.op = static_cast<std::size_t>(index);

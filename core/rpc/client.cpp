@@ -22,16 +22,8 @@ namespace nanscope::rpc {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using jsonread::valueIn;
 using namespace std::chrono_literals;
-
-/// What is missing, or of another type, is empty or 0.
-template <class T>
-T valueIn(const Json& json, const char* key)
-{
-    T value {};
-    jsonread::read(member(json, key), value);
-    return value;
-}
 
 ServiceInfo infoOf(const Json& hello)
 {

@@ -33,6 +33,7 @@ namespace nanscope::rpc {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using jsonread::valueIn;
 
 Result<Json> done()
 {
@@ -42,14 +43,6 @@ Result<Json> done()
 tl::unexpected<Error> wrong(const char* what)
 {
     return failure(ErrorKind::usage, what);
-}
-
-template <class T>
-T valueIn(const Json& json, const char* key)
-{
-    T value {};
-    jsonread::read(member(json, key), value);
-    return value;
 }
 
 class DeviceService

@@ -25,6 +25,7 @@ namespace nanscope::rpc {
 namespace {
 
 using namespace std::chrono_literals;
+using jsonread::valueIn;
 
 /// A line that is taken by a process that lives.
 constexpr auto takesLineWithin = 10s;
@@ -32,14 +33,6 @@ constexpr auto takesLineWithin = 10s;
 Result<void> nothing(const nlohmann::ordered_json&)
 {
     return {};
-}
-
-template <class T>
-T valueIn(const nlohmann::ordered_json& json, const char* key)
-{
-    T value {};
-    jsonread::read(member(json, key), value);
-    return value;
 }
 
 Error errorOf(const nlohmann::ordered_json& answer)

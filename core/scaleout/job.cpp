@@ -26,8 +26,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "nanscope.job/1";
 constexpr std::uint64_t maxJobBytes = std::uint64_t {1} << 30;
-constexpr int deepest = 6;
-constexpr std::size_t mostValues = 1 << 20; ///< of one line
+constexpr int deepestJobLine = 6;
+constexpr std::size_t mostJobValues = 1 << 20; ///< of one line
 constexpr std::int64_t blocksOfProcess = 64;
 
 fs::path jobPath(const fs::path& folder)
@@ -101,7 +101,7 @@ bool readWords(const Json& head, const char* key, std::vector<std::string>& word
 /// One capture's line, with variants of this catalogue.
 Result<JobCapture> captureOf(const std::string& line, const replay::Catalogue& catalogue)
 {
-    const auto json = parseBounded(line, deepest, mostValues);
+    const auto json = parseBounded(line, deepestJobLine, mostJobValues);
     if (!json.is_object() || !json.value("name", Json()).is_string()) {
         return failure(ErrorKind::format, "a line names no capture");
     }
@@ -123,7 +123,7 @@ Result<Job> parse(const std::string& text)
     std::istringstream lines(text);
     std::string line;
     std::getline(lines, line);
-    const auto head = parseBounded(line, deepest, mostValues);
+    const auto head = parseBounded(line, deepestJobLine, mostJobValues);
     const auto perBlock = head.is_object() ? head.value("variants_per_block", Json()) : Json();
     if (!perBlock.is_number_integer() || perBlock.get<std::int64_t>() < 1 || head.value("schema", Json()) != schema
         || !head.value("device", Json()).is_string()) {

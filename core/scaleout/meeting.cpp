@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto longestGoodbye = 5s;
-constexpr auto betweenLooks = 50ms;
+constexpr auto betweenListens = 50ms;
 
 } // namespace
 
@@ -47,7 +47,7 @@ Result<std::optional<std::string>> Meeting::hear(const std::string& what, Clock:
         if (Clock::now() >= until || m_cancel.cancelled()) {
             return std::optional<std::string>();
         }
-        std::this_thread::sleep_for(betweenLooks);
+        std::this_thread::sleep_for(betweenListens);
     }
 }
 

@@ -33,7 +33,7 @@ using Clock = Ledger::Clock;
 using namespace std::chrono_literals;
 
 constexpr auto longestOpening = 120s; ///< for reading what earlier starts have done
-constexpr auto betweenLooks = 100ms;
+constexpr auto betweenLedgerLooks = 100ms;
 
 /// Blocks that the parts in the folder hold, whoever wrote them.
 std::vector<std::int64_t> doneBefore(const Job& job, const fs::path& folder)
@@ -142,7 +142,7 @@ void Watch::run()
 {
     auto beaten = Clock::now();
     std::unique_lock lock(m_mutex);
-    while (!m_wake.wait_for(lock, betweenLooks, [this] { return m_over; })) {
+    while (!m_wake.wait_for(lock, betweenLedgerLooks, [this] { return m_over; })) {
         if (m_job.cancelled() || m_problem) {
             m_cancel.cancel();
         }
@@ -307,7 +307,7 @@ Result<nlohmann::ordered_json> JudgingProgram::answer(const CancelToken& cancel)
     using Got = platform::ChildProcess::Got;
     std::string line;
     while (!cancel.cancelled()) {
-        const auto got = m_process->readLine(line, Clock::now() + betweenLooks);
+        const auto got = m_process->readLine(line, Clock::now() + betweenLedgerLooks);
         if (!got || *got == Got::end) {
             break;
         }
@@ -479,7 +479,7 @@ void Member::pause(std::chrono::milliseconds length) const
 {
     const auto until = Clock::now() + length;
     while (Clock::now() < until && !m_context.cancel.cancelled()) {
-        std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(length, betweenLooks));
+        std::this_thread::sleep_for(std::min<std::chrono::milliseconds>(length, betweenLedgerLooks));
     }
 }
 
@@ -507,7 +507,7 @@ Result<Ledger> joinLedger(const Job& job, KeyValueStore& store, const MemberOpti
         static_cast<std::int64_t>(blocksOf(job).size()), options.silence, options.patience};
     const auto until = Clock::now() + longestOpening;
     const auto pause = [&] {
-        std::this_thread::sleep_for(betweenLooks);
+        std::this_thread::sleep_for(betweenLedgerLooks);
         return Clock::now() < until && !cancel.cancelled();
     };
     return Ledger::join(

@@ -17,21 +17,14 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;
+using jsonread::valueIn;
 
-constexpr int deepest = 2;
-constexpr std::size_t mostValues = 64;
+constexpr int deepestPartLine = 2;
+constexpr std::size_t mostPartValues = 64;
 
 fs::path logPath(fs::path part)
 {
     return part.replace_extension(".jsonl");
-}
-
-template <class T>
-T valueIn(const Json& json, const char* key)
-{
-    T value {};
-    jsonread::read(jsonread::at(json, key), value);
-    return value;
 }
 
 PartStart startOf(const Json& json)
@@ -98,7 +91,7 @@ PartSummary readPartLog(const fs::path& part, const std::string& job)
     std::ifstream file(logPath(part));
     bool ours = false;
     for (std::string line; std::getline(file, line) && !file.eof();) {
-        const auto json = parseBounded(line, deepest, mostValues);
+        const auto json = parseBounded(line, deepestPartLine, mostPartValues);
         if (json.is_object() && json.contains("job")) {
             const auto start = startOf(json);
             ours = start.job == job;

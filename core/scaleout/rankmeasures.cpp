@@ -22,17 +22,10 @@ namespace nanscope::scaleout {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using jsonread::valueIn;
 
-constexpr int deepest = 8;
-constexpr std::size_t mostValues = 4096;
-
-template <class T>
-T valueIn(const Json& json, const char* key)
-{
-    T value {};
-    jsonread::read(jsonread::at(json, key), value);
-    return value;
-}
+constexpr int deepestMeasure = 8;
+constexpr std::size_t mostMeasureValues = 4096;
 
 std::optional<std::int64_t> callIn(const Json& json, const char* key)
 {
@@ -58,7 +51,7 @@ void addCounts(const Json& json, const std::string& leg, RankMeasure& measure)
 /// None for what is no answer of a rank.
 std::optional<RankMeasure> measureOf(const PartStart& start, const std::string& kept)
 {
-    const auto json = parseBounded(kept, deepest, mostValues);
+    const auto json = parseBounded(kept, deepestMeasure, mostMeasureValues);
     const auto& whole = jsonread::at(json, "answer");
     const auto& answer = jsonread::at(whole, "answer");
     if (!answer.is_object()) {

@@ -7,15 +7,11 @@
 #include <limits>
 
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 
 namespace nanscope::tensorfile {
 
 namespace {
-
-auto damaged(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
 
 /// Where each coordinate's rank stands in the table, row-major over the coordinates and counted from the first.
 std::vector<std::int64_t> placesInTable(const DeviceMesh& mesh)
@@ -39,7 +35,7 @@ std::vector<std::int64_t> placesInTable(const DeviceMesh& mesh)
 Result<std::vector<std::int64_t>> readTable(const Tensor& table)
 {
     if (isFloating(table.dtype()) || table.elements() > mostRanks || table.matrices().batch > mostRanks) {
-        return damaged("its mesh has a table that is none of ranks");
+        return corrupt("its mesh has a table that is none of ranks");
     }
     std::vector<double> values(static_cast<std::size_t>(table.matrices().elements()));
     std::vector<std::int64_t> ranks;
@@ -47,7 +43,7 @@ Result<std::vector<std::int64_t>> readTable(const Tensor& table)
         TRY(table.read(batch, std::span<double>(values)));
         for (const auto value : values) {
             if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
-                return damaged("its mesh holds a number that is no rank");
+                return corrupt("its mesh holds a number that is no rank");
             }
             ranks.push_back(static_cast<std::int64_t>(value));
         }
@@ -71,12 +67,12 @@ Result<std::int64_t> beginOf(const DeviceMesh& mesh, const std::vector<std::int6
     const auto own = mesh.rank ? mesh.rank : rank;
     const auto found = own ? std::find(table.begin(), table.end(), *own) : table.end();
     if (found == table.end() || !mesh.coordinate) {
-        return damaged("its mesh is a part of a larger one, and which part is not recorded");
+        return corrupt("its mesh is a part of a larger one, and which part is not recorded");
     }
     const auto begin = found - table.begin() - places[static_cast<std::size_t>(numberOf(mesh, *mesh.coordinate))];
     if (begin < 0
         || begin + *std::max_element(places.begin(), places.end()) >= static_cast<std::int64_t>(table.size())) {
-        return damaged("its mesh contradicts the table of ranks it was sliced from");
+        return corrupt("its mesh contradicts the table of ranks it was sliced from");
     }
     return begin;
 }
@@ -164,11 +160,11 @@ std::int64_t numberOf(const DeviceMesh& mesh, const Shape& coordinate)
 Result<std::vector<std::int64_t>> meshRanks(const DeviceMesh& mesh, std::optional<std::int64_t> rank)
 {
     if (mesh.dims.empty()) {
-        return damaged("its mesh is not known");
+        return corrupt("its mesh is not known");
     }
     auto table = TRY(readTable(mesh.table));
     if (repeats(table)) {
-        return damaged("its mesh names a rank twice");
+        return corrupt("its mesh names a rank twice");
     }
     auto places = placesInTable(mesh);
     const auto begin = TRY(beginOf(mesh, table, places, rank));

@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 
 namespace nanscope::tensorfile {
 
@@ -16,11 +17,6 @@ constexpr std::size_t largestRank = 64;
 // Views made by expand() repeat what is stored; beyond this they only cost time.
 constexpr std::int64_t repeatsAlwaysFine = std::int64_t {1} << 16;
 constexpr std::int64_t largestRepeat = 4;
-
-auto corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
 
 /// Index of the last element that is touched, -1 for none; false when a product or sum does not fit.
 bool lastElement(const Shape& shape, const Shape& strides, std::int64_t offset, std::int64_t& last)

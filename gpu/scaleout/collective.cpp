@@ -19,7 +19,8 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/full.h>
 #include <c10/cuda/CUDAStream.h>
-#include <nccl.h>
+
+#include "gpu/ncclcheck.h"
 #endif
 
 namespace nanscope {
@@ -69,11 +70,6 @@ Result<Exchanged> overStore(const Launch& launch, std::chrono::milliseconds pati
 }
 
 #if defined(NANSCOPE_NCCL)
-
-void check(ncclResult_t result)
-{
-    TORCH_CHECK(result == ncclSuccess, "NCCL: ", ncclGetErrorString(result));
-}
 
 ncclUniqueId sharedId(const Launch& launch, std::chrono::milliseconds patience)
 {

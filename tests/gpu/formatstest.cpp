@@ -41,13 +41,13 @@ std::vector<float> rounded(std::vector<float> values, Precision format)
     return values;
 }
 
-struct Format
+struct SixteenBitFormat
 {
     Precision precision;
     int exponentBits;
 };
 
-class SixteenBits : public testing::TestWithParam<Format>
+class SixteenBits : public testing::TestWithParam<SixteenBitFormat>
 { };
 
 TEST_P(SixteenBits, everyPatternIsKept)

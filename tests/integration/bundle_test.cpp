@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -18,15 +16,6 @@ using ::testing::Not;
 namespace fs = std::filesystem;
 
 namespace {
-
-const std::string sample = NANSCOPE_SAMPLE;
-
-std::string contents(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 std::set<std::string> namesIn(const fs::path& folder)
 {
@@ -47,12 +36,12 @@ TEST(Bundle, AFolderHoldsEveryFormOfTheReport)
     const auto names = namesIn(folder / "b");
     EXPECT_THAT(names, IsSupersetOf({"README.txt", "report.md", "report.html", "report.json", "report-1.png"}));
     EXPECT_EQ(done.json()["files"].size(), names.size());
-    EXPECT_THAT(contents(fs::path(folder / "b") / "README.txt"), HasSubstr("tensors may be private"));
+    EXPECT_THAT(contentsOf(fs::path(folder / "b") / "README.txt"), HasSubstr("tensors may be private"));
     EXPECT_THAT(names, IsSupersetOf({"repro.py", "expected.json", "capture_min.pt"}));
     for (const auto& name : names) {
         EXPECT_EQ(fs::path(name).extension() == ".pt", name == "capture_min.pt") << name;
     }
-    EXPECT_THAT(contents(fs::path(folder / "b") / "README.txt"), HasSubstr("A synthetic twin"));
+    EXPECT_THAT(contentsOf(fs::path(folder / "b") / "README.txt"), HasSubstr("A synthetic twin"));
 }
 
 TEST(Bundle, TheCaptureComesAsItIsWhereAskedFor)
@@ -67,7 +56,7 @@ TEST(Bundle, TheCaptureComesAsItIsWhereAskedFor)
         ++captures;
         for (const auto& entry : fs::recursive_directory_iterator(sample)) {
             if (entry.path().filename() == name) {
-                EXPECT_EQ(contents(fs::path(folder / "b") / name), contents(entry.path()));
+                EXPECT_EQ(contentsOf(fs::path(folder / "b") / name), contentsOf(entry.path()));
             }
         }
     }
@@ -100,9 +89,9 @@ TEST(Bundle, IsAboutTheCaptureThatWasAskedFor)
     EXPECT_THAT(run({"report", sample, "-o", folder / "first.md"}).out,
         HasSubstr("_1792231455315.pt, the first of 2 births; --capture NAME takes another"));
     EXPECT_TRUE(fs::exists(folder / ("b/" + second)));
-    EXPECT_THAT(contents(folder / "b/repro.py"), HasSubstr("deepspeed-gram"));
-    EXPECT_THAT(contents(folder / "b/report.md"), HasSubstr("rank 1"));
-    const auto report = nlohmann::json::parse(contents(folder / "r.json"));
+    EXPECT_THAT(contentsOf(folder / "b/repro.py"), HasSubstr("deepspeed-gram"));
+    EXPECT_THAT(contentsOf(folder / "b/report.md"), HasSubstr("rank 1"));
+    const auto report = nlohmann::json::parse(contentsOf(folder / "r.json"));
     EXPECT_EQ(report["about"], second);
     EXPECT_THAT(report["command_line"], HasSubstr(" --capture " + second));
     const auto wrong = run({"report", sample, "--capture", "none.pt", "-o", folder / "w.md"});
@@ -116,7 +105,7 @@ TEST(Bundle, AZipIsOneFileBesideOtherReports)
     const auto done = run({"report", sample, "--bundle", folder / "b.zip", "-o", folder / "r.html"});
     ASSERT_EQ(done.status, 0) << done.err;
     EXPECT_THAT(namesIn(folder.path()), IsSupersetOf({"b.zip", "r.html"}));
-    EXPECT_EQ(contents(folder / "b.zip").substr(0, 4), "PK\x03\x04");
+    EXPECT_EQ(contentsOf(folder / "b.zip").substr(0, 4), "PK\x03\x04");
     EXPECT_LE(fs::file_size(folder / "b.zip"), 25'000'000U);
     EXPECT_THAT(done.out, HasSubstr("b.zip"));
 }

@@ -5,7 +5,6 @@
 #include <iostream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -52,13 +51,6 @@ Json byCapture(const Json& captures, const Json& name)
         }
     }
     return {};
-}
-
-std::string contents(const std::string& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
 }
 
 } // namespace
@@ -222,7 +214,7 @@ TEST_F(Golden, ReportSaysTheSameInWordsAndInJson)
     const WorkFolder folder;
     ASSERT_EQ(run({"report", m_sample, "-o", folder / "r.md"}).status, 0);
     ASSERT_EQ(run({"report", m_sample, "-o", folder / "r.json"}).status, 0);
-    const auto text = contents(folder / "r.md");
+    const auto text = contentsOf(folder / "r.md");
     EXPECT_LE(text.size(), 65536U);
     const auto& birth = m_expected["birth"];
     for (const auto& part : {birth["capture"].get<std::string>(), birth["verdict"].get<std::string>(),
@@ -232,7 +224,7 @@ TEST_F(Golden, ReportSaysTheSameInWordsAndInJson)
              std::string("nanscope sweep ")}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
-    const auto json = Json::parse(contents(folder / "r.json"));
+    const auto json = Json::parse(contentsOf(folder / "r.json"));
     const auto diagnosis = run({"diagnose", m_sample, "--json"}).json();
     EXPECT_EQ(json["diagnosis"]["triage"], diagnosis["triage"]);
     EXPECT_EQ(json["diagnosis"]["captures"][0]["verdict"], diagnosis["captures"][0]["verdict"]);
@@ -248,13 +240,13 @@ TEST_F(Golden, TextAnswersCarryTheSameFacts)
     }
     const auto folder = std::filesystem::path(birthFile()).parent_path();
     const auto allNan = run({"inspect", (folder / m_expected["overflow"]["capture"].get<std::string>()).string()});
-    EXPECT_THAT(allNan.out, testing::ContainsRegex("15,360 +0 +0 +0 +0 +- +- +-"))
+    EXPECT_THAT(allNan.out, ::testing::ContainsRegex("15,360 +0 +0 +0 +0 +- +- +-"))
         << "an output without a finite value";
     EXPECT_THAT(diagnosis.out, Not(HasSubstr("2^0 or more"))) << "a replay that failed has no headroom";
     EXPECT_THAT(run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32", "--epsilon", "0.5",
                         "--steps", "7"})
                     .out,
-        testing::ContainsRegex(" 0[.]5 +7"));
+        ::testing::ContainsRegex(" 0[.]5 +7"));
     const auto sweep = run({"sweep", birthFile(), "--variant", "torch-muon", "--precision", "fp32,bf16"});
     EXPECT_THAT(sweep.out, HasSubstr("torch-muon"));
     EXPECT_THAT(sweep.out, HasSubstr("2 cells in"));

@@ -4,7 +4,6 @@
 // Whatever a file, a session or a command line says, no command lets it steer a terminal, turn the direction of
 // writing, hide, or begin a line of its own.
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -67,13 +66,6 @@ std::string forbiddenIn(const std::string& text)
         }
     }
     return {};
-}
-
-std::string contentsOf(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
 }
 
 /// Writes into a session what the program itself never would.

@@ -3,7 +3,6 @@
 // One truth, three faces: what the golden run is known to hold stands in Markdown, JSON and HTML alike.
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -16,15 +15,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 namespace {
-
-const std::string sample = NANSCOPE_SAMPLE;
-
-std::string contents(const std::string& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 std::string between(const std::string& text, const std::string& begin, const std::string& end)
 {
@@ -75,9 +65,9 @@ TEST(HtmlReport, TellsTheGoldenRunAsTheOtherFacesDo)
     const WorkFolder folder;
     const auto done = run({"report", sample, "-o", folder / "r.md", "-o", folder / "r.html", "-o", folder / "r.json"});
     ASSERT_EQ(done.status, 0) << done.err;
-    const auto markdown = plain(contents(folder / "r.md"));
-    const auto html = contents(folder / "r.html");
-    const auto json = Json::parse(contents(folder / "r.json"));
+    const auto markdown = plain(contentsOf(folder / "r.md"));
+    const auto html = contentsOf(folder / "r.html");
+    const auto json = Json::parse(contentsOf(folder / "r.json"));
     const auto& birth = expected["birth"];
     std::vector<std::string> facts {birth["capture"], birth["verdict"], "rank 0", "10 captures, 2 births",
         "between the log lines of steps 5 and 6", "rows 32–63 × columns 64–127", "2,048 NaN", "8 downstream",
@@ -105,11 +95,11 @@ TEST(HtmlReport, StyleIsWhatThePolicyAllows)
 {
     const WorkFolder folder;
     ASSERT_EQ(run({"report", sample, "-o", folder / "r.html"}).status, 0);
-    const auto html = contents(folder / "r.html");
+    const auto html = contentsOf(folder / "r.html");
     writeText(folder / "style.css", between(html, "<style>", "</style>"));
     const auto command = "sha256sum '" + (folder / "style.css") + "' > '" + (folder / "sum") + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
-    EXPECT_EQ(hexOfBase64(between(html, "style-src 'sha256-", "'")), contents(folder / "sum").substr(0, 64));
+    EXPECT_EQ(hexOfBase64(between(html, "style-src 'sha256-", "'")), contentsOf(folder / "sum").substr(0, 64));
 }
 
 TEST(HtmlReport, DigestIsThatOfTheCaptureAndNoKey)
@@ -121,9 +111,9 @@ TEST(HtmlReport, DigestIsThatOfTheCaptureAndNoKey)
     EXPECT_EQ(done.err, "") << "it is not hidden as what looks like a key";
     const auto command = "sha256sum '" + capture + "' > '" + (folder / "sum") + "'";
     ASSERT_EQ(std::system(command.c_str()), 0);
-    const auto digest = contents(folder / "sum").substr(0, 64);
-    EXPECT_EQ(Json::parse(contents(folder / "r.json"))["measures"]["sha256"], digest);
-    EXPECT_THAT(contents(folder / "r.md"), HasSubstr(digest));
+    const auto digest = contentsOf(folder / "sum").substr(0, 64);
+    EXPECT_EQ(Json::parse(contentsOf(folder / "r.json"))["measures"]["sha256"], digest);
+    EXPECT_THAT(contentsOf(folder / "r.md"), HasSubstr(digest));
 }
 
 TEST(HtmlReport, LeavesTheSessionItReadsAsItIs)
@@ -131,13 +121,13 @@ TEST(HtmlReport, LeavesTheSessionItReadsAsItIs)
     const WorkFolder folder;
     const auto session = folder / "s.nanscope";
     ASSERT_EQ(run({"import", sample, "--session", session}).status, 0);
-    const auto before = contents(session);
+    const auto before = contentsOf(session);
     const auto written = std::filesystem::last_write_time(session);
     for (const auto* name : {"r.md", "r.html", "r.json", "b.zip"}) {
         const auto* option = std::string_view(name) == "b.zip" ? "--bundle" : "-o";
         ASSERT_EQ(run({"report", session, option, folder / name}).status, 0) << name;
     }
-    EXPECT_EQ(contents(session), before);
+    EXPECT_EQ(contentsOf(session), before);
     EXPECT_EQ(std::filesystem::last_write_time(session), written);
     EXPECT_FALSE(std::filesystem::exists(session + "-wal"));
 }
@@ -147,14 +137,14 @@ TEST(HtmlReport, HoldsThePicturesOfTheRun)
     const WorkFolder folder;
     ASSERT_EQ(run({"sweep", sample, "--session", folder / "s.nanscope"}).status, 0);
     ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "r.html"}).status, 0);
-    const auto html = contents(folder / "r.html");
+    const auto html = contentsOf(folder / "r.html");
     for (const auto* id : {"figure-loss", "figure-output", "figure-gauges", "figure-faults", "class=\"birthline\"",
              "class=\"damage\"", "class=\"mark nan\""}) {
         EXPECT_THAT(html, HasSubstr(id));
     }
     EXPECT_LT(html.size(), 400'000U);
     ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "bare.html", "--no-images"}).status, 0);
-    EXPECT_THAT(contents(folder / "bare.html"), Not(HasSubstr("<svg")));
+    EXPECT_THAT(contentsOf(folder / "bare.html"), Not(HasSubstr("<svg")));
 }
 
 TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
@@ -162,12 +152,12 @@ TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
     const WorkFolder folder;
     const auto done = run({"report", sample, "-o", folder / "r.md", "--json"});
     ASSERT_EQ(done.status, 0) << done.err;
-    const auto markdown = contents(folder / "r.md");
+    const auto markdown = contentsOf(folder / "r.md");
     EXPECT_LE(markdown.size(), 65536U);
     std::vector<std::string> files;
     const auto answer = done.json();
     ASSERT_EQ(run({"report", sample, "-o", folder / "r.json"}).status, 0);
-    EXPECT_EQ(answer["about"], nlohmann::ordered_json::parse(contents(folder / "r.json"))["about"]);
+    EXPECT_EQ(answer["about"], nlohmann::ordered_json::parse(contentsOf(folder / "r.json"))["about"]);
     EXPECT_TRUE(answer["about"].is_string());
     for (const auto& written : answer["files"]) {
         const auto path = written["file"].get<std::string>();
@@ -182,7 +172,7 @@ TEST(HtmlReport, MarkdownHasItsPicturesBesideIt)
     const auto bare = run({"report", sample, "-o", folder / "bare.md", "--no-images"});
     ASSERT_EQ(bare.status, 0);
     EXPECT_THAT(bare.out, Not(HasSubstr("drag")));
-    EXPECT_THAT(contents(folder / "bare.md"), Not(HasSubstr(".png")));
+    EXPECT_THAT(contentsOf(folder / "bare.md"), Not(HasSubstr(".png")));
     EXPECT_FALSE(std::filesystem::exists(folder / "bare-1.png"));
     EXPECT_THAT(run({"report", sample, "-o", "-"}).out, Not(HasSubstr(".png")));
 }
@@ -214,7 +204,7 @@ TEST(HtmlReport, WhatTheUserHidesDoesNotComeBackInTheCommandLine)
                   .status,
         0);
     for (const auto* name : {"r.html", "r.md", "r.json"}) {
-        const auto text = contents(folder / name);
+        const auto text = contentsOf(folder / name);
         EXPECT_THAT(text, Not(HasSubstr("gns-gram"))) << name;
         EXPECT_THAT(text, Not(HasSubstr("pid41207"))) << name;
         EXPECT_THAT(plain(text), HasSubstr("our-kernel")) << name;
@@ -242,12 +232,12 @@ TEST(HtmlReport, WhatLooksLikeAKeyIsHiddenUntilTheUserKeepsIt)
     EXPECT_EQ(suspicious[0]["where"], "console.log:2");
     EXPECT_THAT(asked.err, HasSubstr("q7Xv...Eo, 32 characters"));
     EXPECT_THAT(asked.err, HasSubstr("console.log:2"));
-    EXPECT_THAT(asked.out + asked.err + contents(folder / "r.json"), Not(HasSubstr(key)));
+    EXPECT_THAT(asked.out + asked.err + contentsOf(folder / "r.json"), Not(HasSubstr(key)));
     for (const auto& word : {key, std::string("q7Xv...Eo")}) {
         const auto kept = run({"report", folder / "run", "-o", folder / "r.json", "--keep", word});
         EXPECT_EQ(kept.err, "");
-        EXPECT_THAT(contents(folder / "r.json"), HasSubstr(" by " + key));
-        EXPECT_THAT(contents(folder / "r.json"), HasSubstr("--keep ...\""));
+        EXPECT_THAT(contentsOf(folder / "r.json"), HasSubstr(" by " + key));
+        EXPECT_THAT(contentsOf(folder / "r.json"), HasSubstr("--keep ...\""));
     }
 }
 
@@ -265,5 +255,5 @@ TEST(HtmlReport, ADamagedCaptureNobodyCanReadAnyMoreOnlyCostsItsPicture)
     writeCapture(folder / "a.pt");
     ASSERT_EQ(run({"import", folder / "a.pt", "--session", folder / "s.nanscope"}).status, 0);
     ASSERT_EQ(run({"report", folder / "s.nanscope", "-o", folder / "with.html"}).status, 0);
-    EXPECT_THAT(contents(folder / "with.html"), HasSubstr("figure-output"));
+    EXPECT_THAT(contentsOf(folder / "with.html"), HasSubstr("figure-output"));
 }

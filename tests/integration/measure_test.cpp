@@ -38,7 +38,7 @@ std::string writeSound(
     return path.string();
 }
 
-const std::string python = "/usr/bin/python3";
+const std::string systemPython = "/usr/bin/python3";
 
 std::string writeFunction(const WorkFolder& folder)
 {
@@ -119,17 +119,19 @@ TEST(Measure, MinimisesWithoutTouchingTheOriginal)
 
 TEST(Measure, AFunctionIsShownBeforeItRuns)
 {
-    if (!std::filesystem::exists(python)) {
-        GTEST_SKIP() << "there is no " << python;
+    if (!std::filesystem::exists(systemPython)) {
+        GTEST_SKIP() << "there is no " << systemPython;
     }
     const WorkFolder folder;
     const auto capture = writeSound(folder / "a.pt", 1);
     const auto impl = writeFunction(folder);
-    const auto shown = run({"measure", "repeat", capture, "--impl", impl + ":good", "--python", python, "--show"});
+    const auto shown =
+        run({"measure", "repeat", capture, "--impl", impl + ":good", "--python", systemPython, "--show"});
     EXPECT_EQ(shown.status, 0);
     EXPECT_THAT(shown.out, HasSubstr("# /usr/bin/python3 -u nanscope_impl.py "));
     EXPECT_THAT(shown.out, HasSubstr("def burst(engine, function, request):"));
-    const auto done = run({"measure", "repeat", capture, "--impl", impl + ":good", "--python", python, "-n", "20"});
+    const auto done =
+        run({"measure", "repeat", capture, "--impl", impl + ":good", "--python", systemPython, "-n", "20"});
     EXPECT_EQ(done.status, 0) << done.err;
     EXPECT_THAT(done.err, HasSubstr("Runs /usr/bin/python3 -u nanscope_impl.py "));
     EXPECT_THAT(done.out, HasSubstr("Not reproduced in this setting: none of 20 calls differs"));
@@ -137,56 +139,58 @@ TEST(Measure, AFunctionIsShownBeforeItRuns)
 
 TEST(Measure, CallsThatFailAreSaidAndCounted)
 {
-    if (!std::filesystem::exists(python)) {
-        GTEST_SKIP() << "there is no " << python;
+    if (!std::filesystem::exists(systemPython)) {
+        GTEST_SKIP() << "there is no " << systemPython;
     }
     const WorkFolder folder;
     const auto capture = writeSound(folder / "a.pt", 1);
     const auto impl = writeFunction(folder);
-    const auto done = run({"measure", "epsilon", capture, "--impl", impl + ":bad", "--python", python, "--json"});
+    const auto done = run({"measure", "epsilon", capture, "--impl", impl + ":bad", "--python", systemPython, "--json"});
     EXPECT_EQ(done.status, 4);
     const auto json = done.json();
     EXPECT_EQ(json["failed"], json["calls"]);
     EXPECT_EQ(json["complaints"], Json({"the function raised ValueError: no luck"}));
     EXPECT_EQ(json["answer"]["epsilons"][0]["outcome"], nullptr);
-    const auto unknown = run({"measure", "epsilon", capture, "--impl", impl + ":none", "--python", python, "--json"});
+    const auto unknown =
+        run({"measure", "epsilon", capture, "--impl", impl + ":none", "--python", systemPython, "--json"});
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("there is no none in"));
 }
 
 TEST(Measure, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
 {
-    if (!std::filesystem::exists(python)) {
-        GTEST_SKIP() << "there is no " << python;
+    if (!std::filesystem::exists(systemPython)) {
+        GTEST_SKIP() << "there is no " << systemPython;
     }
     const WorkFolder folder;
     const auto capture = writeSound(folder / "a.pt", 1, std::nullopt);
     const auto impl = writeFunction(folder) + ":good";
     for (const auto* instrument : {"repeat", "storm", "epsilon", "input", "scale"}) {
-        const auto refused = run({"measure", instrument, capture, "--impl", impl, "--python", python});
+        const auto refused = run({"measure", instrument, capture, "--impl", impl, "--python", systemPython});
         EXPECT_EQ(refused.status, 2) << instrument;
         EXPECT_THAT(
             refused.err, HasSubstr("it requires an epsilon (its argument epsilon), and the capture holds none"));
         EXPECT_THAT(refused.out, IsEmpty()) << instrument;
     }
     const auto told =
-        run({"measure", "repeat", capture, "--impl", impl, "--python", python, "-n", "5", "--epsilon", "1e-7"});
+        run({"measure", "repeat", capture, "--impl", impl, "--python", systemPython, "-n", "5", "--epsilon", "1e-7"});
     EXPECT_EQ(told.status, 0) << told.err;
-    const auto swept = run({"sweep", capture, "--impl", impl, "--python", python, "--variant", "dion-ns5", "--json"});
+    const auto swept =
+        run({"sweep", capture, "--impl", impl, "--python", systemPython, "--variant", "dion-ns5", "--json"});
     const auto cells = swept.json()["cells"];
     EXPECT_THAT(cells.dump(), HasSubstr("was not called: it requires an epsilon"));
 }
 
 TEST(Measure, CtrlCEndsACallThatIsUnderWay)
 {
-    if (!std::filesystem::exists(python)) {
-        GTEST_SKIP() << "there is no " << python;
+    if (!std::filesystem::exists(systemPython)) {
+        GTEST_SKIP() << "there is no " << systemPython;
     }
     const WorkFolder folder;
     const auto capture = writeSound(folder / "a.pt", 1);
     const auto impl = writeFunction(folder);
     const auto done =
-        run({"measure", "repeat", capture, "--impl", impl + ":slow", "--python", python}, "timeout -s INT 3");
+        run({"measure", "repeat", capture, "--impl", impl + ":slow", "--python", systemPython}, "timeout -s INT 3");
     EXPECT_THAT(done.status, ::testing::AnyOf(5, 124));
     EXPECT_THAT(done.err, HasSubstr("cancelled"));
     EXPECT_LT(done.seconds, 30);

@@ -17,6 +17,7 @@
 
 using namespace nanscope;
 using namespace nanscope::testing;
+using Json = nlohmann::ordered_json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
@@ -25,7 +26,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 /// The process itself, not a shell around it: it is killed by its number.

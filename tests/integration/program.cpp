@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include <sys/wait.h>
@@ -22,13 +21,6 @@ std::string quoted(const std::string& word)
         result += byte == '\'' ? "'\\''" : std::string(1, byte);
     }
     return result + "'";
-}
-
-std::string contents(const std::filesystem::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
 }
 
 } // namespace
@@ -62,7 +54,7 @@ Finished run(const std::vector<std::string>& arguments, const std::string& befor
     const int raw = std::system(command.c_str());
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const int status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
-    return {status, contents(out), contents(err), spent.count()};
+    return {status, contentsOf(out), contentsOf(err), spent.count()};
 }
 
 } // namespace nanscope::testing

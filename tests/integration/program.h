@@ -10,6 +10,9 @@
 
 namespace nanscope::testing {
 
+/// The run that the program brings along.
+inline const std::string sample = NANSCOPE_SAMPLE;
+
 /// What a run of the built program left behind.
 struct Finished
 {

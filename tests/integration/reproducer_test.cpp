@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
-#include <sstream>
 
 #include <gmock/gmock.h>
 
@@ -25,15 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string sample = NANSCOPE_SAMPLE;
 const std::string python = NANSCOPE_PYTHON;
-
-std::string contents(const fs::path& path)
-{
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 struct Ended
 {
@@ -47,7 +38,7 @@ Ended runPython(const std::string& folder, const std::string& arguments, const s
     const auto command = "cd " + nanscope::platform::shellQuoted(folder) + " && env -i "
         + nanscope::platform::shellQuoted(interpreter) + " -I " + arguments + " >out.txt 2>&1";
     const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents(fs::path(folder) / "out.txt")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contentsOf(fs::path(folder) / "out.txt")};
 }
 
 bool haveTorch()
@@ -141,7 +132,7 @@ TEST_F(Reproducer, NumbersThatBlowUpAreReproducedOnAnyMachine)
     EXPECT_THAT(ended.text, HasSubstr("Reproduced: deepspeed-gram in fp16 ends as the dump did"));
     EXPECT_THAT(ended.text, HasSubstr("finite")) << "the fp64 row is beside it";
     EXPECT_THAT(ended.text, Not(HasSubstr("not as expected")));
-    EXPECT_THAT(contents(folder + "/README.txt"), HasSubstr("Expected is 0"));
+    EXPECT_THAT(contentsOf(folder + "/README.txt"), HasSubstr("Expected is 0"));
 }
 
 TEST_F(Reproducer, ATwinShowsTheSameAndSharesNoNumber)
@@ -248,7 +239,7 @@ TEST_F(Reproducer, AFaultOfAKernelIsNotInTheNumbers)
     EXPECT_EQ(ended.status, 1) << ended.text;
     EXPECT_THAT(ended.text,
         AllOf(HasSubstr("Not reproduced by the published numbers; run --impl"), Not(HasSubstr("not as expected"))));
-    EXPECT_THAT(contents(folder + "/README.txt"), HasSubstr("Expected is 1"));
+    EXPECT_THAT(contentsOf(folder + "/README.txt"), HasSubstr("Expected is 1"));
 }
 
 TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
@@ -393,19 +384,20 @@ TEST_F(Reproducer, NothingInItTellsWhereItWasMade)
 {
     const auto folder = bundleOf(sample);
     for (const auto* name : {"repro.py", "expected.json", "README.txt"}) {
-        const auto text = contents(fs::path(folder) / name);
+        const auto text = contentsOf(fs::path(folder) / name);
         EXPECT_THAT(text, Not(HasSubstr("/home"))) << name;
         EXPECT_THAT(text, Not(HasSubstr(fs::path(sample).parent_path().string()))) << name;
         EXPECT_THAT(text, Not(HasSubstr(m_folder.path().string()))) << name;
     }
     for (const auto* name : {"report.md", "report.html", "report.json"}) {
-        EXPECT_THAT(contents(fs::path(folder) / name), Not(HasSubstr(m_folder.path().string()))) << name;
-        EXPECT_THAT(contents(fs::path(folder) / name), Not(HasSubstr(fs::path(sample).parent_path().string()))) << name;
+        EXPECT_THAT(contentsOf(fs::path(folder) / name), Not(HasSubstr(m_folder.path().string()))) << name;
+        EXPECT_THAT(contentsOf(fs::path(folder) / name), Not(HasSubstr(fs::path(sample).parent_path().string())))
+            << name;
     }
     // A word the reporter hides may be one the code needs.
     const auto hidden = run({"report", sample, "--bundle", m_folder / "hidden", "--redact", "Arithmetic"});
     EXPECT_EQ(hidden.status, 0) << hidden.err;
     EXPECT_FALSE(fs::exists(m_folder / "hidden/repro.py"));
     EXPECT_THAT(
-        contents(m_folder / "hidden/README.txt"), HasSubstr("There is no repro.py: a text that is to be hidden"));
+        contentsOf(m_folder / "hidden/README.txt"), HasSubstr("There is no repro.py: a text that is to be hidden"));
 }

@@ -29,7 +29,7 @@ using ::testing::SizeIs;
 namespace {
 
 using nanscope::platform::ChildProcess;
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 
 /// One that nobody listens at just now.
 int freePort()
@@ -46,10 +46,10 @@ int freePort()
 }
 
 /// What the replays say, without how long they took.
-std::vector<Json> resultsOf(const Finished& finished)
+std::vector<SortedJson> resultsOf(const Finished& finished)
 {
-    std::vector<Json> cells;
-    const Json answer = finished.json();
+    std::vector<SortedJson> cells;
+    const SortedJson answer = finished.json();
     for (auto cell : answer["cells"]) {
         cell.erase("seconds");
         cells.push_back(std::move(cell));
@@ -120,11 +120,11 @@ protected:
     }
 
     /// What a process said at its end.
-    static Json said(ChildProcess& process)
+    static SortedJson said(ChildProcess& process)
     {
         std::string line;
         const auto got = process.readLine(line, ChildProcess::Clock::now() + 240s);
-        return got && *got == ChildProcess::Got::line ? Json::parse(line, nullptr, false) : Json::object();
+        return got && *got == ChildProcess::Got::line ? SortedJson::parse(line, nullptr, false) : SortedJson::object();
     }
 
     std::size_t blocksIn(const std::string& job, int rank) const
@@ -305,16 +305,16 @@ protected:
     }
 
     /// What one process says.
-    Json alone(const std::vector<std::string>& more = {}) const
+    SortedJson alone(const std::vector<std::string>& more = {}) const
     {
         std::vector<std::string> arguments {"diagnose", run(), "--json", "--session", m_folder / "alone.nanscope"};
         arguments.insert(arguments.end(), more.begin(), more.end());
         return nanscope::testing::run(arguments).json();
     }
 
-    static Json withoutJob(const Finished& finished)
+    static SortedJson withoutJob(const Finished& finished)
     {
-        Json answer = finished.json();
+        SortedJson answer = finished.json();
         answer.erase("job");
         return answer;
     }
@@ -324,7 +324,7 @@ TEST_F(SharedDiagnosis, SaysOfFourProcessesOfWhichOneIsKilledWhatOneSays)
 {
     const auto made = diagnose("job");
     EXPECT_EQ(made.status, 0) << made.err;
-    const Json job = made.json()["job"];
+    const SortedJson job = made.json()["job"];
     EXPECT_EQ(job["missing"], job["captures"]);
     EXPECT_THAT(job["torchrun"].get<std::string>(), HasSubstr("--no-python"));
     EXPECT_THAT(job["srun"].get<std::string>(), HasSubstr(" join "));
@@ -411,7 +411,7 @@ TEST_F(SharedDiagnosis, SaysHowMuchThereIsToDoBeforeItStarts)
     large.nanOutput = true;
     writeCapture(run() + "/large.pt", large);
     const auto made = diagnose("larger", {"--progress", "jsonl"});
-    const Json plan = made.json()["job"]["plan"];
+    const SortedJson plan = made.json()["job"]["plan"];
     EXPECT_EQ(plan["captures"], 11) << "nine births, and two of the sample";
     EXPECT_EQ(plan["devices"], 2) << "the processes of a node share its CPU";
     EXPECT_EQ(plan["measured_on"], "cpu");
@@ -533,7 +533,7 @@ TEST_F(SharedMeasurement, NamesTheRankThatStandsOutAndTheOneThatWasKilled)
     EXPECT_EQ(half.status, 3);
     EXPECT_THAT(half.json()["ranks"], SizeIs(2));
     EXPECT_EQ(half.json()["job"]["missing"], 1);
-    EXPECT_THAT(half.json()["job"]["missing_ranks"], testing::ElementsAre(1));
+    EXPECT_THAT(half.json()["job"]["missing_ranks"], ::testing::ElementsAre(1));
     EXPECT_THAT(half.json()["odd"], IsEmpty()) << "of two none is accused";
     EXPECT_THAT(gather({}).out, HasSubstr("Missing: rank 1. Start the ranks again"));
 
@@ -544,7 +544,7 @@ TEST_F(SharedMeasurement, NamesTheRankThatStandsOutAndTheOneThatWasKilled)
     EXPECT_THAT(lineOf(nothing), HasSubstr("has its answer already"));
     const auto whole = gather();
     EXPECT_EQ(whole.status, 0) << whole.err;
-    const Json answer = whole.json();
+    const SortedJson answer = whole.json();
     EXPECT_EQ(answer["schema"], "nanscope.measures/1");
     EXPECT_EQ(answer["job"]["missing"], 0);
     ASSERT_THAT(answer["ranks"], SizeIs(3));
@@ -604,8 +604,8 @@ TEST_F(ScaleOut, FindsTheRankThatComputesDifferentlyAndTheOneThatIsMissing)
     }
     const auto answer = said(processes.front());
     EXPECT_EQ(answer["agree"], false) << answer;
-    EXPECT_EQ(answer["odd"], Json::array({"rank 2, cpu"})) << answer;
-    EXPECT_EQ(answer["missing"], Json::array({4})) << answer;
+    EXPECT_EQ(answer["odd"], SortedJson::array({"rank 2, cpu"})) << answer;
+    EXPECT_EQ(answer["missing"], SortedJson::array({4})) << answer;
     EXPECT_THAT(answer["devices"], SizeIs(4));
 }
 
@@ -623,7 +623,7 @@ TEST_F(ScaleOut, SaysWhetherTheRanksReachEachOther)
     EXPECT_EQ(all["reached"], true) << all;
     const auto two = reachedBy(3, 4);
     EXPECT_EQ(two["reached"], false) << two;
-    EXPECT_EQ(two["missing"], Json::array({2})) << two;
+    EXPECT_EQ(two["missing"], SortedJson::array({2})) << two;
 }
 
 /// What a capture is made of is compared once, when the job is made.
@@ -636,12 +636,12 @@ TEST_F(ScaleOut, ComparesVariantsOnce)
     const auto made = line();
     ASSERT_EQ(made.status, 0) << made.err;
     EXPECT_THAT(made.err, HasSubstr("\"identifying\""));
-    const Json first = made.json();
+    const SortedJson first = made.json();
     EXPECT_THAT(first["job"]["left_out"], IsEmpty());
     const auto again = line();
     ASSERT_EQ(again.status, 0) << again.err;
-    EXPECT_THAT(again.err, testing::Not(HasSubstr("\"identifying\"")));
-    const Json second = again.json();
+    EXPECT_THAT(again.err, ::testing::Not(HasSubstr("\"identifying\"")));
+    const SortedJson second = again.json();
     EXPECT_EQ(second["job"]["cells"], first["job"]["cells"]);
 }
 

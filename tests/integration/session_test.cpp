@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include <fstream>
 #include <map>
-#include <sstream>
 
 #include <unistd.h>
 
@@ -19,13 +17,6 @@ using ::testing::SizeIs;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string contentsOf(const fs::path& path)
-{
-    std::ostringstream contents;
-    contents << std::ifstream(path, std::ios::binary).rdbuf();
-    return contents.str();
-}
 
 /// A folder with one capture and a short log, imported into a session.
 class InSession : public ::testing::Test

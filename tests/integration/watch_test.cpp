@@ -440,7 +440,7 @@ TEST_F(WatchTest, JudgesOnceADumpThatIsWrittenAgainWhileItIsJudged)
     EXPECT_EQ(watch.event()["kind"], "dump");
     std::this_thread::sleep_for(100ms);
     fs::rename(again, m_run + "/large.pt");
-    EXPECT_THAT(watch.event("verdict")["capture"].get<std::string>(), testing::EndsWith("large.pt"));
+    EXPECT_THAT(watch.event("verdict")["capture"].get<std::string>(), ::testing::EndsWith("large.pt"));
     drop("last.pt");
     EXPECT_EQ(watch.event("verdict")["capture"], "last.pt") << "not the large one once more";
     watch.interrupt();

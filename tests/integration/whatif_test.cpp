@@ -23,8 +23,6 @@ const std::string kempner =
     "step 0)\n"
     "[rank 0] INFO     [step 4] loss=2.2500 | lr=3.00e-04 | grad_norm=1.250 | step_time=1.25s\n";
 
-const std::string sample = NANSCOPE_SAMPLE;
-
 bool sampleIsThere()
 {
     return std::filesystem::exists(sample + "/expected.json");

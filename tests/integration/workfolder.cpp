@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -97,6 +98,13 @@ std::string writeCapture(const fs::path& path, const MadeCapture& wanted)
             {"epsilon", wanted.epsilon}});
     EXPECT_TRUE(written) << sentence(written.error());
     return path.string();
+}
+
+std::string contentsOf(const fs::path& path)
+{
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
 }
 
 void writeText(const fs::path& path, const std::string& text)

@@ -38,6 +38,9 @@ struct MadeCapture
 /// Writes a capture as the dion wrapper does, from a fixed seed, and returns its path.
 std::string writeCapture(const std::filesystem::path& path, const MadeCapture& wanted = {});
 
+/// Of a file, byte for byte.
+std::string contentsOf(const std::filesystem::path& path);
+
 void writeText(const std::filesystem::path& path, const std::string& text);
 
 /// A torch archive whose data.pkl is `pickle`: what a stranger could send.

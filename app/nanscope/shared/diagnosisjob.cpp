@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string absolutePath(const std::string& path)
+std::string realPath(const std::string& path)
 {
     std::error_code ignored;
     return fs::weakly_canonical(fs::absolute(path, ignored), ignored).string();
@@ -39,7 +39,7 @@ std::vector<scaleout::JobCapture> jobCaptures(const RunData& run)
     for (const auto& [capture, replayed] : diagnose::capturesToJudge(run)) {
         const auto shape = matrixShape(capture->input.shape);
         scaleout::JobCapture one {capture->file, replayed ? shape.batch * shape.elements() : 0, {}};
-        one.request.captures = {CaptureRef(absolutePath(capture->path), capture->identity)};
+        one.request.captures = {CaptureRef(realPath(capture->path), capture->identity)};
         result.push_back(std::move(one));
     }
     return result;
@@ -49,11 +49,11 @@ std::vector<scaleout::JobCapture> jobCaptures(const RunData& run)
 Result<void> requireSameRun(const std::string& given, const std::string& session, const RunData& run)
 {
     std::error_code ignored;
-    const auto path = absolutePath(given);
-    const auto isGiven = [&](const Capture& capture) { return absolutePath(capture.path) == path; };
+    const auto path = realPath(given);
+    const auto isGiven = [&](const Capture& capture) { return realPath(capture.path) == path; };
     const bool folder = fs::is_directory(given, ignored);
     const bool same =
-        folder ? path == absolutePath(run.root) : path == session || std::ranges::any_of(run.captures, isGiven);
+        folder ? path == realPath(run.root) : path == session || std::ranges::any_of(run.captures, isGiven);
     return same ? Result<void>()
                 : failure(ErrorKind::usage, "the folder holds a job of another run; name another folder", given);
 }
@@ -113,7 +113,7 @@ Result<DiagnosisJob> openDiagnosisJob(const JobOptions& options, const std::stri
     if (!source.session) {
         return failure(ErrorKind::internal, "the run of a job has no session");
     }
-    const auto session = absolutePath(source.session->path().string());
+    const auto session = realPath(source.session->path().string());
     TRY(requireSameRun(run, session, source.run));
     scaleout::Job job {{}, jobCaptures(source.run), device};
     job.judging = {session};

@@ -60,7 +60,7 @@ std::string wordOf(const Json& value)
     return value.is_null() ? "" : value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-std::string absolutePath(const std::string& path)
+std::string normalizedPath(const std::string& path)
 {
     std::error_code ignored;
     return std::filesystem::absolute(path, ignored).lexically_normal().string();
@@ -143,7 +143,7 @@ WatchEvent dumpEvent(const Capture& capture, const CaptureVerdict& triaged)
     Json json {{"rank", orNull(capture.rank)}};
     addStep(json, triaged);
     json.update(Json {{"role", name(triaged.role)}, {"capture", capture.file}, {"shape", capture.input.shape},
-        {"dtype", shortName(capture.input.dtype)}, {"file", absolutePath(capture.path)}});
+        {"dtype", shortName(capture.input.dtype)}, {"file", normalizedPath(capture.path)}});
     return {WatchEvent::Kind::dump,
         fmt::format("new dump: {}, {}, {} {}: {}", name(triaged.role), whenText(triaged),
             shapeText(capture.input.shape), shortName(capture.input.dtype), capture.file),
@@ -156,7 +156,7 @@ WatchEvent nonFiniteEvent(const workflow::NonFiniteNews& news, const std::string
     const Json json {{"rank", orNull(news.rank)}, {"other_ranks", news.otherRanks}, {"step", orNull(news.step)},
         {"step_inferred", news.stepInferred}, {"series", words ? Json(nullptr) : Json(news.series)},
         {"value", words ? Json(nullptr) : Json(valueName(news.state))}, {"source", news.source}, {"line", news.line},
-        {"file", absolutePath((std::filesystem::path(root) / news.source).string())}};
+        {"file", normalizedPath((std::filesystem::path(root) / news.source).string())}};
     return {WatchEvent::Kind::nonFinite, "first bad value: " + textOf(news), json};
 }
 
@@ -166,7 +166,8 @@ WatchEvent verdictEvent(const CaptureVerdict& verdict, const std::string& path)
     addStep(json, verdict);
     json.update(Json {{"role", name(verdict.role)}, {"capture", verdict.capture}, {"verdict", name(verdict.blame)},
         {"marginal", verdict.marginal}, {"summary", verdict.summary},
-        {"question", verdict.question.empty() ? Json(nullptr) : Json(verdict.question)}, {"file", absolutePath(path)}});
+        {"question", verdict.question.empty() ? Json(nullptr) : Json(verdict.question)},
+        {"file", normalizedPath(path)}});
     return {WatchEvent::Kind::verdict,
         fmt::format("verdict: {}: {}, {}: {}", blameText(verdict), whenText(verdict), verdict.capture, verdict.summary),
         json};

@@ -108,10 +108,10 @@ Skeleton skeletonOf(const replay::SpreadModel& model, bool mirrored)
     return skeleton;
 }
 
-class Search
+class CandidateSearch
 {
 public:
-    explicit Search(const replay::BadBlocks& damage)
+    explicit CandidateSearch(const replay::BadBlocks& damage)
         : m_damage(damage)
     { }
 
@@ -192,7 +192,7 @@ std::optional<replay::Region> tileEndingLike(
 
 CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants)
 {
-    Search search(damage);
+    CandidateSearch search(damage);
     for (const auto* variant : variants) {
         search.add(*variant);
     }

@@ -21,7 +21,7 @@ namespace nanscope::diagnose {
 namespace {
 
 // Rows, or columns, of a matrix, whichever way it lies.
-struct Lines
+struct LineView
 {
     ValueView values;
     std::int64_t count;
@@ -35,7 +35,7 @@ struct Lines
     }
 };
 
-double product(const Lines& a, std::int64_t line, const Lines& b, std::int64_t other)
+double product(const LineView& a, std::int64_t line, const LineView& b, std::int64_t other)
 {
     double sum = 0;
     for (std::int64_t i = 0; i < a.length; ++i) {
@@ -46,7 +46,7 @@ double product(const Lines& a, std::int64_t line, const Lines& b, std::int64_t o
 
 // A wrong tile of a product inside the iteration adds multiples of a few lines of the result to a few others. These
 // lines are nearly orthonormal: what stands across them has no large share in any.
-bool isMixtureOf(const Lines& apart, std::int64_t first, std::int64_t last, const Lines& result)
+bool isMixtureOf(const LineView& apart, std::int64_t first, std::int64_t last, const LineView& result)
 {
     constexpr std::int64_t looked = 32;
     constexpr double inFewLines = 0.5;
@@ -70,11 +70,11 @@ bool isMixtureOf(const Lines& apart, std::int64_t first, std::int64_t last, cons
 bool isMixtureOfTheRest(const MatrixShape& shape, ValueView apart, ValueView replay, const Region& region)
 {
     if (region.colBegin == 0 && region.colEnd == shape.cols && shape.rows <= shape.cols) {
-        const Lines rows {replay, shape.rows, shape.cols, shape.cols, 1};
+        const LineView rows {replay, shape.rows, shape.cols, shape.cols, 1};
         return isMixtureOf({apart, shape.rows, shape.cols, shape.cols, 1}, region.rowBegin, region.rowEnd, rows);
     }
     if (region.rowBegin == 0 && region.rowEnd == shape.rows && shape.cols <= shape.rows) {
-        const Lines cols {replay, shape.cols, shape.rows, 1, shape.cols};
+        const LineView cols {replay, shape.cols, shape.rows, 1, shape.cols};
         return isMixtureOf({apart, shape.cols, shape.rows, 1, shape.cols}, region.colBegin, region.colEnd, cols);
     }
     return false;
@@ -191,13 +191,11 @@ bool endsLikeACast(const Element& element, ValueView replay)
 
 namespace {
 
-constexpr auto side = TileErrors::side;
-
 // What stands twice is looked for in tiles of 8 x 8, the smallest that kernels write. Half of one, 32 values of bf16,
 // is equal to another by chance in 1 of 10^64 cases (see recursBeyondChance()).
 constexpr std::int64_t smallSide = 8;
 constexpr int rowsNeeded = 4;
-constexpr std::size_t differentNeeded = 6; // of a row: what repeats itself recurs by chance
+constexpr std::size_t differentInRowNeeded = 6; // of a row: what repeats itself recurs by chance
 
 struct Place
 {
@@ -245,7 +243,7 @@ std::map<Place, Place> repeatedTiles(ValueView values, const MatrixShape& shape)
     for (std::int64_t row = 0; row < shape.rows; ++row) {
         for (std::int64_t col = 0; col + smallSide <= shape.cols; col += smallSide) {
             const auto at = rowAt(values, shape.cols, {row, col});
-            if (std::set<double>(at.begin(), at.end()).size() < differentNeeded) {
+            if (std::set<double>(at.begin(), at.end()).size() < differentInRowNeeded) {
                 continue;
             }
             const auto [found, isNew] = first.try_emplace(at, Place {row, col});
@@ -282,9 +280,10 @@ ExactLeftovers tilesThat(
     const Element& element, const Element& replayed, const Region& part, Leftover leftover, Holds holds)
 {
     ExactLeftovers found;
-    for (auto row = part.rowBegin / side * side; row < part.rowEnd; row += side) {
-        for (auto col = part.colBegin / side * side; col < part.colEnd; col += side) {
-            const auto tile = regionOf({row, col}, side, element.shape);
+    for (auto row = part.rowBegin / TileErrors::side * TileErrors::side; row < part.rowEnd; row += TileErrors::side) {
+        for (auto col = part.colBegin / TileErrors::side * TileErrors::side; col < part.colEnd;
+             col += TileErrors::side) {
+            const auto tile = regionOf({row, col}, TileErrors::side, element.shape);
             if (holds(element, tile) && !holds(replayed, tile)) {
                 take(found, leftover, tile);
             }

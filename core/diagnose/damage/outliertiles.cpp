@@ -100,16 +100,11 @@ double sizeOf(const Region& region)
     return static_cast<double>((region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin));
 }
 
-bool allFinite(ValueView values)
-{
-    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
-}
-
 /// The replays of all members, held against the output tile by tile.
-class Search
+class OutlierSearch
 {
 public:
-    Search(const Element& element, ValueView first, std::optional<double> epsilon, replay::Device& device,
+    OutlierSearch(const Element& element, ValueView first, std::optional<double> epsilon, replay::Device& device,
         const CancelToken& cancel, std::size_t fewest)
         : m_element(element)
         , m_first(first)
@@ -431,7 +426,7 @@ Result<OutlierTiles> findOutlierTiles(const Element& element, const std::vector<
     if (members.empty()) {
         return OutlierTiles {};
     }
-    Search search(element, first, epsilon, device, cancel, 1);
+    OutlierSearch search(element, first, epsilon, device, cancel, 1);
     auto found = search.run(members);
     if (found) {
         found->deliberate = search.deliberate(*found);
@@ -443,7 +438,7 @@ Result<OutlierTiles> findOutliersOutsideDamage(const Element& element, const std
     ValueView first, std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel)
 {
     return members.empty() ? Result<OutlierTiles>(OutlierTiles {})
-                           : Search(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);
+                           : OutlierSearch(element, first, epsilon, device, cancel, fewestBesideDamage).run(members);
 }
 
 } // namespace nanscope::diagnose

@@ -15,7 +15,7 @@ namespace {
 // Equal by chance: one value in a hundred at most, as few as 16-bit formats have. What recurs has many values.
 constexpr double shareNeeded = 0.25;
 constexpr std::size_t equalNeeded = 32;
-constexpr std::size_t differentNeeded = 16;
+constexpr std::size_t differentValuesNeeded = 16;
 
 struct Offset
 {
@@ -23,7 +23,7 @@ struct Offset
     std::int64_t cols = 0;
 };
 
-class Comparison
+class ValueComparison
 {
 public:
     void add(double value, double elsewhere)
@@ -31,7 +31,7 @@ public:
         ++m_count;
         if (std::isfinite(value) && value == elsewhere) {
             ++m_equal;
-            if (m_values.size() < differentNeeded) {
+            if (m_values.size() < differentValuesNeeded) {
                 m_values.insert(value);
             }
         }
@@ -40,7 +40,7 @@ public:
     bool recurs() const
     {
         return m_equal >= equalNeeded && static_cast<double>(m_equal) >= shareNeeded * static_cast<double>(m_count)
-            && m_values.size() >= differentNeeded;
+            && m_values.size() >= differentValuesNeeded;
     }
 
 private:
@@ -51,7 +51,7 @@ private:
 
 bool recursAt(const Element& element, const Region& region, ValueView other, Offset offset)
 {
-    Comparison comparison;
+    ValueComparison comparison;
     const auto cols = element.shape.cols;
     for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
         for (auto c = region.colBegin; c < region.colEnd; ++c) {
@@ -166,7 +166,7 @@ std::optional<Stretch> recursBeyondChance(
     const auto places = static_cast<double>(tries)
         * static_cast<double>((region.rowEnd - region.rowBegin) * (region.colEnd - region.colBegin));
     const double needed =
-        std::max(static_cast<double>(differentNeeded), std::log(places / falseLines) / -std::log(*alike));
+        std::max(static_cast<double>(differentValuesNeeded), std::log(places / falseLines) / -std::log(*alike));
     const auto stretch = longestStretch(element, region, other);
     return static_cast<double>(stretch.values) >= needed ? std::optional(stretch) : std::nullopt;
 }

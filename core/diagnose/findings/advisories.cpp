@@ -26,7 +26,7 @@ namespace {
 constexpr int deepest = 8;
 constexpr std::size_t mostValues = 100'000;
 
-using Json = nlohmann::json;
+using AdvisoryJson = nlohmann::json;
 
 constexpr std::uint64_t largestFile = std::uint64_t {1} << 20;
 constexpr std::size_t mostAdvisories = 1000;
@@ -40,7 +40,7 @@ Reason mustBe(std::string_view key, std::string_view what)
     return fmt::format("\"{}\" must be {}", key, what);
 }
 
-Reason readText(const Json& json, std::string_view key, std::string& out, std::size_t longest = longestText)
+Reason readText(const AdvisoryJson& json, std::string_view key, std::string& out, std::size_t longest = longestText)
 {
     const auto found = json.find(key);
     if (found == json.end() || !found->is_string()) {
@@ -54,9 +54,9 @@ Reason readText(const Json& json, std::string_view key, std::string& out, std::s
 }
 
 /// The texts of a list, or of a single text.
-Reason readTexts(const Json& value, std::string_view key, std::vector<std::string>& out)
+Reason readTexts(const AdvisoryJson& value, std::string_view key, std::vector<std::string>& out)
 {
-    const auto list = value.is_array() ? value : Json::array({value});
+    const auto list = value.is_array() ? value : AdvisoryJson::array({value});
     constexpr std::size_t most = 100;
     for (const auto& one : list) {
         if (!one.is_string() || list.size() > most) {
@@ -67,7 +67,7 @@ Reason readTexts(const Json& value, std::string_view key, std::vector<std::strin
     return {};
 }
 
-Reason unknownKey(const Json& json, std::initializer_list<std::string_view> known)
+Reason unknownKey(const AdvisoryJson& json, std::initializer_list<std::string_view> known)
 {
     for (const auto& item : json.items()) {
         if (std::ranges::find(known, item.key()) == known.end()) {
@@ -77,7 +77,7 @@ Reason unknownKey(const Json& json, std::initializer_list<std::string_view> know
     return {};
 }
 
-Reason readRanges(const Json& value, std::string_view key, std::vector<VersionRange>& out)
+Reason readRanges(const AdvisoryJson& value, std::string_view key, std::vector<VersionRange>& out)
 {
     std::vector<std::string> texts;
     if (auto reason = readTexts(value, key, texts); !reason.empty()) {
@@ -93,7 +93,7 @@ Reason readRanges(const Json& value, std::string_view key, std::vector<VersionRa
     return {};
 }
 
-Reason readPackage(const Json& json, AffectedPackage& out)
+Reason readPackage(const AdvisoryJson& json, AffectedPackage& out)
 {
     if (!json.is_object()) {
         return mustBe("packages", "a list of objects");
@@ -114,7 +114,7 @@ Reason readPackage(const Json& json, AffectedPackage& out)
     return out.everyVersion ? Reason() : readRanges(*versions, "versions", out.versions);
 }
 
-Reason readPackages(const Json& value, std::vector<AffectedPackage>& out)
+Reason readPackages(const AdvisoryJson& value, std::vector<AffectedPackage>& out)
 {
     if (!value.is_array() || value.size() > 10) {
         return mustBe("packages", "a list of at most 10 objects");
@@ -142,7 +142,7 @@ std::optional<NumberBound> parseBound(std::string_view text)
     return error == std::errc() && end == text.data() + text.size() ? std::optional(bound) : std::nullopt;
 }
 
-Reason readBound(const Json& json, std::string_view key, std::optional<NumberBound>& out)
+Reason readBound(const AdvisoryJson& json, std::string_view key, std::optional<NumberBound>& out)
 {
     const auto found = json.find(key);
     if (found == json.end()) {
@@ -152,7 +152,7 @@ Reason readBound(const Json& json, std::string_view key, std::optional<NumberBou
     return out ? Reason() : mustBe(key, "such as \">=256\"");
 }
 
-Reason readShape(const Json& json, CallRule& out)
+Reason readShape(const AdvisoryJson& json, CallRule& out)
 {
     if (!json.is_object()) {
         return mustBe("shape", "an object");
@@ -175,7 +175,7 @@ Reason readShape(const Json& json, CallRule& out)
     return {};
 }
 
-Reason readDtypes(const Json& value, std::vector<DType>& out)
+Reason readDtypes(const AdvisoryJson& value, std::vector<DType>& out)
 {
     std::vector<std::string> names;
     if (auto reason = readTexts(value, "dtypes", names); !reason.empty()) {
@@ -193,18 +193,18 @@ Reason readDtypes(const Json& value, std::vector<DType>& out)
     return {};
 }
 
-Reason readRules(const Json& json, Advisory& out)
+Reason readRules(const AdvisoryJson& json, Advisory& out)
 {
     const auto with = [&](const char* key, const auto& reader) {
         const auto found = json.find(key);
         return found == json.end() ? Reason() : reader(*found);
     };
-    for (auto reason : {with("packages", [&](const Json& v) { return readPackages(v, out.packages); }),
-             with("capability", [&](const Json& v) { return readRanges(v, "capability", out.capabilities); }),
-             with("variants", [&](const Json& v) { return readTexts(v, "variants", out.call.variants); }),
-             with("dtypes", [&](const Json& v) { return readDtypes(v, out.call.dtypes); }),
-             with("shape", [&](const Json& v) { return readShape(v, out.call); }),
-             with("zero_matrix", [&](const Json& v) {
+    for (auto reason : {with("packages", [&](const AdvisoryJson& v) { return readPackages(v, out.packages); }),
+             with("capability", [&](const AdvisoryJson& v) { return readRanges(v, "capability", out.capabilities); }),
+             with("variants", [&](const AdvisoryJson& v) { return readTexts(v, "variants", out.call.variants); }),
+             with("dtypes", [&](const AdvisoryJson& v) { return readDtypes(v, out.call.dtypes); }),
+             with("shape", [&](const AdvisoryJson& v) { return readShape(v, out.call); }),
+             with("zero_matrix", [&](const AdvisoryJson& v) {
                  out.call.zeroMatrix = v == true;
                  return v.is_boolean() ? Reason() : mustBe("zero_matrix", "true or false");
              })}) {
@@ -216,7 +216,7 @@ Reason readRules(const Json& json, Advisory& out)
     return any ? Reason() : Reason("it has no rule and would match every run");
 }
 
-Reason readWords(const Json& json, Advisory& out)
+Reason readWords(const AdvisoryJson& json, Advisory& out)
 {
     std::string status;
     for (auto reason : {readText(json, "title", out.title, 200), readText(json, "text", out.text),
@@ -233,7 +233,7 @@ Reason readWords(const Json& json, Advisory& out)
     return out.link.starts_with("https://") ? Reason() : mustBe("link", "an https:// address");
 }
 
-Reason readDate(const Json& json, std::string& out)
+Reason readDate(const AdvisoryJson& json, std::string& out)
 {
     static const RE2 day(R"(\d{4}-\d{2}-\d{2})");
     if (auto reason = readText(json, "dated", out, 10); !reason.empty()) {
@@ -242,7 +242,7 @@ Reason readDate(const Json& json, std::string& out)
     return RE2::FullMatch(out, day) ? Reason() : mustBe("dated", "a day such as 2026-08-20");
 }
 
-Reason readAdvisory(const Json& json, const std::string& dated, Advisory& out)
+Reason readAdvisory(const AdvisoryJson& json, const std::string& dated, Advisory& out)
 {
     if (!json.is_object()) {
         return mustBe("advisories", "a list of objects");
@@ -263,9 +263,9 @@ Reason readAdvisory(const Json& json, const std::string& dated, Advisory& out)
     return {};
 }
 
-Reason readFile(const Json& json, std::vector<Advisory>& out)
+Reason readFile(const AdvisoryJson& json, std::vector<Advisory>& out)
 {
-    if (!json.is_object() || json.value("schema", Json()) != "nanscope.advisories/1") {
+    if (!json.is_object() || json.value("schema", AdvisoryJson()) != "nanscope.advisories/1") {
         return "it is no JSON object with \"schema\": \"nanscope.advisories/1\"";
     }
     std::string dated;

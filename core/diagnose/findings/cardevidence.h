@@ -15,6 +15,8 @@
 
 namespace nanscope::diagnose::cards {
 
+constexpr double fp16Max = 65504;
+
 /// Why a trace is empty: the value is not logged, or its points were not read here.
 std::string whyEmpty(const RunSummary& summary, const Trace& trace);
 std::string whyEmpty(const RunData& run, std::string_view name);

@@ -61,7 +61,7 @@ constexpr std::array entries {
     Entry {"P100", {6, 0}},
 };
 
-std::vector<std::string_view> wordsOf(std::string_view text)
+std::vector<std::string_view> nameWords(std::string_view text)
 {
     std::vector<std::string_view> words;
     while (!text.empty()) {
@@ -85,7 +85,7 @@ bool fits(std::string_view word, std::string_view wanted)
 bool holds(const std::vector<std::string_view>& name, const Entry& entry)
 {
     auto from = name.begin();
-    for (const auto wanted : wordsOf(entry.words)) {
+    for (const auto wanted : nameWords(entry.words)) {
         from = std::find_if(from, name.end(), [&](std::string_view word) { return fits(word, wanted); });
         if (from == name.end()) {
             return false;
@@ -128,7 +128,7 @@ bool isCapability(const Setting& setting)
 
 std::optional<Capability> capabilityOf(std::string_view gpuName)
 {
-    const auto name = wordsOf(gpuName);
+    const auto name = nameWords(gpuName);
     const auto* found = std::find_if(entries.begin(), entries.end(), [&](const Entry& e) { return holds(name, e); });
     return found == entries.end() ? std::nullopt : std::optional(found->capability);
 }

@@ -20,8 +20,6 @@ namespace nanscope::diagnose::cards {
 
 namespace {
 
-constexpr double fp16Max = 65504;
-
 struct Origin
 {
     std::string_view op; ///< the name begins so, in small letters

@@ -38,7 +38,7 @@ Knobs knobsOf(const RunData& run)
         settingNamed(run, {"benchmark", "cudnn_benchmark"})};
 }
 
-std::string textOf(const Knobs& knobs)
+std::string knobText(const Knobs& knobs)
 {
     const auto one = [](const Setting* setting, std::string_view name) {
         return setting != nullptr ? cards::textOf(*setting) : fmt::format("{} not in the configuration", name);
@@ -47,7 +47,7 @@ std::string textOf(const Knobs& knobs)
     return knobs.benchmark != nullptr ? fmt::format("{}; {}", text, cards::textOf(*knobs.benchmark)) : text;
 }
 
-std::vector<Evidence> evidenceOf(const Knobs& knobs)
+std::vector<Evidence> knobEvidence(const Knobs& knobs)
 {
     std::vector<Evidence> evidence;
     for (const auto* setting : {knobs.seed, knobs.deterministic, knobs.benchmark}) {
@@ -112,7 +112,7 @@ CardOutcome differing(
     return at(fired(Confidence::high,
                   fmt::format("if two attempts here are one run repeated, their losses first differ at step {} of {} "
                               "in common, as printed ({})",
-                      comparison.first->step, comparison.common, textOf(knobs)),
+                      comparison.first->step, comparison.common, knobText(knobs)),
                   evidence),
         comparison.first->step, summary.loss.rank);
 }
@@ -132,7 +132,7 @@ std::optional<CardOutcome> repeated(const RunSummary& summary, const Knobs& knob
             return clear(
                 fmt::format("two attempts print the same loss at {} in common, which is no proof of equal bits "
                             "({})",
-                    howMany(comparison.common, "step"), textOf(knobs)));
+                    howMany(comparison.common, "step"), knobText(knobs)));
         }
     }
     return std::nullopt;
@@ -145,10 +145,10 @@ CardOutcome repeatability(const RunSummary& summary)
         return *outcome;
     }
     if (knobs.off()) {
-        return fired(Confidence::high, textOf(knobs), evidenceOf(knobs));
+        return fired(Confidence::high, knobText(knobs), knobEvidence(knobs));
     }
-    return knobs.set() ? clear(textOf(knobs))
-                       : notCheckable(!hasSettings(summary.run) ? missingSetting(summary.run, "") : textOf(knobs));
+    return knobs.set() ? clear(knobText(knobs))
+                       : notCheckable(!hasSettings(summary.run) ? missingSetting(summary.run, "") : knobText(knobs));
 }
 
 } // namespace

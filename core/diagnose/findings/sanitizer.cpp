@@ -45,14 +45,14 @@ const Tool* toolOf(const Event& event)
 }
 
 /// The kernel of a Newton-Schulz iteration first, and an error before a warning.
-int placeOf(const Event& event)
+int reportPlace(const Event& event)
 {
     return (event.says(Phrase::newtonSchulzKernel) ? 0 : 2) + (event.says(Phrase::sanitizerWarning) ? 1 : 0);
 }
 
 CardOutcome reported(std::vector<const Event*> reports)
 {
-    std::ranges::stable_sort(reports, {}, [](const Event* event) { return placeOf(*event); });
+    std::ranges::stable_sort(reports, {}, [](const Event* event) { return reportPlace(*event); });
     const auto& first = *reports.front();
     const auto& tool = *toolOf(first);
     std::int64_t count = 0;

@@ -15,8 +15,6 @@ namespace nanscope::diagnose::cards {
 
 namespace {
 
-constexpr double fp16Max = 65504;
-
 bool mentionsAny(std::string_view name, Names words)
 {
     return std::any_of(

@@ -66,9 +66,10 @@ int stageOf(std::string_view word)
     return word[0] == 'a' ? -3 : word[0] == 'b' ? -2 : -1;
 }
 
-using Key = std::tuple<std::int64_t, const std::vector<std::int64_t>&, int, std::int64_t, std::int64_t, std::int64_t>;
+using VersionKey =
+    std::tuple<std::int64_t, const std::vector<std::int64_t>&, int, std::int64_t, std::int64_t, std::int64_t>;
 
-Key keyOf(const Version& v)
+VersionKey keyOf(const Version& v)
 {
     // A dev release comes before what it leads to, a post release after what it follows.
     constexpr auto last = std::numeric_limits<std::int64_t>::max();

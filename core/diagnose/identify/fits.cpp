@@ -12,6 +12,11 @@
 
 namespace nanscope::diagnose {
 
+bool allFinite(ValueView values)
+{
+    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -119,11 +124,6 @@ double exactShare(const Element& element, ValueView reference)
         }
     }
     return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
-}
-
-bool allFinite(ValueView values)
-{
-    return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 double medianTile(const std::vector<TileError>& tiles)

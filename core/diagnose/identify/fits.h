@@ -101,4 +101,6 @@ replay::SampledPlaces samplePlaces(const Element& element, const std::vector<rep
 /// off elsewhere is off from any of them.
 Fits withTheRest(const Fits& sampled, const Fits& nearWhole, const Fits& nearSampled);
 
+bool allFinite(ValueView values);
+
 } // namespace nanscope::diagnose

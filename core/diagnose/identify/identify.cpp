@@ -101,10 +101,10 @@ bool isCoarse(DType output)
     return output == DType::bfloat16 || output == DType::float16;
 }
 
-class Comparison
+class MemberComparison
 {
 public:
-    Comparison(const Element& element, const replay::Catalogue& catalogue, std::optional<double> epsilon,
+    MemberComparison(const Element& element, const replay::Catalogue& catalogue, std::optional<double> epsilon,
         replay::Device& device, const CancelToken& cancel, const ReplayWatch& watch, std::int64_t sampledFrom,
         double operations)
         : m_element(element)
@@ -513,7 +513,7 @@ Result<ElementFit> identifyElement(const Element& element, const replay::Catalog
     if (!worthwhile || !element.inputScan.finite() || element.inputScan.allZero()) {
         return result;
     }
-    Comparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom, operations);
+    MemberComparison comparison(element, catalogue, epsilon, device, cancel, watch, sampledFrom, operations);
     auto compared = comparison.compare();
     result.leftOut = comparison.leftOut();
     result.operationsLeft = comparison.operationsLeft();

@@ -19,7 +19,7 @@ namespace {
 
 using verdict::closeFit;
 
-constexpr int mostSteps = 12;
+constexpr int mostVariantSteps = 12;
 // Of roundings alone.
 constexpr double sameFactor = 0.02;
 
@@ -46,7 +46,7 @@ OffOutput asMultiple(const OffQuestion& question)
 std::vector<int> otherSteps(const replay::Variant& variant)
 {
     const auto own = static_cast<int>(variant.steps.size());
-    std::vector<int> counts(mostSteps);
+    std::vector<int> counts(mostVariantSteps);
     std::iota(counts.begin(), counts.end(), 1);
     std::erase_if(counts, [&](int count) { return count == own || !replay::checkSteps(variant, count); });
     std::ranges::stable_sort(counts, {}, [own](int count) { return std::abs(count - own); });
@@ -93,10 +93,10 @@ double product(ValueView a, ValueView b)
 }
 
 /// Some lines of a matrix: those of its smaller side.
-class Lines
+class SideLines
 {
 public:
-    explicit Lines(const MatrixShape& shape)
+    explicit SideLines(const MatrixShape& shape)
         : m_ofRows(shape.rows <= shape.cols)
         , m_cols(shape.cols)
         , m_length(m_ofRows ? shape.cols : shape.rows)
@@ -133,7 +133,7 @@ private:
 
 /// <M, M^T> / <M, M> of M = X Y^T over some of its rows and the same columns: 1 where that is symmetric, and about
 /// 1 / n of what is unrelated.
-double symmetry(const Element& element, const Lines& lines)
+double symmetry(const Element& element, const SideLines& lines)
 {
     const auto n = lines.count();
     std::vector<double> m(static_cast<std::size_t>(n * n));
@@ -161,7 +161,7 @@ bool isNotOfItsInput(const Element& element)
     constexpr std::int64_t fewest = 8;
     constexpr double deviations = 4;
     constexpr double hardlySymmetric = 0.3;
-    const Lines lines(element.shape);
+    const SideLines lines(element.shape);
     if (lines.count() < fewest || !element.inputScan.finite() || !element.outputScan.finite()) {
         return false;
     }

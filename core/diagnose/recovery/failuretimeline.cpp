@@ -528,17 +528,12 @@ void readClimb(const RunData& run, TrainingProcess& life, std::string_view name)
     }
 }
 
-std::string fileOf(const TrainingProcess& life)
-{
-    return life.sources.empty() ? std::string() : life.sources.front().file;
-}
-
 /// Some process goes on with finite losses where this one went bad.
 bool wasPassed(const TrainingProcess& life, const std::vector<TrainingProcess>& lives)
 {
     return !life.last || std::ranges::any_of(lives, [&](const TrainingProcess& other) {
         return &other != &life && !other.proofs.empty() && other.first() > life.first()
-            && other.proofs.lastWeights() >= life.first() && naturalLess(fileOf(life), fileOf(other));
+            && other.proofs.lastWeights() >= life.first() && naturalLess(life.file(), other.file());
     });
 }
 
@@ -566,7 +561,7 @@ FailureTimeline failureTimelineOf(const RunData& run, const std::vector<CaptureV
         history = {};
     }
     std::ranges::stable_sort(timeline.processes,
-        [](const TrainingProcess& a, const TrainingProcess& b) { return naturalLess(fileOf(a), fileOf(b)); });
+        [](const TrainingProcess& a, const TrainingProcess& b) { return naturalLess(a.file(), b.file()); });
     endWhereTheNextBegins(timeline.processes);
     readBirths(run, verdicts, timeline.processes);
     readCapturesAlone(run, verdicts, timeline.processes);

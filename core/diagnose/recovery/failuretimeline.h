@@ -99,6 +99,8 @@ struct TrainingProcess
     std::optional<Sign> climbingFrom;
     Proofs proofs;
 
+    /// Of its first log.
+    std::string file() const { return sources.empty() ? std::string() : sources.front().file; }
     bool inTrouble() const { return poisonedFrom || doubtFrom || tornFrom; }
     /// The first n that must not be gone back to; no n is as large where there was no trouble.
     std::int64_t first() const;

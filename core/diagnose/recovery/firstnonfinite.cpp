@@ -20,11 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 3> alwaysMeasured {"loss", "grad_norm", "val_loss"};
 constexpr std::array<std::string_view, 4> neverCounted {"tokens_per_second", "step_time_s", "time", "epoch"};
 
-bool isAmong(const auto& names, std::string_view name)
-{
-    return std::ranges::find(names, name) != names.end();
-}
-
 /// The first value of the streak that the series ends with, if a finite one comes before it.
 const Point* firstOfLastStreak(const Series& series)
 {
@@ -85,10 +80,10 @@ std::string_view wordOf(PointState state)
 
 const Point* firstNonFiniteOf(const Series& series)
 {
-    if (isAmong(neverCounted, series.name)) {
+    if (std::ranges::find(neverCounted, series.name) != neverCounted.end()) {
         return nullptr;
     }
-    if (!isAmong(alwaysMeasured, series.name)) {
+    if (std::ranges::find(alwaysMeasured, series.name) == alwaysMeasured.end()) {
         return firstOfLastStreak(series);
     }
     const auto found = std::ranges::find_if(series.points, [](const Point& point) { return isNonFinite(point.state); });

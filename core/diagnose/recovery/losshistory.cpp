@@ -170,7 +170,7 @@ struct ReadLane
 constexpr std::size_t mostLives = 2000;
 
 /// No run counts so far; what a damaged line says beyond could only overflow.
-constexpr std::int64_t mostSteps = std::int64_t {1} << 53;
+constexpr std::int64_t largestStep = std::int64_t {1} << 53;
 
 constexpr double notKnown = std::numeric_limits<double>::quiet_NaN();
 
@@ -271,7 +271,7 @@ void LaneReader::append(const LossStep& step)
 void LaneReader::take(const Point& point, int segment)
 {
     const bool absent = point.state == PointState::reported;
-    if ((absent && m_lane.absent > 0) || std::abs(point.step) > mostSteps) {
+    if ((absent && m_lane.absent > 0) || std::abs(point.step) > largestStep) {
         return;
     }
     const auto step = point.step - m_lane.offset;
@@ -311,7 +311,7 @@ void LaneReader::take(const Mark& mark)
 void LaneReader::takeMessage(const Event& event, const NanMessage& said)
 {
     const bool repeated = !m_ended && said.total == m_total && said.step == m_lastWarning; // by another handler
-    if (repeated || said.step > mostSteps || said.lastGoodStep.value_or(0) > mostSteps) {
+    if (repeated || said.step > largestStep || said.lastGoodStep.value_or(0) > largestStep) {
         return;
     }
     endBefore(said.step);

@@ -336,11 +336,6 @@ std::string Story::guardText() const
         betweenText(m_run, *lines.first), placeOf(*lines.first));
 }
 
-std::string fileOf(const TrainingProcess& life)
-{
-    return life.sources.empty() ? std::string() : life.sources.front().file;
-}
-
 std::set<std::string> sourcesOf(const TrainingProcess& life)
 {
     std::set<std::string> sources;
@@ -394,7 +389,7 @@ std::vector<LogGroup> groupsOf(const RunData& run, const FailureTimeline& timeli
     std::vector<LogGroup> groups;
     for (const auto& life : timeline.processes) {
         if (!life.sources.empty()) {
-            auto& group = groupOf(groups, fileOf(life));
+            auto& group = groupOf(groups, life.file());
             group.processes.push_back(&life);
             group.sources.merge(sourcesOf(life));
         }
@@ -437,7 +432,7 @@ std::set<std::string> logsOfOthers(
     }
     const bool failed = !timeline.none() && !timeline.failed->sources.empty();
     const auto group = std::ranges::find_if(groups, [&](const LogGroup& one) {
-        return failed ? one.takes(fileOf(*timeline.failed)) : Story(facts, nullptr, logsOf(one)).isEventful();
+        return failed ? one.takes(timeline.failed->file()) : Story(facts, nullptr, logsOf(one)).isEventful();
     });
     auto others = group == groups.end() ? std::set<std::string>() : logsWithLoss(facts.run);
     std::erase_if(others, [&](const std::string& source) { return group->sources.contains(source); });
@@ -476,7 +471,7 @@ std::vector<EvidenceLine> logStories(const RunData& run, const FailureTimeline& 
             break;
         }
         rows.push_back({Story(facts, group.failed(), logsOf(group)).text(),
-            group.processes.empty() ? group.file : fileOf(*group.processes.back())});
+            group.processes.empty() ? group.file : group.processes.back()->file()});
     }
     return rows;
 }

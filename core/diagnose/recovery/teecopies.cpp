@@ -17,7 +17,7 @@ namespace {
 
 using EventsBySource = std::map<std::string_view, std::vector<const Event*>>;
 
-std::string_view folderOf(std::string_view source)
+std::string_view folderWithSlash(std::string_view source)
 {
     const auto slash = source.rfind('/');
     return slash == std::string_view::npos ? std::string_view() : source.substr(0, slash + 1);
@@ -132,7 +132,7 @@ private:
     bool isRepeated(std::string_view own, std::string_view other) const
     {
         const auto metrics = m_series.find(own);
-        return own.starts_with(folderOf(other)) && !sameButForNumbers(own, other)
+        return own.starts_with(folderWithSlash(other)) && !sameButForNumbers(own, other)
             && isWithin(m_events.at(own), m_events.at(other))
             && (metrics == m_series.end() || areWithin(metrics->second, m_series.at(other)));
     }

@@ -18,10 +18,10 @@ namespace nanscope::diagnose {
 
 namespace {
 
-class Notes
+class DetectorNotes
 {
 public:
-    Notes(const LossHistory& history, const DetectorReplay& replay)
+    DetectorNotes(const LossHistory& history, const DetectorReplay& replay)
         : m_history(history)
         , m_replay(replay)
         , m_watched(history.lanes.front())
@@ -200,7 +200,7 @@ bool names(const RunData& run, const DetectorReplay& replay, const std::string& 
 /// What the replay of this loss history rests on and what its log cannot show, most important first.
 std::vector<EvidenceLine> detectorNotes(const LossHistory& history, const DetectorReplay& replay)
 {
-    return Notes(history, replay).all();
+    return DetectorNotes(history, replay).all();
 }
 
 /// Where a capture that the same log names shows that the weights went bad before a loss could: no detector of losses
@@ -243,7 +243,7 @@ constexpr std::size_t mostListed = 1000;
 constexpr std::array<std::string_view, 5> afterwardsNames {
     "not-stopped", "recovered", "relapsed", "stayed-bad", "unknown"};
 
-bool isBad(const LossStep& step)
+bool hasBadSign(const LossStep& step)
 {
     return step.sign >= LossSign::elsewhere;
 }
@@ -274,7 +274,7 @@ public:
     {
         const std::int64_t gap = step.step - m_last;
         const bool finiteBetween = m_ownDetector && gap > 1;
-        m_sure = !isBad(step) ? 0 : m_sure > 0 && gap == 1 && m_tellsRows ? m_sure + 1 : 1;
+        m_sure = !hasBadSign(step) ? 0 : m_sure > 0 && gap == 1 && m_tellsRows ? m_sure + 1 : 1;
         if (m_sure == 0 && !isSuspected(step)) {
             m_worst = 0;
         } else {
@@ -338,7 +338,7 @@ public:
         }
         m_any = true;
         m_last = step.step;
-        if (!isBad(step)) {
+        if (!hasBadSign(step)) {
             takeGood(step);
             return false;
         }
@@ -421,7 +421,7 @@ Recovery recoveryAfter(const LossHistory& history, std::size_t stop, std::int64_
         return recovery;
     }
     const auto again = std::find_if(history.steps.begin() + static_cast<std::ptrdiff_t>(stop), history.steps.end(),
-        [&](const LossStep& step) { return step.step > recovery.step && isBad(step); });
+        [&](const LossStep& step) { return step.step > recovery.step && hasBadSign(step); });
     recovery.finiteSteps = (again == history.steps.end() ? last + 1 : again->step) - recovery.step;
     const bool lasting = again == history.steps.end() || recovery.finiteSteps >= patience;
     recovery.outcome = lasting ? Afterwards::recovered : Afterwards::relapsed;
@@ -438,11 +438,11 @@ void replaySteps(const LossHistory& history, std::int64_t patience, DetectorRepl
     for (std::size_t i = 0; i < history.steps.size(); ++i) {
         const auto& step = history.steps[i];
         const bool ends = replayer.take(step) && certain;
-        const bool byGradient = replay.checkGradients && step.badGradient && !isBad(step);
+        const bool byGradient = replay.checkGradients && step.badGradient && !hasBadSign(step);
         if (byGradient) {
             replay.byGradients.push_back(step.step);
         }
-        if (!isBad(step) && !byGradient) {
+        if (!hasBadSign(step) && !byGradient) {
             continue;
         }
         const DetectorStop speaks {step.step,
@@ -500,9 +500,9 @@ void collectSteps(const LossHistory& history, DetectorReplay& replay)
     for (const auto& step : history.steps) {
         rows.take(step);
         const bool continues = open && !(ownDetector && step.step > last + 1);
-        open = isBad(step);
+        open = hasBadSign(step);
         last = step.step;
-        if (isBad(step)) {
+        if (hasBadSign(step)) {
             ++replay.badSteps;
             addStreak(history, step, continues, replay);
             replay.streaks.back().sure = std::max(replay.streaks.back().sure, rows.sure());

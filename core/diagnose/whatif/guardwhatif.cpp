@@ -444,10 +444,10 @@ bool speaks(const Event& event)
     return event.says(Phrase::dionGuard);
 }
 
-class Notes
+class GuardNotes
 {
 public:
-    Notes(const RunData& run, const GuardQuestion& question, const GuardWhatIf& whatIf)
+    GuardNotes(const RunData& run, const GuardQuestion& question, const GuardWhatIf& whatIf)
         : m_run(run)
         , m_question(question)
         , m_whatIf(whatIf)
@@ -621,7 +621,7 @@ std::int64_t guardLinesIn(const RunData& run)
 /// What a guard could not have helped, and what the captures cannot show.
 std::vector<EvidenceLine> guardNotes(const RunData& run, const GuardQuestion& question, const GuardWhatIf& whatIf)
 {
-    return Notes(run, question, whatIf).all();
+    return GuardNotes(run, question, whatIf).all();
 }
 
 constexpr std::array<std::string_view, 4> consequenceNames {"none", "drift", "torn", "unknown"};

@@ -16,7 +16,7 @@ namespace {
 using enum CheckpointWord;
 using enum CheckpointStep;
 
-constexpr std::array table {
+constexpr std::array checkpointTable {
     // KempnerForge commits at the next save or at the end, so this line may stand far behind the step it names.
     CheckpointLine {saved, R"(Checkpoint committed: (?P<path>.+) \(step=(?P<step>\d+)\))"},
     CheckpointLine {saved, R"(^Sync checkpoint saved: (?P<path>.+))"},
@@ -99,18 +99,13 @@ constexpr std::array table {
 
 std::span<const CheckpointLine> checkpointLines()
 {
-    return table;
+    return checkpointTable;
 }
 
 namespace {
 
 constexpr std::size_t longestPath = 1000;
 constexpr std::size_t mostPending = 4096;
-
-int keyOf(const LogLine& line)
-{
-    return line.process();
-}
 
 std::string_view withoutEnd(std::string_view path)
 {
@@ -170,7 +165,7 @@ void CheckpointReader::take(const CheckpointLine& what, const Groups& groups, co
     }
     // A line that names no path may end what one before it began.
     const auto complete = [&](ByRank& from, CheckpointFact fact) {
-        if (const auto begun = takeOut(from, keyOf(line))) {
+        if (const auto begun = takeOut(from, line.process())) {
             const bool same = !said.step || !begun->step || said.step == begun->step;
             said.path = said.path.empty() && same ? begun->path : said.path;
             said.step = said.step ? said.step : begun->step;
@@ -188,12 +183,12 @@ void CheckpointReader::take(const CheckpointLine& what, const Groups& groups, co
         return removeAll(said, builder);
     case CheckpointWord::loads:
         processBegan(builder);
-        return keep(m_loading, keyOf(line), std::move(said));
+        return keep(m_loading, line.process(), std::move(said));
     case CheckpointWord::loaded:
         processBegan(builder);
         return complete(m_loading, CheckpointFact::loaded);
     case CheckpointWord::startsAt:
-        if (const auto begun = takeOut(m_loading, keyOf(line)); begun && said.step == begun->step.value_or(-2) + 1) {
+        if (const auto begun = takeOut(m_loading, line.process()); begun && said.step == begun->step.value_or(-2) + 1) {
             said.step = begun->step;
             said.path = begun->path;
             give(CheckpointFact::loaded, said, builder);
@@ -214,7 +209,7 @@ void CheckpointReader::begin(const CheckpointLine& what, Pending pending, const 
     if (what.step == CheckpointStep::ofRowAbove && pending.step) {
         overwrite(pending, builder);
     }
-    keep(m_saving, keyOf(line), std::move(pending));
+    keep(m_saving, line.process(), std::move(pending));
 }
 
 std::optional<std::int64_t> CheckpointReader::stepOfRow(
@@ -231,8 +226,8 @@ std::optional<std::int64_t> CheckpointReader::stepOfRow(
     const auto interval = builder.saveInterval();
     const bool everyStep = row->stepBefore && row->step == *row->stepBefore + 1;
     const bool due = interval > 0 ? row->step % interval == 0 : everyStep;
-    const bool first = !m_rowsUsed.contains(keyOf(line)) || m_rowsUsed[keyOf(line)] != row->line;
-    keep(m_rowsUsed, keyOf(line), row->line);
+    const bool first = !m_rowsUsed.contains(line.process()) || m_rowsUsed[line.process()] != row->line;
+    keep(m_rowsUsed, line.process(), row->line);
     return first && due ? std::optional(row->step) : std::nullopt;
 }
 
@@ -289,7 +284,7 @@ void CheckpointReader::sayUnfinished(const Pending& pending, LogBuilder& builder
 
 void CheckpointReader::processFailed(const LogLine& line, LogBuilder& builder)
 {
-    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
+    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(line.process());
     if (begun != m_saving.end() && begun->second.waitedFor) {
         sayUnfinished(begun->second, builder);
         m_saving.erase(begun);
@@ -306,7 +301,7 @@ void CheckpointReader::processBegan(LogBuilder& builder)
 
 void CheckpointReader::trainingWentOn(const LogLine& line, LogBuilder& builder)
 {
-    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(keyOf(line));
+    const auto begun = m_saving.empty() ? m_saving.end() : m_saving.find(line.process());
     if (begun == m_saving.end() || !begun->second.waitedFor) {
         return;
     }

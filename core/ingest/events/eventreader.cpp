@@ -27,12 +27,7 @@ constexpr int longestTraceback = 10'000;
 constexpr std::size_t mostTracebacks = 4096;
 constexpr std::size_t longestDetail = 4000;
 constexpr std::size_t longestException = 500;
-constexpr std::string_view firstLine = "Traceback (most recent call last):";
-
-int keyOf(const LogLine& line)
-{
-    return line.process();
-}
+constexpr std::string_view tracebackHead = "Traceback (most recent call last):";
 
 bool isIndented(std::string_view text)
 {
@@ -71,10 +66,10 @@ void append(std::string& text, std::string_view line)
 
 Tracebacks::Part Tracebacks::take(const LogLine& line)
 {
-    if (line.text.starts_with(firstLine)) {
+    if (line.text.starts_with(tracebackHead)) {
         return start(line) ? Part::inside : Part::none;
     }
-    const auto open = m_states.empty() ? m_states.end() : m_states.find(keyOf(line));
+    const auto open = m_states.empty() ? m_states.end() : m_states.find(line.process());
     if (open == m_states.end()) {
         return Part::none;
     }
@@ -90,10 +85,10 @@ Tracebacks::Part Tracebacks::take(const LogLine& line)
 
 bool Tracebacks::start(const LogLine& line)
 {
-    if (m_states.size() >= mostTracebacks && !m_states.contains(keyOf(line))) {
+    if (m_states.size() >= mostTracebacks && !m_states.contains(line.process())) {
         return false;
     }
-    auto& state = m_states[keyOf(line)];
+    auto& state = m_states[line.process()];
     state.phase = State::Phase::frames;
     state.lines = 0;
     state.frames.clear();
@@ -106,7 +101,7 @@ bool Tracebacks::start(const LogLine& line)
 void Tracebacks::startForward(const LogLine& line)
 {
     if (m_states.size() < mostTracebacks) {
-        m_states[keyOf(line)] = State {State::Phase::forward, 0, false, {}, {}, {}};
+        m_states[line.process()] = State {State::Phase::forward, 0, false, {}, {}, {}};
     }
 }
 
@@ -205,11 +200,6 @@ RE2::Options options()
     return options;
 }
 
-re2::StringPiece piece(std::string_view text)
-{
-    return {text.data(), text.size()};
-}
-
 struct LinePatterns::Automaton
 {
     RE2::Set set {options(), RE2::UNANCHORED};
@@ -231,7 +221,7 @@ LinePatterns::~LinePatterns() = default;
 bool LinePatterns::match(std::string_view text, std::vector<int>& hits) const
 {
     // To be told which they are takes memory, and nearly every line fits none.
-    if (!m_automaton->set.Match(piece(text), nullptr) || !m_automaton->set.Match(piece(text), &hits)) {
+    if (!m_automaton->set.Match(text, nullptr) || !m_automaton->set.Match(text, &hits)) {
         return false;
     }
     std::sort(hits.begin(), hits.end());
@@ -248,7 +238,7 @@ std::optional<std::string_view> LinePatterns::group(std::size_t pattern, const c
     const auto index = own->NamedCapturingGroups().find(name);
     std::array<re2::StringPiece, mostGroups + 1> groups;
     if (index == own->NamedCapturingGroups().end() || index->second > mostGroups
-        || !own->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(), index->second + 1)
+        || !own->Match(text, 0, text.size(), RE2::UNANCHORED, groups.data(), index->second + 1)
         || groups[static_cast<std::size_t>(index->second)].empty()) {
         return std::nullopt;
     }
@@ -268,7 +258,7 @@ struct Signature
 
 using enum EventKind;
 
-constexpr std::array table {
+constexpr std::array eventTable {
     Signature {captureDumped, R"(\[(?:dion NaN|nanscope) capture\] .*dumped to \S)"},
 
     // A checker that failed, before everything that its message resembles.
@@ -420,7 +410,7 @@ constexpr std::array table {
 /// In order of precedence where several fit one line.
 std::span<const Signature> signatures()
 {
-    return table;
+    return eventTable;
 }
 
 constexpr std::string_view forwardFrames = "Traceback of forward call that caused the error:";
@@ -440,7 +430,7 @@ const Tables& tables()
     return instance;
 }
 
-const LinePatterns& patterns()
+const LinePatterns& linePatterns()
 {
     static const LinePatterns instance = [] {
         std::vector<const char*> all;
@@ -469,7 +459,7 @@ std::optional<std::size_t> hitIn(const std::vector<int>& hits, std::size_t first
 /// None for digits that the file's end may have cut off.
 std::optional<std::int64_t> numberIn(const LogLine& line, std::size_t pattern, const char* group)
 {
-    const auto digits = patterns().group(pattern, group, line.text);
+    const auto digits = linePatterns().group(pattern, group, line.text);
     const bool cut = digits && !line.whole && digits->data() + digits->size() == line.text.data() + line.text.size();
     return digits && !cut ? parseInteger(*digits) : std::nullopt;
 }
@@ -481,7 +471,7 @@ void readCapture(std::string_view text, Event& event)
     static const RE2 pattern(R"((?:output|in Newton-Schulz) on rank (\d+), .*dumped to (.+)$)", RE2::Latin1);
     re2::StringPiece rank;
     re2::StringPiece path;
-    if (!RE2::PartialMatch(piece(text), pattern, &rank, &path)) {
+    if (!RE2::PartialMatch(text, pattern, &rank, &path)) {
         return;
     }
     const auto file = trimmed({path.data(), path.size()});
@@ -551,7 +541,7 @@ bool EventReader::parseWords(const LogLine& line, LogBuilder& builder, const std
         m_failedRank = rank && *rank <= largestRank ? std::optional(static_cast<int>(*rank)) : std::nullopt;
         return true;
     }
-    if (line.text.starts_with("  traceback : ") || !patterns().match(line.text, m_hits)) {
+    if (line.text.starts_with("  traceback : ") || !linePatterns().match(line.text, m_hits)) {
         return false;
     }
     const auto before = builder.size();
@@ -568,7 +558,7 @@ void EventReader::takeCheckpoint(const LogLine& line, LogBuilder& builder)
 {
     if (const auto hit = hitIn(m_hits, tables().checkpoints, tables().settings)) {
         m_checkpoints.take(checkpointLines()[*hit - tables().checkpoints],
-            {numberIn(line, *hit, "step"), patterns().group(*hit, "path", line.text).value_or("")}, line, builder);
+            {numberIn(line, *hit, "step"), linePatterns().group(*hit, "path", line.text).value_or("")}, line, builder);
     }
 }
 
@@ -581,13 +571,13 @@ void EventReader::takeSettings(const LogLine& line, LogBuilder& builder)
             continue;
         }
         const auto& setting = settingLines()[hit - tables().settings];
-        const auto value = patterns().group(hit, "value", line.text).value_or("");
-        const std::string name(setting.name ? setting.name : patterns().group(hit, "name", line.text).value_or(""));
+        const auto value = linePatterns().group(hit, "value", line.text).value_or("");
+        const std::string name(setting.name ? setting.name : linePatterns().group(hit, "name", line.text).value_or(""));
         m_settings.take(name + setting.suffix, value, line, builder);
     }
     if (const auto hit = hitIn(m_hits, tables().headings, tables().end)) {
         m_settings.start(configHeadings()[*hit - tables().headings].block,
-            patterns().group(*hit, "rest", line.text).value_or(""), line, builder);
+            linePatterns().group(*hit, "rest", line.text).value_or(""), line, builder);
     }
 }
 

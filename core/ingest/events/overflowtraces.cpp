@@ -13,9 +13,9 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr int mostLines = 10'000;
+constexpr int mostTraceLines = 10'000;
 constexpr std::size_t mostStates = 4096;
-constexpr std::string_view firstLine = "Detected inf/nan during batch_number=";
+constexpr std::string_view overflowHead = "Detected inf/nan during batch_number=";
 
 bool isHeading(std::string_view text)
 {
@@ -28,7 +28,7 @@ bool isModule(std::string_view text)
     return text.starts_with("          ") && !trimmed(text).empty();
 }
 
-struct Row
+struct OverflowRow
 {
     std::string least;
     std::string most;
@@ -38,7 +38,7 @@ struct Row
     static bool isBad(std::string_view number) { return number == "nan" || number == "inf"; }
 };
 
-bool readRow(std::string_view text, Row& row)
+bool readRow(std::string_view text, OverflowRow& row)
 {
     static const RE2 pattern(R"( *([\d.]+e[+-]\d+|nan|inf) +([\d.]+e[+-]\d+|nan|inf) +(\S.*))", RE2::Latin1);
     return RE2::FullMatch(re2::StringPiece(text.data(), text.size()), pattern, &row.least, &row.most, &row.what);
@@ -48,7 +48,7 @@ bool readRow(std::string_view text, Row& row)
 
 OverflowTraces::Taken OverflowTraces::take(const LogLine& line)
 {
-    if (line.text.starts_with(firstLine)) {
+    if (line.text.starts_with(overflowHead)) {
         if (m_states.size() < mostStates) {
             m_states[line.process()] = {};
         }
@@ -59,7 +59,7 @@ OverflowTraces::Taken OverflowTraces::take(const LogLine& line)
         return {};
     }
     auto& state = open->second;
-    Row row;
+    OverflowRow row;
     if (isModule(line.text)) {
         state.module = readable(trimmed(line.text), 500);
     } else if (!readRow(line.text, row) && !isHeading(line.text)) {
@@ -73,7 +73,7 @@ OverflowTraces::Taken OverflowTraces::take(const LogLine& line)
         m_states.erase(open);
         return taken;
     }
-    if (++state.lines > mostLines) {
+    if (++state.lines > mostTraceLines) {
         m_states.erase(open);
     }
     return {true, {}};

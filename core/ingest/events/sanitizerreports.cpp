@@ -17,12 +17,7 @@ namespace {
 
 constexpr std::size_t mostProcesses = 4096;
 constexpr std::size_t mostKinds = 4096;
-constexpr std::size_t longestName = 300; ///< of a kernel: those of templates take thousands of characters
-
-re2::StringPiece piece(std::string_view text)
-{
-    return {text.data(), text.size()};
-}
+constexpr std::size_t longestKernelName = 300; ///< of a kernel: those of templates take thousands of characters
 
 /// What stands behind the sanitizer's mark, with the blanks before it; none for a line of anybody else.
 std::optional<std::string_view> behindMark(std::string_view text)
@@ -51,10 +46,10 @@ Place placeIn(std::string_view text)
     static const RE2 newer(R"((.+?)(?:[+:]0x[0-9a-fA-F]+)?(?: in (.+:\d+))?(?: \[\d+ hazards?\])?)", RE2::Latin1);
     std::string function;
     std::string place;
-    if (!RE2::FullMatch(piece(text), older, &place, &function)) {
-        RE2::FullMatch(piece(text), newer, &function, &place);
+    if (!RE2::FullMatch(text, older, &place, &function)) {
+        RE2::FullMatch(text, newer, &function, &place);
     }
-    return {readable(function, longestName), readable(withoutFolders(place), longestName)};
+    return {readable(function, longestKernelName), readable(withoutFolders(place), longestKernelName)};
 }
 
 bool endsReport(std::string_view text)
@@ -88,21 +83,20 @@ std::optional<SanitizerReports::Report> SanitizerReports::reportBegunBy(std::str
     Report report;
     std::string severity;
     std::string where;
-    const auto line = piece(text);
-    if (RE2::FullMatch(line, access, &report.kind, &report.size) || RE2::FullMatch(line, barrier, &report.kind)
-        || RE2::FullMatch(line, copy, &report.kind, &report.size)) {
+    if (RE2::FullMatch(text, access, &report.kind, &report.size) || RE2::FullMatch(text, barrier, &report.kind)
+        || RE2::FullMatch(text, copy, &report.kind, &report.size)) {
         return report;
     }
-    if (RE2::FullMatch(line, race, &severity, &report.kind, &where)) {
+    if (RE2::FullMatch(text, race, &severity, &report.kind, &where)) {
         report.warning = RE2::FullMatch(severity, lessThanError);
         auto first = placeIn(where);
         report.function = std::move(first.function);
         report.place = std::move(first.place);
         return report;
     }
-    if (RE2::FullMatch(line, hazard, &severity, &report.kind, &where)) {
+    if (RE2::FullMatch(text, hazard, &severity, &report.kind, &where)) {
         report.warning = RE2::FullMatch(severity, lessThanError);
-        report.address = readable(where, longestName);
+        report.address = readable(where, longestKernelName);
         return report;
     }
     return std::nullopt;
@@ -120,20 +114,20 @@ void SanitizerReports::addTo(Report& report, std::string_view text)
         report.function = std::move(place.function);
         report.place = std::move(place.place);
     } else if (takePrefix(text, "by thread ")) {
-        report.thread = "thread " + readable(text, longestName);
+        report.thread = "thread " + readable(text, longestKernelName);
     } else if (takePrefix(text, "Device Frame:")) {
         report.kernel = placeIn(trimmed(text)).function;
     } else if (text.starts_with("Address ") || text.starts_with("Access ")) {
-        report.address = readable(text, longestName);
-    } else if (RE2::FullMatch(piece(text), second, &what, &where) && report.address.empty()) {
+        report.address = readable(text, longestKernelName);
+    } else if (RE2::FullMatch(text, second, &what, &where) && report.address.empty()) {
         report.kind += " and " + what;
         report.address = "the other at " + placeIn(where).place;
-    } else if (RE2::FullMatch(piece(text), byThread, &where) && report.function.empty()) {
+    } else if (RE2::FullMatch(text, byThread, &where) && report.function.empty()) {
         auto place = placeIn(where);
         report.function = std::move(place.function);
         report.place = std::move(place.place);
-    } else if (RE2::FullMatch(piece(text), source, &what)) {
-        report.kind += ", uninitialized access by " + readable(what, longestName);
+    } else if (RE2::FullMatch(text, source, &what)) {
+        report.kind += ", uninitialized access by " + readable(what, longestKernelName);
     }
 }
 
@@ -175,8 +169,8 @@ void SanitizerReports::give(int process, LogBuilder& builder)
 /// "ERROR SUMMARY: 2 errors", "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
 void SanitizerReports::giveSummary(std::string_view text, const LogLine& line, LogBuilder& builder)
 {
-    builder.event(
-        eventOf(fmt::format("compute-sanitizer: {}", readable(text, longestName)), line.rank, line.number, builder));
+    builder.event(eventOf(
+        fmt::format("compute-sanitizer: {}", readable(text, longestKernelName)), line.rank, line.number, builder));
 }
 
 bool SanitizerReports::take(const LogLine& line, LogBuilder& builder)
@@ -198,7 +192,7 @@ bool SanitizerReports::take(const LogLine& line, LogBuilder& builder)
         return true;
     }
     static const RE2 summary(R"((?:ERROR|RACECHECK) SUMMARY: \d+ (?:errors?|hazards? displayed.*))", RE2::Latin1);
-    if (line.whole && RE2::FullMatch(piece(text), summary)) {
+    if (line.whole && RE2::FullMatch(text, summary)) {
         give(process, builder);
         giveSummary(text, line, builder);
         return true;

@@ -21,13 +21,13 @@ constexpr std::int64_t notBefore = 1'000'000'000'000; ///< 2001 in milliseconds
 constexpr std::int64_t notAfter = 10'000'000'000'000; ///< 2286
 constexpr std::int64_t beyondSteps = 1'000'000'000; ///< seconds of today, or addresses
 
-struct Row
+struct BareRow
 {
     std::int64_t step = 0;
     double value = 0;
 };
 
-std::optional<Row> twoColumns(std::string_view text)
+std::optional<BareRow> twoColumns(std::string_view text)
 {
     text = trimmed(text);
     const auto step = takeInteger(text);
@@ -35,7 +35,7 @@ std::optional<Row> twoColumns(std::string_view text)
         return std::nullopt;
     }
     const auto value = parseNumber(text);
-    return value ? std::optional(Row {*step, *value}) : std::nullopt;
+    return value ? std::optional(BareRow {*step, *value}) : std::nullopt;
 }
 
 bool isMetricLine(std::string_view text)

@@ -60,7 +60,7 @@ bool parsePipeline(std::string_view text, const LogLine& line, LogBuilder& build
     return true;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseDeepSpeed(const LogLine& line, LogBuilder& builder)
 {
     auto text = withoutBrackets(line.text);
     if (takePrefix(text, "step=")) {
@@ -73,7 +73,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 FormatFile deepspeedFormat()
 {
-    return formatFile<LineFormat>(80, "deepspeed", "]", parse);
+    return formatFile<LineFormat>(80, "deepspeed", "]", parseDeepSpeed);
 }
 
 } // namespace nanscope::ingest

@@ -13,6 +13,9 @@
 
 namespace nanscope::ingest {
 
+constexpr double millisecondsPerSecond = 1000;
+constexpr std::size_t longestLogger = 120; ///< what a logger puts before a line of metrics
+
 /// What a file of this folder offers.
 struct FormatFile
 {

@@ -29,7 +29,7 @@ struct Key
     bool canonical = false;
 };
 
-struct Field
+struct JsonField
 {
     std::size_t key = 0;
     std::optional<double> value;
@@ -150,7 +150,7 @@ private:
         return key.priority <= lastClearName || std::abs(value) >= largest;
     }
 
-    void addToHead(const Field& field, RowHead& head) const
+    void addToHead(const JsonField& field, RowHead& head) const
     {
         const auto& key = m_keys[field.key];
         head.hasValue = head.hasValue || key.role == Role::value;
@@ -196,13 +196,13 @@ private:
     bool nullIsNothing() const
     {
         return std::any_of(m_fields.begin(), m_fields.end(),
-            [this](const Field& field) { return m_keys[field.key].name == "current_steps"; });
+            [this](const JsonField& field) { return m_keys[field.key].name == "current_steps"; });
     }
 
     /// lingua's norm where a step only accumulates.
     static bool notComputed(std::string_view key, double value) { return key == "optim/grad_norm" && value == -1; }
 
-    void addValue(const Field& field, LogBuilder& builder) const
+    void addValue(const JsonField& field, LogBuilder& builder) const
     {
         const auto& key = m_keys[field.key];
         if (key.role != Role::value) {
@@ -218,7 +218,7 @@ private:
     ColumnMap m_columns;
     simdjson::dom::parser m_parser;
     std::vector<Key> m_keys;
-    std::vector<Field> m_fields;
+    std::vector<JsonField> m_fields;
     std::string m_quoted;
     std::size_t m_hint = 0;
     bool m_stepped = false;

@@ -25,7 +25,7 @@ bool addField(std::string_view field, std::int64_t step, const LogLine& line, Lo
     return true;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseKempnerForge(const LogLine& line, LogBuilder& builder)
 {
     auto text = line.text;
     if (!takePrefix(text, "[step ")) {
@@ -47,7 +47,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 FormatFile kempnerforgeFormat()
 {
     // Only the metric line has an end that shows: step_time and its unit.
-    return formatFile<LineFormat>(50, "kempnerforge", "s", parse);
+    return formatFile<LineFormat>(50, "kempnerforge", "s", parseKempnerForge);
 }
 
 } // namespace nanscope::ingest

@@ -18,11 +18,6 @@ namespace {
 constexpr std::size_t mostFields = 32;
 constexpr std::array<std::string_view, 4> stepNames {"step", "global_step", "iter", "iteration"};
 
-bool isDigitAt(std::string_view text, std::size_t at)
-{
-    return at < text.size() && text[at] >= '0' && text[at] <= '9';
-}
-
 /// Where a field ends: at a semicolon, a bar, a tab, and at a comma that groups no digits.
 std::size_t fieldEnd(std::string_view text)
 {
@@ -33,7 +28,7 @@ std::size_t fieldEnd(std::string_view text)
     return std::min(end, text.size());
 }
 
-struct Row
+struct KeyValueRow
 {
     std::array<std::pair<std::string_view, double>, mostFields> values;
     std::size_t count = 0;
@@ -54,9 +49,9 @@ struct Row
 };
 
 /// "loss 3.4 grad_norm 0.2": nothing but names of one word and numbers in turn. Nothing is taken of anything else.
-bool takeTurns(std::string_view text, Row& row)
+bool takeTurns(std::string_view text, KeyValueRow& row)
 {
-    Row taken = row;
+    KeyValueRow taken = row;
     while (!text.empty()) {
         const auto key = takeUntil(text, " ");
         text = trimmed(text);
@@ -73,7 +68,7 @@ bool takeTurns(std::string_view text, Row& row)
 }
 
 /// "loss=2.31 grad_norm=0.4", "train loss: 2.31", "loss 2.25", "loss 3.4 grad_norm 0.2"
-void takeFields(std::string_view text, Row& row)
+void takeFields(std::string_view text, KeyValueRow& row)
 {
     text = trimmed(text);
     if (text.find_first_of("=:") == std::string_view::npos) {
@@ -130,7 +125,7 @@ bool parseKnown(const LogLine& line, LogBuilder& builder)
     if (!step) {
         return false;
     }
-    Row row;
+    KeyValueRow row;
     while (!text.empty()) {
         const auto end = fieldEnd(text);
         takeFields(text.substr(0, end), row);

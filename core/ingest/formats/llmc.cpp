@@ -9,9 +9,7 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr double millisecondsPerSecond = 1000;
-
-std::string_view nameOf(std::string_view key)
+std::string_view llmcName(std::string_view key)
 {
     return key == "trl" ? "loss" : key == "tel" ? "val_loss" : key == "eval" ? "hellaswag" : key;
 }
@@ -33,7 +31,7 @@ bool parseFileLine(std::string_view text, const LogLine& line, LogBuilder& build
         if (!std::exchange(any, true)) {
             builder.startRow(line.rank, *step, line.number);
         }
-        builder.value(nameOf(key), *value);
+        builder.value(llmcName(key), *value);
     }
     return any;
 }
@@ -74,7 +72,7 @@ bool parseConsoleLine(std::string_view text, const LogLine& line, LogBuilder& bu
     return true;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseLlmC(const LogLine& line, LogBuilder& builder)
 {
     auto text = line.text;
     if (takePrefix(text, "s:")) {
@@ -88,7 +86,7 @@ class LlmC : public LineFormat
 {
 public:
     LlmC()
-        : LineFormat("llm.c", "s", ::nanscope::ingest::parse)
+        : LineFormat("llm.c", "s", parseLlmC)
     { }
 
     std::optional<int> stepBase(const LogLine& line) const override { return line.text.starts_with("s:") ? 0 : 1; }

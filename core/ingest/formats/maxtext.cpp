@@ -8,14 +8,12 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr std::size_t longestLogger = 120;
-
-std::string_view nameOf(std::string_view key)
+std::string_view maxTextName(std::string_view key)
 {
     return key == "seconds" ? "step_time_s" : key == "Tokens/s/device" ? "tps" : key;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseMaxText(const LogLine& line, LogBuilder& builder)
 {
     constexpr std::string_view start = "completed step: ";
     const auto at = line.text.substr(0, longestLogger).find(start);
@@ -32,7 +30,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
         auto field = takeUntil(text, ", ");
         const auto key = takeUntil(field, ": ");
         if (const auto value = parseNumber(field)) {
-            builder.value(nameOf(key), *value);
+            builder.value(maxTextName(key), *value);
         }
     }
     return true;
@@ -44,7 +42,7 @@ FormatFile maxtextFormat()
 {
     // It counts from 0 and names a checkpoint by the step whose update came last: the next step uses it.
     // The loss ends the line and nothing follows it: a cut one cannot be told from a whole one.
-    return formatFile<LineFormat>(90, "maxtext", "", parse, 1);
+    return formatFile<LineFormat>(90, "maxtext", "", parseMaxText, 1);
 }
 
 } // namespace nanscope::ingest

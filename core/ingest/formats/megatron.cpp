@@ -10,8 +10,6 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr double millisecondsPerSecond = 1000;
-
 /// -1 stands for what was not measured.
 bool measured(std::string_view key, double value)
 {
@@ -91,7 +89,7 @@ bool parseValidation(std::string_view text, const LogLine& line, LogBuilder& bui
     return any;
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseMegatron(const LogLine& line, LogBuilder& builder)
 {
     if (line.text.find('|') == std::string_view::npos) {
         return false;
@@ -107,7 +105,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 FormatFile megatronFormat()
 {
-    return formatFile<LineFormat>(70, "megatron", "|", parse, 1);
+    return formatFile<LineFormat>(70, "megatron", "|", parseMegatron, 1);
 }
 
 } // namespace nanscope::ingest

@@ -8,9 +8,7 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr double millisecondsPerSecond = 1000;
-
-std::string_view nameOf(std::string_view key)
+std::string_view nanochatName(std::string_view key)
 {
     return key == "Validation bpb" ? "val_bpb" : key;
 }
@@ -26,7 +24,7 @@ void addField(std::string_view field, LogBuilder& builder)
     if (key == "dt" && field.ends_with("ms")) {
         builder.value("step_time_s", *value / millisecondsPerSecond);
     } else {
-        builder.value(nameOf(key), *value);
+        builder.value(nanochatName(key), *value);
     }
 }
 
@@ -48,7 +46,7 @@ bool startsStep(std::string_view& text, std::optional<std::int64_t>& step)
         && parseQuantity(text.substr(0, text.find(" |")));
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseNanochat(const LogLine& line, LogBuilder& builder)
 {
     auto text = line.text;
     std::optional<std::int64_t> step;
@@ -68,7 +66,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 FormatFile nanochatFormat()
 {
-    return formatFile<LineFormat>(110, "nanochat", "m", parse, 0);
+    return formatFile<LineFormat>(110, "nanochat", "m", parseNanochat, 0);
 }
 
 } // namespace nanscope::ingest

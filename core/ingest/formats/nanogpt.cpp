@@ -10,8 +10,6 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr double millisecondsPerSecond = 1000;
-
 void addField(std::string_view name, std::string_view value, LogBuilder& builder)
 {
     const auto number = parseQuantity(value.substr(0, value.find(' ')));
@@ -28,7 +26,7 @@ void addField(std::string_view name, std::string_view value, LogBuilder& builder
     }
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseNanoGpt(const LogLine& line, LogBuilder& builder)
 {
     auto text = line.text;
     const bool evaluated = takePrefix(text, "step ");
@@ -56,7 +54,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 FormatFile nanogptFormat()
 {
-    return formatFile<LineFormat>(100, "nanogpt", "%", parse, 0);
+    return formatFile<LineFormat>(100, "nanogpt", "%", parseNanoGpt, 0);
 }
 
 } // namespace nanscope::ingest

@@ -9,8 +9,6 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr std::size_t longestLogger = 120;
-
 /// Behind "step:", where only a logger stands before it.
 std::optional<std::string_view> afterStep(std::string_view text, bool& validation)
 {
@@ -27,23 +25,23 @@ std::optional<std::string_view> afterStep(std::string_view text, bool& validatio
         : std::nullopt;
 }
 
-struct Field
+struct TorchTitanField
 {
     std::string_view key;
     std::string_view value;
 };
 
-std::optional<Field> takeField(std::string_view& text)
+std::optional<TorchTitanField> takeField(std::string_view& text)
 {
     text = trimmed(text);
-    Field field;
+    TorchTitanField field;
     field.key = takeUntil(text, ":");
     text = trimmed(text);
     field.value = takeUntil(text, " ");
     return field.key.empty() || field.value.empty() ? std::nullopt : std::optional(field);
 }
 
-bool parse(const LogLine& line, LogBuilder& builder)
+bool parseTorchTitan(const LogLine& line, LogBuilder& builder)
 {
     bool validation = false;
     auto text = afterStep(line.text, validation);
@@ -79,7 +77,7 @@ bool parse(const LogLine& line, LogBuilder& builder)
 
 FormatFile torchtitanFormat()
 {
-    return formatFile<LineFormat>(60, "torchtitan", "%W", parse, 1);
+    return formatFile<LineFormat>(60, "torchtitan", "%W", parseTorchTitan, 1);
 }
 
 } // namespace nanscope::ingest

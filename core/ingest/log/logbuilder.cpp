@@ -18,11 +18,6 @@ namespace {
 /// So many different lines between two rows of metrics are told apart, then counting begins anew.
 constexpr std::size_t mostKnown = 4096;
 
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /// Every one of these is a fact of its own: which step, which loss scale, which dump.
 bool standsForItself(const Event& event)
 {

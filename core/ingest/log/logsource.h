@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -15,6 +16,9 @@
 #include "core/model/model.h"
 
 namespace nanscope::ingest {
+
+/// After so long a last line without its end is what a killed process left, and all there will be.
+constexpr std::chrono::seconds restingTime {5};
 
 /// What one log gave. Points are in the order of the file; a decrease of the step starts a new segment. A step that
 /// was reported without a value has a point in state `reported`, counted as missing and not in pointCount.

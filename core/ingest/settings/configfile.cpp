@@ -19,7 +19,6 @@ namespace nanscope::ingest {
 namespace {
 
 constexpr std::uint64_t largestConfig = 1 << 20;
-constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
 
 enum class Language { none, json, yaml, toml };
 
@@ -51,7 +50,7 @@ bool isClearlyMeant(const std::string& relative)
     return RE2::FullMatch(nameOf(relative), name);
 }
 
-Result<std::string> readWhole(const std::filesystem::path& path)
+Result<std::string> readConfig(const std::filesystem::path& path)
 {
     auto file = TRY(platform::FileReader::open(path));
     std::string text(file.size() <= largestConfig ? file.size() : 0, '\0');
@@ -171,7 +170,7 @@ std::unique_ptr<LogSource> settingsSource(
 
 Result<std::unique_ptr<LogSource>> openConfig(const std::filesystem::path& path, const std::string& relative)
 {
-    const auto text = TRY(readWhole(path));
+    const auto text = TRY(readConfig(path));
     std::string_view body = text;
     takePrefix(body, byteOrderMark);
     SettingSink sink;

@@ -15,7 +15,7 @@ namespace {
 using simdjson::ondemand::json_type;
 using Value = simdjson::ondemand::value;
 
-constexpr int deepest = 100;
+constexpr int deepestJson = 100;
 
 class JsonSettings
 {
@@ -46,7 +46,7 @@ private:
     bool read(const std::string& key, Value value, int depth)
     {
         json_type type {};
-        if (depth > deepest || value.type().get(type) != simdjson::SUCCESS) {
+        if (depth > deepestJson || value.type().get(type) != simdjson::SUCCESS) {
             return false;
         }
         countTo(value);

@@ -24,14 +24,14 @@ namespace nanscope::ingest {
 namespace {
 
 constexpr std::string_view schema = "nanscope.run/1";
-constexpr std::uint64_t largestRecord = 256 << 10; // a helper's has a few KiB
+constexpr std::uint64_t largestRunRecord = 256 << 10; // a helper's has a few KiB
 
-Result<std::string> readWhole(const std::filesystem::path& path)
+Result<std::string> readRunRecord(const std::filesystem::path& path)
 {
     const auto file = TRY(platform::FileReader::open(path));
-    if (file.size() > largestRecord) {
+    if (file.size() > largestRunRecord) {
         return failure(ErrorKind::refused,
-            fmt::format("the record of the run is larger than {} KiB and was not read", largestRecord >> 10),
+            fmt::format("the record of the run is larger than {} KiB and was not read", largestRunRecord >> 10),
             path.string());
     }
     std::string text(file.size(), '\0');
@@ -99,7 +99,7 @@ bool hasRunRecordName(const std::string& relative)
 
 Result<std::unique_ptr<LogSource>> openRunRecord(const std::filesystem::path& path, const std::string& relative)
 {
-    const auto text = TRY(readWhole(path));
+    const auto text = TRY(readRunRecord(path));
     auto settings = settingsIn(text, relative);
     if (!settings) {
         return failure(settings.error().kind, settings.error().what, path.string());

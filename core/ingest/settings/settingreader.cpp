@@ -81,50 +81,32 @@ namespace {
 
 constexpr std::size_t mostBlocks = 1024;
 constexpr std::size_t mostBytes = 4 << 20;
-constexpr std::size_t mostLines = 5000;
+constexpr std::size_t mostBlockLines = 5000;
 constexpr std::size_t mostGiven = 100'000;
 constexpr int mostStrange = 50;
-
-int keyOf(const LogLine& line)
-{
-    return line.process();
-}
-
-re2::StringPiece piece(std::string_view text)
-{
-    return {text.data(), text.size()};
-}
-
-std::string_view unquoted(std::string_view text)
-{
-    const bool quoted =
-        text.size() >= 2 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
-    return quoted ? text.substr(1, text.size() - 2) : text;
-}
 
 /// A line between the braces of an object that is printed with indents.
 bool isPartOfObject(std::string_view text)
 {
     static const RE2 element(R"([\w.+-]+,?)", RE2::Latin1);
     text = trimmed(text);
-    return std::string_view("\"'{}[]").find(text.front()) != std::string_view::npos
-        || RE2::FullMatch(piece(text), element);
+    return std::string_view("\"'{}[]").find(text.front()) != std::string_view::npos || RE2::FullMatch(text, element);
 }
 
 bool isPartOfYaml(std::string_view text)
 {
     static const RE2 pattern(R"(\s*(?:- .*|[\w./ -]+:(?: .*)?))", RE2::Latin1);
-    return RE2::FullMatch(piece(text), pattern);
+    return RE2::FullMatch(text, pattern);
 }
 
 } // namespace
 
 void SettingReader::start(ConfigBlock block, std::string_view rest, const LogLine& line, LogBuilder& builder)
 {
-    if (m_blocks.size() >= mostBlocks && !m_blocks.contains(keyOf(line))) {
+    if (m_blocks.size() >= mostBlocks && !m_blocks.contains(line.process())) {
         return;
     }
-    const auto open = m_blocks.insert_or_assign(keyOf(line), Block {}).first;
+    const auto open = m_blocks.insert_or_assign(line.process(), Block {}).first;
     open->second.kind = block;
     if (!rest.empty()) {
         auto first = line;
@@ -135,7 +117,7 @@ void SettingReader::start(ConfigBlock block, std::string_view rest, const LogLin
 
 bool SettingReader::takeBlock(const LogLine& line, LogBuilder& builder)
 {
-    const auto open = m_blocks.empty() ? m_blocks.end() : m_blocks.find(keyOf(line));
+    const auto open = m_blocks.empty() ? m_blocks.end() : m_blocks.find(line.process());
     if (open == m_blocks.end() || !line.whole) {
         return false;
     }
@@ -163,7 +145,7 @@ bool SettingReader::leaveOut(Blocks::iterator open)
 bool SettingReader::append(Blocks::iterator open, const LogLine& line)
 {
     auto& block = open->second;
-    if (block.lines.size() >= mostLines || m_bytes + line.text.size() >= mostBytes) {
+    if (block.lines.size() >= mostBlockLines || m_bytes + line.text.size() >= mostBytes) {
         return leaveOut(open);
     }
     block.text += line.text;
@@ -177,7 +159,7 @@ bool SettingReader::takeJson(Blocks::iterator open, const LogLine& line, LogBuil
 {
     auto& block = open->second;
     if (!isPartOfObject(line.text) || !append(open, line)) {
-        return m_blocks.contains(keyOf(line)) && leaveOut(open);
+        return m_blocks.contains(line.process()) && leaveOut(open);
     }
     for (std::size_t i = 0; i < line.text.size(); ++i) {
         const char c = line.text[i];
@@ -201,7 +183,7 @@ void SettingReader::finish(Blocks::iterator open, const LogLine& line, LogBuilde
     leaveOut(open);
     m_bytes -= std::min(m_bytes, block.text.size());
     if (!block.prefix.empty()) {
-        m_blocks[keyOf(line)].kind = ConfigBlock::dotted;
+        m_blocks[line.process()].kind = ConfigBlock::dotted;
     }
     SettingSink sink;
     const bool python = block.text.starts_with("{'");
@@ -229,7 +211,7 @@ bool SettingReader::takeDotted(Blocks::iterator open, const LogLine& line, LogBu
         leaveOut(open);
         return true;
     }
-    if (!RE2::FullMatch(piece(line.text), pattern, &name, &value)) {
+    if (!RE2::FullMatch(line.text, pattern, &name, &value)) {
         return ++open->second.strange > mostStrange && leaveOut(open);
     }
     open->second.strange = 0;
@@ -254,7 +236,7 @@ bool SettingReader::takeField(Blocks::iterator open, const LogLine& line, LogBui
         leaveOut(open);
         return true;
     }
-    if (!RE2::FullMatch(piece(line.text), pattern, &name, &value)) {
+    if (!RE2::FullMatch(line.text, pattern, &name, &value)) {
         return ++open->second.strange > mostStrange && leaveOut(open);
     }
     open->second.strange = 0;
@@ -271,7 +253,7 @@ bool SettingReader::takeAssigned(Blocks::iterator open, const LogLine& line, Log
     if (line.text.starts_with('#')) {
         return true;
     }
-    if (!RE2::FullMatch(piece(line.text), pattern, &name, &value)) {
+    if (!RE2::FullMatch(line.text, pattern, &name, &value)) {
         return leaveOut(open);
     }
     give(name, std::string(unquoted(value)), line.number, line, builder);

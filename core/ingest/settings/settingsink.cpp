@@ -9,7 +9,7 @@ namespace nanscope::ingest {
 namespace {
 
 constexpr std::size_t mostSettings = 5000;
-constexpr std::size_t deepest = 32;
+constexpr std::size_t deepestSetting = 32;
 constexpr std::size_t longestValue = 1000;
 constexpr std::size_t longestKey = 200;
 
@@ -33,7 +33,7 @@ std::string SettingSink::nameOf(std::string_view key) const
 void SettingSink::open(std::string_view key, bool isList, std::int64_t line)
 {
     // A list as the whole is no configuration.
-    if (m_tooDeep > 0 || m_frames.size() >= deepest || (m_frames.empty() && isList)) {
+    if (m_tooDeep > 0 || m_frames.size() >= deepestSetting || (m_frames.empty() && isList)) {
         ++m_tooDeep;
         return;
     }

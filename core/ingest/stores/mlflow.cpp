@@ -66,7 +66,7 @@ private:
 };
 
 constexpr std::uint64_t pieceBytes = 16 * 1024;
-constexpr std::size_t longestLine = 64 * 1024;
+constexpr std::size_t longestMetricLine = 64 * 1024;
 
 MlflowMetric::MlflowMetric(std::filesystem::path path, std::string name)
     : m_path(std::move(path))
@@ -97,7 +97,7 @@ bool MlflowMetric::next()
     for (;;) {
         const auto end = m_buffer.find('\n', m_at);
         if (end == std::string::npos) {
-            const bool tooLong = m_buffer.size() - m_at > longestLine;
+            const bool tooLong = m_buffer.size() - m_at > longestMetricLine;
             if (tooLong || !refill()) {
                 m_torn = m_at < m_buffer.size();
                 return false;
@@ -118,8 +118,7 @@ bool MlflowMetric::next()
 
 constexpr std::size_t mostFiles = 2000; ///< of metrics, of parameters, of tags; more metrics than a log may have names
 constexpr std::uint64_t largestMeta = 64 * 1024;
-constexpr std::size_t longestValue = 1000;
-constexpr std::chrono::seconds restingTime {5};
+constexpr std::size_t longestParameter = 1000;
 
 std::string headOf(const fs::path& path, std::uint64_t most)
 {
@@ -243,7 +242,7 @@ private:
     void give(std::string name, const fs::path& path)
     {
         std::replace(name.begin(), name.end(), '/', '.');
-        auto value = headOf(path, longestValue);
+        auto value = headOf(path, longestParameter);
         value.erase(value.find_last_not_of(" \t\r\n") + 1);
         if (!name.empty() && !isSecret(name)) {
             m_builder.setting({std::move(name), std::move(value), m_builder.fileRank(), {}, 1});

@@ -26,18 +26,18 @@ namespace nanscope::ingest {
 
 namespace {
 
-constexpr std::size_t headerBytes = 12; ///< length, u64; its checksum, u32
+constexpr std::size_t recordHeaderBytes = 12; ///< length, u64; its checksum, u32
 constexpr std::string_view mark = ".tfevents.";
 
 /// When its writer began: in its first record, "wall_time", else in its name.
 double startOf(const std::filesystem::path& path)
 {
     constexpr char wallTime = 0x09; // field 1, a double
-    std::array<char, headerBytes + 1 + sizeof(double)> head {};
+    std::array<char, recordHeaderBytes + 1 + sizeof(double)> head {};
     auto file = platform::FileReader::open(path);
-    if (file && file->readAt(0, std::as_writable_bytes(std::span(head))) && head[headerBytes] == wallTime) {
+    if (file && file->readAt(0, std::as_writable_bytes(std::span(head))) && head[recordHeaderBytes] == wallTime) {
         double time = 0;
-        std::memcpy(&time, head.data() + headerBytes + 1, sizeof time);
+        std::memcpy(&time, head.data() + recordHeaderBytes + 1, sizeof time);
         return time;
     }
     const auto name = path.filename().string();
@@ -62,7 +62,7 @@ int placeAmongOthers(const std::filesystem::path& path)
 }
 
 constexpr std::size_t checksumBytes = 4;
-constexpr std::uint64_t largestRecord = std::uint64_t {64} << 20; ///< pictures and graphs may be larger; no scalar is
+constexpr std::uint64_t largestEventRecord = 64 << 20; ///< pictures and graphs may be larger; no scalar is
 constexpr std::size_t bufferBytes = 1 << 20;
 
 template <class T>
@@ -273,10 +273,10 @@ private:
     /// False at the end, and before a record that is not all there yet.
     bool takeRecord()
     {
-        if (m_window.left() < headerBytes) {
+        if (m_window.left() < recordHeaderBytes) {
             return false;
         }
-        const char* header = m_window.peek(headerBytes);
+        const char* header = m_window.peek(recordHeaderBytes);
         if (header == nullptr) {
             return false;
         }
@@ -289,12 +289,12 @@ private:
             }
             return false;
         }
-        const auto left = m_window.left() - headerBytes;
+        const auto left = m_window.left() - recordHeaderBytes;
         if (left < checksumBytes || length > left - checksumBytes) {
             return false;
         }
-        m_window.skip(headerBytes);
-        if (length <= largestRecord) {
+        m_window.skip(recordHeaderBytes);
+        if (length <= largestEventRecord) {
             const bool unfinished = m_live && left == length + checksumBytes;
             const char* problem = takeMessage(static_cast<std::size_t>(length));
             if (problem != nullptr && unfinished) {
@@ -369,7 +369,7 @@ Result<void> requireEvents(const platform::FileReader& file, const std::filesyst
 {
     constexpr std::string_view version = "brain.Event:";
     const auto head = TRY(readHead(file, path));
-    if (head.size() >= headerBytes && head.find(version) == std::string::npos) {
+    if (head.size() >= recordHeaderBytes && head.find(version) == std::string::npos) {
         return failure(ErrorKind::format, "named like an event file of TensorBoard, and is none", path.string());
     }
     return {};

@@ -67,7 +67,7 @@ private:
     std::optional<std::int64_t> m_last; ///< by that key
 };
 
-constexpr int deepest = 8;
+constexpr int deepestTable = 8;
 constexpr std::size_t mostDeclared = 100;
 constexpr std::string_view countOfCalls = "_step";
 
@@ -94,7 +94,7 @@ bool isNote(std::string_view name)
 
 void giveTable(std::vector<std::string_view>& path, const simdjson::dom::object& table, LogBuilder& builder)
 {
-    if (path.size() > deepest || table["_type"].error() == simdjson::SUCCESS) {
+    if (path.size() > deepestTable || table["_type"].error() == simdjson::SUCCESS) {
         return;
     }
     for (const auto [key, value] : table) {

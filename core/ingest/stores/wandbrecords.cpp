@@ -4,13 +4,12 @@
 #include "core/ingest/stores/wandbrecords.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <span>
 
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
 
+#include "core/base/bytes.h"
 #include "core/base/try.h"
 #include "core/ingest/log/logsource.h"
 #include "core/tensorfile/zip/checksum.h"
@@ -213,19 +212,10 @@ WandbMessage wandbMessage(std::string_view record)
 namespace {
 
 constexpr std::size_t blockBytes = 32 * 1024;
-constexpr std::size_t headerBytes = 7; ///< of a chunk: its checksum, u32; its length, u16; its type, u8
+constexpr std::size_t chunkHeaderBytes = 7; ///< of a chunk: its checksum, u32; its length, u16; its type, u8
 constexpr std::size_t fileHeaderBytes = 7; ///< ":W&B", u16, u8
 constexpr std::string_view fileHeader(":W&B\xe1\xbe", 6);
-constexpr std::size_t largestRecord = std::size_t {16} << 20; ///< W&B itself sends no longer line of its history
-
-template <class T>
-T littleEndian(const char* bytes)
-{
-    static_assert(std::endian::native == std::endian::little);
-    T value {};
-    std::memcpy(&value, bytes, sizeof value);
-    return value;
-}
+constexpr std::size_t largestWandbRecord = std::size_t {16} << 20; ///< W&B itself sends no longer line of its history
 
 } // namespace
 
@@ -300,10 +290,10 @@ std::optional<WandbRecords::Chunk> WandbRecords::chunkHere()
 {
     const char* header = m_bytes.data() + m_at;
     const auto begin = place();
-    const std::size_t length = littleEndian<std::uint16_t>(header + 4);
-    const auto end = m_at + headerBytes + length;
+    const std::size_t length = loadLittle<std::uint16_t>(asBytes({header + 4, 2}).data());
+    const auto end = m_at + chunkHeaderBytes + length;
     const bool lastBlock = blockEnd() == size();
-    if (std::all_of(header, header + headerBytes, [](char c) { return c == 0; })) {
+    if (std::all_of(header, header + chunkHeaderBytes, [](char c) { return c == 0; })) {
         damaged(begin, blockEnd(), "zeros where records should be");
         skipBlock();
         return std::nullopt;
@@ -319,10 +309,10 @@ std::optional<WandbRecords::Chunk> WandbRecords::chunkHere()
     }
     const auto type = static_cast<unsigned char>(header[6]);
     const auto crc = tensorfile::updateCrc32(0, std::as_bytes(std::span(header + 6, length + 1)));
-    if (crc == littleEndian<std::uint32_t>(header) && type >= 1 && type <= 4) {
+    if (crc == loadLittle<std::uint32_t>(asBytes({header, 4}).data()) && type >= 1 && type <= 4) {
         m_at = end;
         endDamage();
-        return Chunk {static_cast<Type>(type), {header + headerBytes, length}, begin};
+        return Chunk {static_cast<Type>(type), {header + chunkHeaderBytes, length}, begin};
     }
     if (m_live && lastBlock && end == m_bytes.size()) {
         tornAt(begin);
@@ -338,7 +328,7 @@ std::optional<WandbRecords::Chunk> WandbRecords::chunkHere()
 std::optional<WandbRecords::Chunk> WandbRecords::nextChunk()
 {
     while (!m_ended) {
-        if (m_at + headerBytes <= m_bytes.size()) {
+        if (m_at + chunkHeaderBytes <= m_bytes.size()) {
             if (auto chunk = chunkHere()) {
                 return chunk;
             }
@@ -359,7 +349,7 @@ std::optional<WandbRecords::Chunk> WandbRecords::nextChunk()
 /// True when it is all there.
 bool WandbRecords::append(const Chunk& chunk)
 {
-    m_tooLong = m_tooLong || m_parts.size() + chunk.data.size() > largestRecord;
+    m_tooLong = m_tooLong || m_parts.size() + chunk.data.size() > largestWandbRecord;
     if (!m_tooLong) {
         m_parts += chunk.data;
     }

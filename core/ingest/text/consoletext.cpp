@@ -20,16 +20,6 @@ namespace {
 constexpr char escape = '\x1b';
 constexpr std::size_t longestNumber = 64;
 
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool isLetter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -122,13 +112,6 @@ std::optional<double> parseWithCommas(std::string_view text)
     std::array<char, longestNumber> digits {};
     const auto end = std::copy_if(text.begin(), text.end(), digits.begin(), [](char c) { return c != ','; });
     return parsePlain({digits.data(), static_cast<std::size_t>(end - digits.begin())});
-}
-
-std::string_view unquoted(std::string_view text)
-{
-    const bool quoted =
-        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
-    return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 /// Bytes of the valid UTF-8 character at the front, 0 if there is none.
@@ -279,6 +262,13 @@ std::string readableEnd(std::string_view text, std::size_t most)
         ++begin;
     }
     return std::string(left) + out.substr(begin);
+}
+
+std::string_view unquoted(std::string_view text)
+{
+    const bool quoted =
+        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+    return quoted ? text.substr(1, text.size() - 2) : text;
 }
 
 std::string_view trimmed(std::string_view text)

@@ -12,6 +12,22 @@
 namespace nanscope::ingest {
 
 constexpr std::int64_t largestRank = 9'999'999;
+constexpr std::string_view byteOrderMark = "\xef\xbb\xbf";
+
+constexpr bool isDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+constexpr bool isDigitAt(std::string_view text, std::size_t at)
+{
+    return at < text.size() && isDigit(text[at]);
+}
+
+constexpr bool isLetter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 
 /// Removes colour codes, other terminal sequences and zero bytes. Returns `text` itself where there is nothing to
 /// remove, else a view of `scratch`.
@@ -48,5 +64,8 @@ std::string readable(std::string_view text, std::size_t most);
 std::string readableEnd(std::string_view text, std::size_t most);
 
 std::string_view trimmed(std::string_view text);
+
+/// Without the same quotes, single or double, at both ends.
+std::string_view unquoted(std::string_view text);
 
 } // namespace nanscope::ingest

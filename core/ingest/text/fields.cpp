@@ -95,11 +95,6 @@ std::string_view keyBefore(std::string_view text)
     return key.empty() || (key.front() >= '0' && key.front() <= '9') ? std::string_view() : key;
 }
 
-bool isDigitAt(std::string_view text, std::size_t at)
-{
-    return at < text.size() && text[at] >= '0' && text[at] <= '9';
-}
-
 /// A comma between digits groups them.
 std::string_view wordAfter(std::string_view text)
 {

@@ -13,16 +13,6 @@ namespace {
 
 constexpr std::size_t longestHost = 63;
 
-bool isDigit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool isLetter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 std::optional<int> takeRank(std::string_view& text)
 {
     const auto number = takeInteger(text);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "core/base/try.h"
 #include "core/replay/analysis/rate.h"
 #include "core/replay/device/gemm.h"
+#include "core/replay/device/ranges.h"
 #include "core/replay/engine/cellrun.h"
 #include "core/replay/engine/frame.h"
 #include "core/replay/engine/heldoutput.h"
@@ -23,11 +23,6 @@
 namespace nanscope::replay {
 
 namespace {
-
-int allThreads()
-{
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
 
 std::vector<double> product(std::span<const double> a, std::span<const double> b, std::int64_t size)
 {

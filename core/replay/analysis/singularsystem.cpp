@@ -6,23 +6,18 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include <Eigen/Eigenvalues>
 
 #include "core/base/abandon.h"
 #include "core/replay/device/gemm.h"
+#include "core/replay/device/ranges.h"
 #include "core/replay/engine/spectrum.h"
 
 namespace nanscope::replay {
 
 namespace {
-
-int allThreads()
-{
-    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
 
 double largestOf(ValueView matrix)
 {

@@ -19,6 +19,11 @@ struct Range
     std::int64_t end = 0;
 };
 
+inline int allThreads()
+{
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 /// Calls `each` with ranges of 0 to `size`, `step` at a time, from up to `threads` threads, until `cancel` is set.
 template <class Each>
 void forRanges(std::int64_t size, std::int64_t step, int threads, const CancelToken& cancel, const Each& each,

@@ -13,11 +13,11 @@ namespace nanscope::replay {
 namespace {
 
 // Directions below this share of the Frobenius norm are noise to the iteration; design section 5.
-constexpr double signalShare = 0.01;
+constexpr double outcomeSignalShare = 0.01;
 constexpr double degenerateFactor = 2;
 constexpr int directionsLookedAt = 8;
 
-using Range = std::array<double, 2>;
+using GainRange = std::array<double, 2>;
 
 // What a rescale multiplied the result of the last step by.
 double rescaleFactor(const Replay& replay, std::size_t element)
@@ -31,7 +31,7 @@ double rescaleFactor(const Replay& replay, std::size_t element)
     return before > 0 ? std::sqrt(found->batches[element].sumSquares / before) : 1;
 }
 
-bool degenerate(std::span<const double> gains, const Range& range)
+bool degenerate(std::span<const double> gains, const GainRange& range)
 {
     return std::ranges::any_of(
         gains, [&](double gain) { return gain > degenerateFactor * range[1] || gain < range[0] / degenerateFactor; });
@@ -73,12 +73,13 @@ std::vector<std::vector<SingularDirection>> signalDirections(
     const auto size = static_cast<std::size_t>(shape.elements());
     for (std::int64_t i = 0; i < shape.batch; ++i) {
         const auto matrix = input.subview(static_cast<std::size_t>(i) * size, size);
-        all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt, cancel));
+        all.push_back(
+            leadingDirections(matrix, shape.rows, shape.cols, outcomeSignalShare, directionsLookedAt, cancel));
     }
     return all;
 }
 
-Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> gains, const Range& range)
+Outcome judgeOutcome(const Scan& input, const Scan& output, std::span<const double> gains, const GainRange& range)
 {
     if (output.nan > 0) {
         return Outcome::nan;
@@ -97,7 +98,7 @@ std::vector<Outcome> judgeOutcomes(const Replay& replay)
     return judgeOutcomes(replay, outputRange(replay.program.steps));
 }
 
-std::vector<Outcome> judgeOutcomes(const Replay& replay, const Range& range)
+std::vector<Outcome> judgeOutcomes(const Replay& replay, const GainRange& range)
 {
     std::vector<Outcome> outcomes;
     for (std::size_t i = 0; i < replay.gains.size(); ++i) {

@@ -10,7 +10,7 @@ constexpr unsigned firstLetter = 32;
 constexpr unsigned lastLetter = 126;
 
 // clang-format off
-constexpr std::array<Glyph, lastLetter - firstLetter + 1> letters {{
+constexpr std::array<Glyph, lastLetter - firstLetter + 1> letterGlyphs {{
     {0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00}, // blank
     {0x04, 0x04, 0x04, 0x04, 0x04, 0x00, 0x04, 0x00, 0x00}, // !
     {0x0a, 0x0a, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00}, // "
@@ -146,7 +146,7 @@ std::vector<Glyph> glyphsOf(std::string_view text)
         }
         code = plainer(code);
         const bool known = code >= firstLetter && code <= lastLetter;
-        glyphs.push_back(known ? letters.at(code - firstLetter) : unknown);
+        glyphs.push_back(known ? letterGlyphs.at(code - firstLetter) : unknown);
     }
     return glyphs;
 }

@@ -16,10 +16,10 @@ namespace nanscope::report {
 
 namespace {
 
-constexpr double left = 132;
-constexpr double laneHeight = 34;
+constexpr double faultsLeft = 132;
+constexpr double faultLaneHeight = 34;
 constexpr double top = 12;
-constexpr double plotWidth = 770;
+constexpr double faultsPlotWidth = 770;
 constexpr std::size_t mostLanes = 24;
 constexpr std::size_t mostColumns = 32;
 
@@ -41,8 +41,8 @@ struct Plan
     double columnWidth = 0;
     Spot at(std::size_t lane, std::size_t column) const
     {
-        return {left + (static_cast<double>(column) + 0.5) * columnWidth,
-            top + (static_cast<double>(lane) + 0.5) * laneHeight};
+        return {faultsLeft + (static_cast<double>(column) + 0.5) * columnWidth,
+            top + (static_cast<double>(lane) + 0.5) * faultLaneHeight};
     }
 };
 
@@ -133,7 +133,7 @@ Plan planOf(const Diagnosis& diagnosis)
     Plan plan;
     const auto lanes = laneNumbers(diagnosis, plan);
     const auto columns = columnNumbers(diagnosis, plan);
-    plan.columnWidth = std::min(110.0, plotWidth / static_cast<double>(plan.columns.size()));
+    plan.columnWidth = std::min(110.0, faultsPlotWidth / static_cast<double>(plan.columns.size()));
     for (const auto& verdict : diagnosis.captures) {
         auto& node = plan.nodes[{lanes.at(verdict.rank), columns.at(verdict.step)}];
         node.captures.push_back(&verdict);
@@ -258,7 +258,7 @@ void drawLegend(Svg& svg, const Plan& plan, double y)
     constexpr RoleWord roles[] {{Role::birth, "birth"}, {Role::upstream, "damaged input, no earlier birth"},
         {Role::padding, "padding"}, {Role::downstream, "descends from a birth"}, {Role::healthy, "healthy"},
         {Role::noOutput, "no output"}};
-    auto x = left + 7;
+    auto x = faultsLeft + 7;
     for (const auto& [role, words] : roles) {
         const auto is = [role = role](const auto& entry) { return entry.second.role == role; };
         if (std::any_of(plan.nodes.begin(), plan.nodes.end(), is)) {
@@ -277,20 +277,20 @@ Svg faultPicture(const Diagnosis& diagnosis)
         return {};
     }
     const auto plan = planOf(diagnosis);
-    Svg svg(left + plotWidth + 18, 0);
-    const auto right = left + plan.columnWidth * static_cast<double>(plan.columns.size());
+    Svg svg(faultsLeft + faultsPlotWidth + 18, 0);
+    const auto right = faultsLeft + plan.columnWidth * static_cast<double>(plan.columns.size());
     for (std::size_t lane = 0; lane < plan.lanes.size(); ++lane) {
         const auto y = plan.at(lane, 0).y;
-        svg.text({left - 12, y + 4}, plan.lanes[lane], "end");
-        svg.line({left, y}, {right, y}, "grid");
+        svg.text({faultsLeft - 12, y + 4}, plan.lanes[lane], "end");
+        svg.line({faultsLeft, y}, {right, y}, "grid");
     }
     drawArrows(svg, plan);
     for (const auto& [place, node] : plan.nodes) {
         drawNode(svg, node, plan.at(place.first, place.second));
     }
-    const auto bottom = top + laneHeight * static_cast<double>(plan.lanes.size());
+    const auto bottom = top + faultLaneHeight * static_cast<double>(plan.lanes.size());
     drawUpdates(svg, plan, bottom + 16);
-    svg.text({left - 12, bottom + 16}, "between steps", "end quiet");
+    svg.text({faultsLeft - 12, bottom + 16}, "between steps", "end quiet");
     drawLegend(svg, plan, bottom + 44);
     svg.setHeight(bottom + 52);
     return svg;

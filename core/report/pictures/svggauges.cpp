@@ -15,10 +15,10 @@ namespace nanscope::report {
 
 namespace {
 
-constexpr double width = 920;
+constexpr double gaugesWidth = 920;
 constexpr double panelWidth = 230;
-constexpr double left = 58;
-constexpr double plotHeight = 120;
+constexpr double gaugeLeft = 58;
+constexpr double gaugePlotHeight = 120;
 
 using Quantity = std::optional<double> (*)(const Gauge&);
 
@@ -118,7 +118,8 @@ void drawIterations(Svg& svg, const Box& plot, const Axis& x, int last)
 void drawPanel(Svg& svg, const GaugePanel& panel, std::span<const GaugeLine> lines, Spot corner, double lanes)
 {
     const auto extent = extentOf(panel, lines);
-    const Box plot {corner.x + left, corner.y + 22 + lanes + (lanes > 0 ? 6 : 0), panelWidth - left - 12, plotHeight};
+    const Box plot {corner.x + gaugeLeft, corner.y + 22 + lanes + (lanes > 0 ? 6 : 0), panelWidth - gaugeLeft - 12,
+        gaugePlotHeight};
     const Axis x {0.5, extent.last + 0.5, plot.x, plot.right(), false};
     const bool finite = extent.low <= extent.high;
     const auto y =
@@ -149,7 +150,7 @@ double drawLabels(Svg& svg, std::span<const GaugeLine> lines, double top)
     auto y = top;
     for (std::size_t i = 0; i < lines.size(); ++i) {
         const bool right = i % 2 == 1;
-        const auto x = right ? left + column : left;
+        const auto x = right ? gaugeLeft + column : gaugeLeft;
         svg.line({x, y - 4}, {x + 26, y - 4}, fmt::format("line s{} d{}", i % 6, i % 4));
         svg.text({x + 32, y}, lines[i].label);
         y += right || i + 1 == lines.size() ? row : 0;
@@ -172,12 +173,12 @@ Svg gaugePicture(std::span<const GaugeLine> lines)
     if (shown.empty()) {
         return {};
     }
-    Svg svg(width, 0);
+    Svg svg(gaugesWidth, 0);
     for (std::size_t i = 0; i < shown.size(); ++i) {
         drawPanel(svg, *shown[i], lines, {static_cast<double>(i) * panelWidth, 0}, lanes);
     }
-    const auto bottom = 28 + lanes + plotHeight;
-    svg.text({left, bottom + 34}, "iteration", "quiet");
+    const auto bottom = 28 + lanes + gaugePlotHeight;
+    svg.text({gaugeLeft, bottom + 34}, "iteration", "quiet");
     svg.setHeight(drawLabels(svg, lines, bottom + 58) - 8);
     return svg;
 }

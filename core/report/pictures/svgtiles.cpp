@@ -178,7 +178,7 @@ std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range)
 
 namespace {
 
-constexpr double left = 72;
+constexpr double tilesLeft = 72;
 constexpr double legendWidth = 150;
 constexpr std::array<std::string_view, 4> kindClasses {"nan", "posinf", "neginf", "zero"};
 constexpr std::array<std::string_view, 4> kindNames {"NaN", "+Inf", "−Inf", "zero"};
@@ -307,7 +307,7 @@ std::vector<LaneMark> columnMarks(const Grid& grid, int cell)
     for (std::size_t i = 0; i < states.size(); ++i) {
         double free = 0;
         for (int col = 0; col < grid.width; ++col) {
-            const auto at = left + (col + 0.5) * cell;
+            const auto at = tilesLeft + (col + 0.5) * cell;
             if (at >= free && columnHolds(grid, col, bits.at(i))) {
                 marks.push_back({at, states.at(i), {}});
                 free = at + markWidth;
@@ -390,12 +390,12 @@ Svg tilePicture(const TileMap& map, const DamagePattern* damage)
     // A whole number of pixels, so that no cell is wider than its neighbour.
     const auto cell = std::clamp(std::min(640 / grid.width, 560 / grid.height), 1, 16);
     const auto marks = columnMarks(grid, cell);
-    const Spot origin {left, 12 + lanesHeight(marks)};
+    const Spot origin {tilesLeft, 12 + lanesHeight(marks)};
     const Box area {
         origin.x, origin.y, static_cast<double>(grid.width * cell), static_cast<double>(grid.height * cell)};
     Svg svg(area.right() + 24 + legendWidth, 0);
     svg.raw(hatchPatterns);
-    drawLanes(svg, {left, 6, area.width, 0}, marks);
+    drawLanes(svg, {tilesLeft, 6, area.width, 0}, marks);
     drawCells(svg, paths, origin, cell);
     drawHatching(svg, runs, origin, cell);
     paintCells(svg, runs, origin, cell);

@@ -82,10 +82,10 @@ void drawBirths(Svg& svg, const std::vector<BirthLine>& births, const Box& plot)
     }
 }
 
-constexpr double width = 920;
-constexpr double left = 72;
-constexpr double plotWidth = width - left - 16;
-constexpr double plotHeight = 132;
+constexpr double timelineWidth = 920;
+constexpr double timelineLeft = 72;
+constexpr double timelinePlotWidth = timelineWidth - timelineLeft - 16;
+constexpr double timelinePlotHeight = 132;
 constexpr std::size_t mostRanks = 12;
 constexpr std::size_t mostSeries = 64;
 constexpr std::array names {"loss", "grad_norm"};
@@ -152,8 +152,9 @@ Frame frameOf(const std::vector<Panel>& panels)
     const auto steps = stepsOf(panels);
     const auto first = static_cast<std::int64_t>(steps.low);
     const auto last = static_cast<std::int64_t>(steps.high);
-    Frame frame {{first, last, static_cast<int>(plotWidth / 2)}, {first, last, static_cast<int>(plotWidth / markWidth)},
-        {steps.low - 0.5, steps.high + 0.5, left, left + plotWidth, false}, {}};
+    Frame frame {{first, last, static_cast<int>(timelinePlotWidth / 2)},
+        {first, last, static_cast<int>(timelinePlotWidth / markWidth)},
+        {steps.low - 0.5, steps.high + 0.5, timelineLeft, timelineLeft + timelinePlotWidth, false}, {}};
     frame.columns.count = static_cast<int>(std::min<std::int64_t>(frame.columns.count, last - first + 1));
     for (const auto& panel : panels) {
         for (const auto* series : panel.series) {
@@ -239,10 +240,10 @@ void drawBand(Svg& svg, const std::vector<Decimated>& all, const Frame& frame, c
         }
     }
     std::string data;
-    const auto step = plotWidth / frame.columns.count;
+    const auto step = timelinePlotWidth / frame.columns.count;
     for (const auto& [column, range] : columns) {
-        data += fmt::format("M{} {}h{}V{}h-{}z", coordinate(left + column * step), coordinate(y.at(range.high) - 0.5),
-            coordinate(step), coordinate(y.at(range.low) + 0.5), coordinate(step));
+        data += fmt::format("M{} {}h{}V{}h-{}z", coordinate(timelineLeft + column * step),
+            coordinate(y.at(range.high) - 0.5), coordinate(step), coordinate(y.at(range.low) + 0.5), coordinate(step));
     }
     svg.path(data, "band");
 }
@@ -250,10 +251,10 @@ void drawBand(Svg& svg, const std::vector<Decimated>& all, const Frame& frame, c
 void drawLegend(Svg& svg, const Frame& frame, bool band)
 {
     if (band) {
-        svg.text({left, 14}, fmt::format("{} ranks: from the smallest to the largest", frame.colours.size()));
+        svg.text({timelineLeft, 14}, fmt::format("{} ranks: from the smallest to the largest", frame.colours.size()));
         return;
     }
-    auto x = left;
+    auto x = timelineLeft;
     for (const auto& [rank, colour] : frame.colours) {
         svg.line({x, 10}, {x + 26, 10}, lineClasses(colour));
         svg.text({x + 32, 14}, rank ? fmt::format("rank {}", *rank) : std::string("no rank"));
@@ -278,18 +279,19 @@ double drawPanel(Svg& svg, const Panel& panel, const Frame& frame, double top, b
         all.push_back(decimate(series->points, frame.columns, frame.markColumns));
     }
     const auto marks = marksOf(all, frame.x);
-    const Box lanes {left, top + 20, plotWidth, lanesHeight(marks)};
-    const Box plot {left, lanes.bottom() + (marks.empty() ? 0.0 : 8.0), plotWidth, plotHeight};
+    const Box lanes {timelineLeft, top + 20, timelinePlotWidth, lanesHeight(marks)};
+    const Box plot {timelineLeft, lanes.bottom() + (marks.empty() ? 0.0 : 8.0), timelinePlotWidth, timelinePlotHeight};
     const auto range = valuesOf(all);
     const auto y = range.any() ? valueAxis(range.low, range.high, plot.bottom(), plot.y)
                                : Axis {0, 1, plot.bottom(), plot.y, false};
-    svg.text({left, top + 14}, panel.name + (y.logarithmic ? ", logarithmic" : ""), "name");
+    svg.text({timelineLeft, top + 14}, panel.name + (y.logarithmic ? ", logarithmic" : ""), "name");
     drawLanes(svg, lanes, marks);
     if (range.any()) {
         drawValueAxis(svg, plot, y);
     } else {
         svg.rect(plot, "frame");
-        svg.text({left + plotWidth / 2, plot.y + plotHeight / 2}, "no finite value", "mid quiet");
+        svg.text(
+            {timelineLeft + timelinePlotWidth / 2, plot.y + timelinePlotHeight / 2}, "no finite value", "mid quiet");
     }
     drawStepAxis(svg, plot, frame.x, last);
     if (asBand(panel)) {
@@ -309,7 +311,7 @@ Svg timelinePicture(const RunData& run, const Diagnosis& diagnosis)
         return {};
     }
     const auto frame = frameOf(panels);
-    Svg svg(width, 0);
+    Svg svg(timelineWidth, 0);
     drawLegend(svg, frame, std::any_of(panels.begin(), panels.end(), asBand));
     const auto births = birthLines(diagnosis, frame.x);
     const double top = births.empty() ? 18 : 36;
@@ -317,8 +319,8 @@ Svg timelinePicture(const RunData& run, const Diagnosis& diagnosis)
     for (const auto& panel : panels) {
         bottom = drawPanel(svg, panel, frame, bottom, &panel == &panels.back()) + 12;
     }
-    drawBirths(svg, births, {left, top - 6, plotWidth, bottom - 6 - top});
-    svg.text({left + plotWidth, bottom + 20}, "step", "end quiet");
+    drawBirths(svg, births, {timelineLeft, top - 6, timelinePlotWidth, bottom - 6 - top});
+    svg.text({timelineLeft + timelinePlotWidth, bottom + 20}, "step", "end quiet");
     svg.setHeight(bottom + 26);
     return svg;
 }

@@ -15,12 +15,12 @@ namespace nanscope::report {
 
 namespace {
 
-using Words = std::set<std::string, std::less<>>;
+using WordSet = std::set<std::string, std::less<>>;
 
 // Folders of everybody's, and accounts of machines.
-const Words& commonNames()
+const WordSet& commonNames()
 {
-    static const Words names {"admin", "anaconda", "app", "apps", "apptainer", "archive", "artifacts", "backup",
+    static const WordSet names {"admin", "anaconda", "app", "apps", "apptainer", "archive", "artifacts", "backup",
         "bench", "benchmarks", "bin", "build", "cache", "caches", "checkpoint", "checkpoints", "ckpt", "ckpts", "code",
         "common", "conda", "configs", "container", "containers", "corpora", "corpus", "data", "dataset", "datasets",
         "default", "dev", "docker", "env", "envs", "eval", "evals", "exp", "experiment", "experiments", "exps", "files",
@@ -36,9 +36,9 @@ const Words& commonNames()
 }
 
 // In the place of a value, what is no secret.
-const Words& plainValues()
+const WordSet& plainValues()
 {
-    static const Words values {"accepted", "ask", "auto", "basic", "bearer", "bool", "default", "denied", "digest",
+    static const WordSet values {"accepted", "ask", "auto", "basic", "bearer", "bool", "default", "denied", "digest",
         "disabled", "empty", "enabled", "env", "environment", "error", "expired", "failed", "false", "found", "given",
         "hidden", "int", "invalid", "is", "kerberos", "loaded", "masked", "missing", "n/a", "na", "nil", "no", "none",
         "not", "null", "oauth", "off", "ok", "on", "optional", "redacted", "rejected", "required", "set", "str",
@@ -47,9 +47,9 @@ const Words& plainValues()
 }
 
 // Before "token": one of a model's, or counted.
-const Words& modelTokens()
+const WordSet& modelTokens()
 {
-    static const Words words {"added", "assistant", "audio", "begin", "bos", "by", "chat", "class", "cls", "context",
+    static const WordSet words {"added", "assistant", "audio", "begin", "bos", "by", "chat", "class", "cls", "context",
         "cost", "decoder", "end", "eos", "extra", "fim", "first", "generated", "image", "input", "label", "last",
         "loss", "mask", "max", "media", "min", "new", "newline", "next", "num", "output", "pad", "padding", "per",
         "prefix", "previous", "prompt", "ref", "sample", "sep", "space", "special", "speech", "start", "stop", "suffix",
@@ -58,9 +58,9 @@ const Words& modelTokens()
 }
 
 // Before "key" or "token": one that opens something.
-const Words& keyOwners()
+const WordSet& keyOwners()
 {
-    static const Words words {"access", "account", "admin", "anthropic", "api", "app", "auth", "aws", "azure", "bot",
+    static const WordSet words {"access", "account", "admin", "anthropic", "api", "app", "auth", "aws", "azure", "bot",
         "client", "cohere", "comet", "csrf", "databricks", "deploy", "discord", "encryption", "gemini", "gh", "git",
         "github", "gitlab", "gl", "google", "groq", "hf", "hub", "hugging", "huggingface", "id", "jupyter", "jwt",
         "kaggle", "lambda", "license", "master", "mistral", "mlflow", "modal", "neptune", "ngc", "npm", "nvidia",
@@ -346,7 +346,7 @@ bool isPersonsFolder(RuleGroups groups)
 
 bool isNoModule(RuleGroups groups)
 {
-    static const Words packages {"torch", "threading", "sklearn", "scipy", "numpy", "jax", "tensorflow", "megatron",
+    static const WordSet packages {"torch", "threading", "sklearn", "scipy", "numpy", "jax", "tensorflow", "megatron",
         "deepspeed", "transformers", "self", "cls", "cupy", "triton", "werkzeug", "asyncio", "concurrent"};
     const auto whole = group(groups, 0);
     return !packages.contains(whole.substr(0, whole.find('.')));
@@ -355,7 +355,7 @@ bool isNoModule(RuleGroups groups)
 /// The last two labels of hosts that everybody links to.
 bool isPublicDomain(std::string_view domain)
 {
-    static const Words domains {"acm.org", "amd.com", "anaconda.com", "anaconda.org", "anthropic.com", "apache.org",
+    static const WordSet domains {"acm.org", "amd.com", "anaconda.com", "anaconda.org", "anthropic.com", "apache.org",
         "arxiv.org", "cmake.org", "comet.com", "debian.org", "deepspeed.ai", "discord.com", "docker.com", "docker.io",
         "doi.org", "gcr.io", "ghcr.io", "github.com", "github.io", "githubusercontent.com", "gitlab.com", "gnu.org",
         "google.com", "googleapis.com", "hf.co", "huggingface.co", "ieee.org", "intel.com", "kaggle.com", "kernel.org",
@@ -370,12 +370,12 @@ bool isPublicDomain(std::string_view domain)
 /// Endings that are also attributes and files need a host's name in front.
 bool isHostWithDomain(RuleGroups groups)
 {
-    static const Words sure {"com", "org", "edu", "gov", "mil", "int", "example", "cloud"};
-    static const Words unsure {"net", "io", "ai", "dev", "app", "in", "is", "it", "at", "no", "us", "me", "be", "to"};
-    static const Words countries {"ac", "ar", "au", "br", "ca", "ch", "cl", "cn", "cz", "de", "dk", "es", "eu", "fi",
+    static const WordSet sure {"com", "org", "edu", "gov", "mil", "int", "example", "cloud"};
+    static const WordSet unsure {"net", "io", "ai", "dev", "app", "in", "is", "it", "at", "no", "us", "me", "be", "to"};
+    static const WordSet countries {"ac", "ar", "au", "br", "ca", "ch", "cl", "cn", "cz", "de", "dk", "es", "eu", "fi",
         "fr", "gr", "hk", "hu", "ie", "il", "jp", "kr", "mx", "nl", "nz", "ru", "se", "sg", "si", "sk", "tr", "tw",
         "ua", "uk", "za"};
-    static const Words seconds {"ac", "co", "edu", "gov", "org", "com", "re"};
+    static const WordSet seconds {"ac", "co", "edu", "gov", "org", "com", "re"};
     const auto host = group(groups, 1);
     const auto last = host.rfind('.');
     const auto ending = lower(host.substr(last + 1));
@@ -395,9 +395,10 @@ bool isHostWithDomain(RuleGroups groups)
 
 bool isNodeList(RuleGroups groups)
 {
-    static const Words counted {"batch", "chunk", "device", "devices", "dim", "epoch", "gpus", "head", "index", "layer",
-        "layers", "part", "rank", "ranks", "shard", "shards", "slice", "split", "step", "steps", "tensor", "worker"};
-    static const Words nodes {"gpu", "node", "nid", "cn", "dgx", "hgx", "compute", "host", "login"};
+    static const WordSet counted {"batch", "chunk", "device", "devices", "dim", "epoch", "gpus", "head", "index",
+        "layer", "layers", "part", "rank", "ranks", "shard", "shards", "slice", "split", "step", "steps", "tensor",
+        "worker"};
+    static const WordSet nodes {"gpu", "node", "nid", "cn", "dgx", "hgx", "compute", "host", "login"};
     const auto name = lower(group(groups, 1));
     const auto word = name.substr(0, name.find_first_of("-_0123456789"));
     return !counted.contains(word)

@@ -15,7 +15,7 @@ namespace nanscope::report {
 
 namespace {
 
-std::string wordsText(const Words& words)
+std::string wordsHtml(const Words& words)
 {
     auto text = escaped(words.text);
     switch (words.voice) {
@@ -30,11 +30,11 @@ std::string wordsText(const Words& words)
     return text;
 }
 
-std::string phraseText(const Phrase& phrase)
+std::string phraseHtml(const Phrase& phrase)
 {
     std::string text;
     for (const auto& words : phrase.words) {
-        text += wordsText(words);
+        text += wordsHtml(words);
     }
     return text;
 }
@@ -50,7 +50,7 @@ std::string tableRow(const std::vector<Phrase>& row)
 {
     std::string text = "<tr>";
     for (const auto& cell : row) {
-        text += "<td>" + phraseText(cell) + "</td>";
+        text += "<td>" + phraseHtml(cell) + "</td>";
     }
     return text + "</tr>\n";
 }
@@ -64,9 +64,9 @@ std::string tableHead(const std::vector<std::string>& head)
     return text + "</tr></thead>\n";
 }
 
-struct BlockText
+struct BlockHtml
 {
-    std::string operator()(const Paragraph& block) const { return "<p>" + phraseText(block.text) + "</p>\n"; }
+    std::string operator()(const Paragraph& block) const { return "<p>" + phraseHtml(block.text) + "</p>\n"; }
 
     std::string operator()(const ItemList& block) const
     {
@@ -77,7 +77,7 @@ struct BlockText
             const auto label = item.label.empty()
                 ? std::string {}
                 : fmt::format(R"(<span class="label {}">{}</span> )", labelClass(item.label), escaped(item.label));
-            text += fmt::format("<li>{}<span>{}</span></li>\n", label, phraseText(item.text));
+            text += fmt::format("<li>{}<span>{}</span></li>\n", label, phraseHtml(item.text));
         }
         return text + fmt::format("</{}>\n", tag);
     }
@@ -110,7 +110,7 @@ struct BlockText
     std::string operator()(const Figure& block) const
     {
         return fmt::format("<figure id=\"figure-{}\">{}<figcaption>{}</figcaption></figure>\n", block.id,
-            block.svg.inlined(block.alt), phraseText(block.caption));
+            block.svg.inlined(block.alt), phraseHtml(block.caption));
     }
 };
 
@@ -118,7 +118,7 @@ std::string sectionText(const Section& section)
 {
     auto text = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", name(section.id), escaped(section.title));
     for (const auto& block : section.blocks) {
-        text += std::visit(BlockText {}, block);
+        text += std::visit(BlockHtml {}, block);
     }
     return text + "</section>\n";
 }
@@ -180,7 +180,7 @@ std::string toHtml(const Document& document)
 {
     return "<!DOCTYPE html>\n<html lang=\"en\">\n" + head(document) + "<body>\n" + contents(document)
         + fmt::format("<main>\n<header><p class=\"kicker\">Nanscope report{}{}</p>\n<h1>{}</h1></header>\n",
-            document.run.empty() ? "" : " · ", escaped(document.run), phraseText(document.title))
+            document.run.empty() ? "" : " · ", escaped(document.run), phraseHtml(document.title))
         + sectionTexts(document) + "</main>\n</body>\n</html>\n";
 }
 

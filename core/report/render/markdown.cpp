@@ -145,7 +145,7 @@ private:
     int m_left = 0;
 };
 
-std::string wordsText(const Words& words)
+std::string wordsMarkdown(const Words& words)
 {
     switch (words.voice) {
     case Voice::own:
@@ -160,11 +160,11 @@ std::string wordsText(const Words& words)
     return markdown::plain(words.text);
 }
 
-std::string phraseText(const Phrase& phrase)
+std::string phraseMarkdown(const Phrase& phrase)
 {
     std::string text;
     for (const auto& words : phrase.words) {
-        text += wordsText(words);
+        text += wordsMarkdown(words);
     }
     return text;
 }
@@ -172,7 +172,7 @@ std::string phraseText(const Phrase& phrase)
 std::vector<std::string> cellsOf(const std::vector<Phrase>& row)
 {
     std::vector<std::string> cells;
-    std::transform(row.begin(), row.end(), std::back_inserter(cells), phraseText);
+    std::transform(row.begin(), row.end(), std::back_inserter(cells), phraseMarkdown);
     return cells;
 }
 
@@ -183,7 +183,7 @@ std::string leftOut(const Table& table, std::size_t rows)
 }
 
 /// Blocks as they follow the section's heading, which is still on its line where `first`.
-struct BlockText
+struct BlockMarkdown
 {
     const std::string& imageStem;
     std::size_t room;
@@ -192,7 +192,7 @@ struct BlockText
     /// What stands before a paragraph, a list or a table would take it for its own.
     std::string operator()(const Paragraph& block) const
     {
-        return (first ? " " : "\n") + phraseText(block.text) + "\n";
+        return (first ? " " : "\n") + phraseMarkdown(block.text) + "\n";
     }
 
     std::string operator()(const ItemList& block) const
@@ -200,7 +200,7 @@ struct BlockText
         std::string text = first ? "\n" : "";
         for (const auto& item : block.items) {
             const auto label = item.label.empty() ? std::string {} : item.label + ": ";
-            text += (block.numbered ? "1. " : "- ") + label + phraseText(item.text) + "\n";
+            text += (block.numbered ? "1. " : "- ") + label + phraseMarkdown(item.text) + "\n";
         }
         return text;
     }
@@ -229,7 +229,7 @@ struct BlockText
     {
         const auto file = markdown::destination(pictureFile(block, imageStem));
         return fmt::format("{}![{}]({})\n{}\n\n{}\n", first ? "\n\n" : "\n", markdown::plain(block.alt), file,
-            markdown::dragHint(file), phraseText(block.caption));
+            markdown::dragHint(file), phraseMarkdown(block.caption));
     }
 };
 
@@ -258,7 +258,7 @@ std::string sectionText(const Section& section, const std::string& imageStem, st
         return {};
     }
     auto text = headingText(section, *blocks.front());
-    BlockText write {imageStem, room - std::min(room, text.size())};
+    BlockMarkdown write {imageStem, room - std::min(room, text.size())};
     for (const auto* block : blocks) {
         text += std::visit(write, *block);
         write.first = false;
@@ -278,7 +278,7 @@ std::string closingText(const Document& document)
 
 std::string mainText(const Document& document, const std::string& imageStem, Page page)
 {
-    page.add("# " + phraseText(document.title) + "\n");
+    page.add("# " + phraseMarkdown(document.title) + "\n");
     for (const auto& section : document.sections) {
         if (!inAppendix(section.id)) {
             page.add(sectionText(section, imageStem, page.room()));

@@ -14,8 +14,8 @@ namespace nanscope::tensorfile {
 
 namespace {
 
-using Words = std::pair<std::string_view, std::string_view>;
-constexpr std::array<Words, 10> sides {{{"in", "out"}, {"input", "output"}, {"inputs", "outputs"}, {"x", "y"},
+using WordPair = std::pair<std::string_view, std::string_view>;
+constexpr std::array<WordPair, 10> sides {{{"in", "out"}, {"input", "output"}, {"inputs", "outputs"}, {"x", "y"},
     {"X", "Y"}, {"In", "Out"}, {"Input", "Output"}, {"IN", "OUT"}, {"INPUT", "OUTPUT"}, {"Inputs", "Outputs"}}};
 
 /// The words of a name, without what stands between them.
@@ -34,7 +34,7 @@ std::vector<std::string_view> wordsOf(std::string_view stem)
 
 /// The file beside `path` whose name has `to` where that has `from`.
 std::optional<std::filesystem::path> renamed(
-    const std::filesystem::path& path, std::string_view Words::*from, std::string_view Words::*to)
+    const std::filesystem::path& path, std::string_view WordPair::*from, std::string_view WordPair::*to)
 {
     const auto stem = path.stem().string();
     for (const auto word : wordsOf(stem)) {
@@ -64,14 +64,15 @@ bool areOneCall(const TensorFile& input, const TensorFile& output)
 
 std::optional<TensorFile> outputBeside(const std::filesystem::path& path, const TensorFile& file)
 {
-    const auto other = file.root.tensor() != nullptr ? renamed(path, &Words::first, &Words::second) : std::nullopt;
+    const auto other =
+        file.root.tensor() != nullptr ? renamed(path, &WordPair::first, &WordPair::second) : std::nullopt;
     auto output = other ? openTensorFile(*other) : Result<TensorFile> {};
     return other && output && areOneCall(file, *output) ? std::optional(std::move(*output)) : std::nullopt;
 }
 
 std::optional<std::filesystem::path> inputBeside(const std::filesystem::path& path)
 {
-    auto other = renamed(path, &Words::second, &Words::first);
+    auto other = renamed(path, &WordPair::second, &WordPair::first);
     const auto input = other ? openTensorFile(*other) : Result<TensorFile> {};
     const auto output = other ? openTensorFile(path) : Result<TensorFile> {};
     return other && input && output && areOneCall(*input, *output) ? other : std::nullopt;
@@ -81,7 +82,7 @@ bool namesAnInput(std::string_view stem)
 {
     constexpr std::array<std::string_view, 6> others {"grad", "gradient", "momentum", "update", "g", "m"};
     return std::ranges::any_of(wordsOf(stem), [&](std::string_view word) {
-        return std::ranges::find(sides, word, &Words::first) != sides.end()
+        return std::ranges::find(sides, word, &WordPair::first) != sides.end()
             || std::ranges::find(others, word) != others.end();
     });
 }

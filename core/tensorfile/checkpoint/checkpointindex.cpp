@@ -17,7 +17,7 @@ namespace nanscope::tensorfile {
 
 namespace {
 
-auto damaged(std::string what)
+auto badMetadata(std::string what)
 {
     return failure(ErrorKind::corrupt, std::move(what) + "; the file is damaged, or of a torch newer than 2.11");
 }
@@ -77,7 +77,7 @@ Result<void> IndexReader::addEntry(NodeId name, NodeId metadata)
     CheckpointTensor tensor;
     const auto size = fields.find("size");
     if (m_graph.nodes[name].kind != NodeKind::text || !size || !readIntegers(m_graph, *size, tensor.shape)) {
-        return damaged("A tensor of the checkpoint has no name or no shape");
+        return badMetadata("A tensor of the checkpoint has no name or no shape");
     }
     const auto text = m_graph.text(m_graph.nodes[name]);
     tensor.name = text;
@@ -103,7 +103,7 @@ Result<CheckpointPiece> IndexReader::pieceOf(const RecordFields& index, const Re
     const bool scalar = !begin || m_graph.nodes[*begin].kind == NodeKind::none;
     if (!file || !offset || !length || *offset < 0 || *length < 0
         || (!scalar && !readIntegers(m_graph, *begin, piece.offset))) {
-        return damaged("The place of a tensor of the checkpoint is not given");
+        return badMetadata("The place of a tensor of the checkpoint is not given");
     }
     if (leadsOut(*file)) {
         return failure(ErrorKind::refused,
@@ -136,7 +136,7 @@ Result<CheckpointIndex> IndexReader::read()
     const auto entries = dict(root, "state_dict_metadata");
     const auto places = dict(root, "storage_data");
     if (root.type() != RecordClass::checkpoint || !entries || !places) {
-        return damaged("This is no .metadata of torch.distributed.checkpoint");
+        return badMetadata("This is no .metadata of torch.distributed.checkpoint");
     }
     for (std::size_t i = 0; i + 1 < entries->size(); i += 2) {
         TRY(addEntry((*entries)[i], (*entries)[i + 1]));

@@ -14,7 +14,7 @@ namespace nanscope::tensorfile {
 
 namespace {
 
-constexpr std::uint64_t largestHeader = std::uint64_t {1} << 20;
+constexpr std::uint64_t largestNpyHeader = std::uint64_t {1} << 20;
 
 struct NumpyType
 {
@@ -22,7 +22,7 @@ struct NumpyType
     DType dtype;
 };
 
-constexpr std::array types {
+constexpr std::array npyTypes {
     NumpyType {"f8", DType::float64},
     NumpyType {"f4", DType::float32},
     NumpyType {"f2", DType::float16},
@@ -48,7 +48,7 @@ struct Header
     std::uint64_t dataBegin = 0;
 };
 
-auto damaged()
+auto badHeader()
 {
     return failure(ErrorKind::corrupt, "The NumPy header is not what numpy.save writes; the file is damaged");
 }
@@ -100,9 +100,9 @@ Result<void> parseType(std::string_view text, Header& header)
         return failure(ErrorKind::unsupported, "The NumPy array has fields; save one field as an array of its own");
     }
     const auto code = text.substr(1, text.find('\'', 1) - 1);
-    const auto* found = std::find_if(types.begin(), types.end(),
+    const auto* found = std::find_if(npyTypes.begin(), npyTypes.end(),
         [&](const NumpyType& type) { return !code.empty() && code.substr(1) == type.code; });
-    if (found == types.end() || std::string_view("<>|=").find(code.front()) == std::string_view::npos) {
+    if (found == npyTypes.end() || std::string_view("<>|=").find(code.front()) == std::string_view::npos) {
         return failure(ErrorKind::unsupported,
             "The NumPy array's type is neither a number nor a boolean; save it as float32 or a plain integer");
     }
@@ -119,7 +119,7 @@ Result<Header> parseHeader(std::string_view text)
     const auto extents = valueOf(text, "shape");
     const auto shape = extents ? parseShape(*extents) : std::nullopt;
     if (!type || !order || !shape || !(order->starts_with("True") || order->starts_with("False"))) {
-        return damaged();
+        return badHeader();
     }
     TRY(parseType(*type, header));
     header.fortran = order->starts_with("True");
@@ -143,7 +143,7 @@ Result<Header> readHeader(const platform::FileReader& file)
         return failure(
             ErrorKind::truncated, "The NumPy header is longer than the file, which is cut off; copy it again");
     }
-    if (size > largestHeader) {
+    if (size > largestNpyHeader) {
         return failure(ErrorKind::refused, "The NumPy header is larger than 1 MiB; it describes no array we know");
     }
     std::vector<std::byte> text(size);

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
@@ -15,7 +16,7 @@ namespace nanscope::tensorfile {
 
 namespace {
 
-constexpr std::uint64_t largestHeader = 100'000'000; // the format's own limit
+constexpr std::uint64_t largestSafetensorsHeader = 100'000'000; // the format's own limit
 
 struct SafetensorsType
 {
@@ -23,7 +24,7 @@ struct SafetensorsType
     DType dtype;
 };
 
-constexpr std::array types {
+constexpr std::array safetensorsTypes {
     SafetensorsType {"F64", DType::float64},
     SafetensorsType {"F32", DType::float32},
     SafetensorsType {"F16", DType::float16},
@@ -47,14 +48,9 @@ constexpr std::array types {
 
 std::optional<DType> typeNamed(std::string_view name)
 {
-    const auto* found =
-        std::find_if(types.begin(), types.end(), [&](const SafetensorsType& type) { return type.name == name; });
-    return found == types.end() ? std::nullopt : std::optional(found->dtype);
-}
-
-auto corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
+    const auto* found = std::find_if(safetensorsTypes.begin(), safetensorsTypes.end(),
+        [&](const SafetensorsType& type) { return type.name == name; });
+    return found == safetensorsTypes.end() ? std::nullopt : std::optional(found->dtype);
 }
 
 std::optional<Shape> readIntegers(const simdjson::dom::element& element)
@@ -156,7 +152,7 @@ Result<std::uint64_t> headerSize(const platform::FileReader& file)
         return failure(
             ErrorKind::truncated, "The header is longer than the file, which is cut off or no safetensors file");
     }
-    if (size > largestHeader) {
+    if (size > largestSafetensorsHeader) {
         return failure(ErrorKind::refused, "The header is larger than the 100 MB that the format allows");
     }
     return size;

@@ -6,6 +6,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/tensorsource.h"
 
 namespace nanscope::tensorfile {
@@ -13,11 +14,6 @@ namespace nanscope::tensorfile {
 namespace {
 
 constexpr std::size_t mostNames = 100;
-
-auto corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
 
 auto badTensor()
 {

@@ -12,6 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/pickle/picklecalls.h"
 
 namespace nanscope::tensorfile {
@@ -132,11 +133,6 @@ private:
     std::vector<std::uint32_t> m_marks;
     std::vector<NodeId> m_memo;
 };
-
-auto corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
 
 auto emptyStack()
 {

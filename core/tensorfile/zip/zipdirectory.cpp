@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/try.h"
+#include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {
@@ -39,11 +40,6 @@ struct DirectoryPlace
     std::uint64_t entries = 0;
     std::uint64_t endOffset = 0; ///< of the record that follows the directory
 };
-
-auto corrupt(std::string what)
-{
-    return failure(ErrorKind::corrupt, std::move(what));
-}
 
 auto cutOff()
 {

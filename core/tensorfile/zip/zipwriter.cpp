@@ -23,7 +23,7 @@ struct ZipWriter::Part
 namespace {
 
 constexpr std::uint64_t alignment = 64; // as torch does, so that storages can be mapped
-constexpr std::size_t localSize = 30;
+constexpr std::size_t localHeaderSize = 30;
 constexpr std::size_t paddingHeader = 4;
 
 void put(std::vector<std::byte>& out, std::uint64_t value, int width)
@@ -90,7 +90,7 @@ DeflatedBytes deflated(std::span<const std::byte> bytes)
 Result<void> ZipWriter::add(const std::string& name, std::span<const std::byte> bytes)
 {
     return write(
-        {name, bytes, bytes.size(), updateCrc32(0, bytes), 0}, paddingAfter(m_offset + localSize + name.size()));
+        {name, bytes, bytes.size(), updateCrc32(0, bytes), 0}, paddingAfter(m_offset + localHeaderSize + name.size()));
 }
 
 Result<void> ZipWriter::add(const std::string& name, const DeflatedBytes& file)

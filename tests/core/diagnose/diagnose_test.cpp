@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <random>
 
 #include <gtest/gtest.h>
 
@@ -18,23 +17,17 @@
 namespace nanscope {
 namespace {
 
-constexpr std::int64_t rows = 48;
-constexpr std::int64_t cols = 80;
+constexpr std::int64_t dumpRows = 48;
+constexpr std::int64_t dumpCols = 80;
 
-std::vector<double> gaussian(unsigned seed, double scale = 1)
+std::vector<double> gaussianDump(unsigned seed, double scale = 1)
 {
-    std::mt19937 generator(seed);
-    std::normal_distribution<double> normal(0, scale);
-    std::vector<double> values(rows * cols);
-    for (auto& x : values) {
-        x = replay::roundTo(Precision::bf16, normal(generator));
-    }
-    return values;
+    return test::gaussian(dumpRows * dumpCols, seed, scale);
 }
 
-std::vector<double> outputOf(std::string_view variant, const std::vector<double>& input)
+std::vector<double> dumpOutput(std::string_view variant, const std::vector<double>& input)
 {
-    return test::healthyOutput(variant, input, rows, cols);
+    return test::healthyOutput(variant, input, dumpRows, dumpCols);
 }
 
 tensorfile::TensorToWrite bf16Tensor(const std::string& name, const std::vector<double>& values)
@@ -42,7 +35,7 @@ tensorfile::TensorToWrite bf16Tensor(const std::string& name, const std::vector<
     tensorfile::TensorToWrite tensor;
     tensor.name = name;
     tensor.dtype = DType::bfloat16;
-    tensor.shape = {1, rows, cols};
+    tensor.shape = {1, dumpRows, dumpCols};
     for (const double x : values) {
         const auto value = static_cast<float>(replay::roundTo(Precision::bf16, x));
         std::uint32_t bits = 0;
@@ -64,8 +57,8 @@ protected:
         const auto path = m_folder / "dion_nan_capture_rank0_shape1x48x80_pid1_1000.pt";
         EXPECT_TRUE(tensorfile::writePt(path,
             {{"input", bf16Tensor("input", input)}, {"output", bf16Tensor("output", output)},
-                {"rank", std::int64_t {0}}, {"shape", Shape {1, rows, cols}}, {"dtype", std::string("torch.bfloat16")},
-                {"epsilon", 1e-8}}));
+                {"rank", std::int64_t {0}}, {"shape", Shape {1, dumpRows, dumpCols}},
+                {"dtype", std::string("torch.bfloat16")}, {"epsilon", 1e-8}}));
         auto file = tensorfile::openCapture(path);
         EXPECT_TRUE(file) << sentence(file.error());
         EXPECT_TRUE(tensorfile::scanCapture(*file));
@@ -85,15 +78,15 @@ void plantTile(std::vector<double>& output, double value)
 {
     for (std::int64_t r = 16; r < 32; ++r) {
         for (std::int64_t c = 32; c < 64; ++c) {
-            output[static_cast<std::size_t>(r * cols + c)] = value;
+            output[static_cast<std::size_t>(r * dumpCols + c)] = value;
         }
     }
 }
 
 TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
 {
-    const auto input = gaussian(1);
-    auto output = outputOf("dion-ns5", input);
+    const auto input = gaussianDump(1);
+    auto output = dumpOutput("dion-ns5", input);
     plantTile(output, std::nan(""));
     diagnose::DiagnoseOptions options;
     options.timeLimit = 1e-9;
@@ -107,8 +100,8 @@ TEST_F(Dump, StoppedBeforeItIsJudgedItKeepsWhatNoReplayIsNeededFor)
 TEST_F(Dump, WhatIsNotReadIsSaidWhoeverJudgesTheOthers)
 {
     m_overwritten = true;
-    const auto input = gaussian(1);
-    auto output = outputOf("dion-ns5", input);
+    const auto input = gaussianDump(1);
+    auto output = dumpOutput("dion-ns5", input);
     plantTile(output, std::nan(""));
     diagnose::DiagnoseOptions options;
     options.judgedElsewhere = [](const CaptureVerdict&) { return std::optional<CaptureVerdict>(); };
@@ -119,8 +112,8 @@ TEST_F(Dump, WhatIsNotReadIsSaidWhoeverJudgesTheOthers)
 
 TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)
 {
-    const auto input = gaussian(1);
-    auto output = outputOf("gns-gram", input);
+    const auto input = gaussianDump(1);
+    auto output = dumpOutput("gns-gram", input);
     plantTile(output, NAN);
     std::vector<CaptureVerdict> arrived;
     diagnose::DiagnoseOptions options;
@@ -136,8 +129,8 @@ TEST_F(Dump, DamageArrivesBeforeTheReplaysAndTheVerdictAfterThem)
 
 TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
 {
-    const auto input = gaussian(1);
-    auto output = outputOf("gns-gram", input);
+    const auto input = gaussianDump(1);
+    auto output = dumpOutput("gns-gram", input);
     plantTile(output, NAN);
     const auto v = judge(input, output);
     EXPECT_EQ(v.role, Role::birth);
@@ -152,8 +145,8 @@ TEST_F(Dump, UnwrittenTileAfterAHealthyIterationIsImplementation)
 TEST_F(Dump, EachVariantIsRecognisedByItsFinitePart)
 {
     for (const auto* name : {"keller-jordan", "dion-ns5", "dion-polar-express", "gns-standard"}) {
-        const auto input = gaussian(2);
-        auto output = outputOf(name, input);
+        const auto input = gaussianDump(2);
+        auto output = dumpOutput(name, input);
         plantTile(output, NAN);
         const auto v = judge(input, output);
         ASSERT_FALSE(v.variant.names.empty()) << name;
@@ -167,9 +160,9 @@ TEST_F(Dump, EachVariantIsRecognisedByItsFinitePart)
 
 TEST_F(Dump, OverflowInTheCastIsAQuestionUntilTheVariantIsTold)
 {
-    auto input = gaussian(3);
+    auto input = gaussianDump(3);
     input[100] = 80384;
-    const std::vector<double> output(rows * cols, NAN);
+    const std::vector<double> output(dumpRows * dumpCols, NAN);
     const auto open = judge(input, output);
     EXPECT_EQ(open.blame, Blame::undecided) << open.summary;
     EXPECT_NE(open.question.find("65504"), std::string::npos) << open.question;
@@ -185,8 +178,8 @@ TEST_F(Dump, OverflowInTheCastIsAQuestionUntilTheVariantIsTold)
 
 TEST_F(Dump, ZeroInInfOutIsProof)
 {
-    const std::vector<double> input(rows * cols, 0.0);
-    std::vector<double> output(rows * cols, 0.0);
+    const std::vector<double> input(dumpRows * dumpCols, 0.0);
+    std::vector<double> output(dumpRows * dumpCols, 0.0);
     plantTile(output, INFINITY);
     const auto v = judge(input, output);
     EXPECT_EQ(v.role, Role::padding);
@@ -196,7 +189,7 @@ TEST_F(Dump, ZeroInInfOutIsProof)
 
 TEST_F(Dump, CopyOfTheInputMatchesNothing)
 {
-    const auto input = gaussian(4);
+    const auto input = gaussianDump(4);
     auto output = input;
     output[0] = NAN;
     const auto v = judge(input, output);
@@ -206,22 +199,22 @@ TEST_F(Dump, CopyOfTheInputMatchesNothing)
 
 TEST_F(Dump, RankOneInputWithAnAllNanOutputStaysUndecided)
 {
-    std::vector<double> input(rows * cols);
-    const auto a = gaussian(5);
-    for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t c = 0; c < cols; ++c) {
-            input[static_cast<std::size_t>(r * cols + c)] =
+    std::vector<double> input(dumpRows * dumpCols);
+    const auto a = gaussianDump(5);
+    for (std::int64_t r = 0; r < dumpRows; ++r) {
+        for (std::int64_t c = 0; c < dumpCols; ++c) {
+            input[static_cast<std::size_t>(r * dumpCols + c)] =
                 replay::roundTo(Precision::bf16, a[static_cast<std::size_t>(r)] * a[static_cast<std::size_t>(100 + c)]);
         }
     }
-    const auto v = judge(input, std::vector<double>(rows * cols, NAN));
+    const auto v = judge(input, std::vector<double>(dumpRows * dumpCols, NAN));
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
 }
 
 TEST_F(Dump, ZeroTileInAFiniteOutputIsFiniteCorruption)
 {
-    const auto input = gaussian(6);
-    auto output = outputOf("dion-ns5", input);
+    const auto input = gaussianDump(6);
+    auto output = dumpOutput("dion-ns5", input);
     plantTile(output, 0);
     const auto v = judge(input, output);
     EXPECT_EQ(v.blame, Blame::undecided) << "the code around the function is not known";
@@ -232,8 +225,8 @@ TEST_F(Dump, ZeroTileInAFiniteOutputIsFiniteCorruption)
 
 TEST_F(Dump, HealthyControlIsNotAccused)
 {
-    const auto input = gaussian(7);
-    const auto v = judge(input, outputOf("dion-polar-express", input));
+    const auto input = gaussianDump(7);
+    const auto v = judge(input, dumpOutput("dion-polar-express", input));
     EXPECT_EQ(v.role, Role::healthy);
     EXPECT_EQ(v.blame, Blame::undecided);
     EXPECT_EQ(v.kind, "healthy") << v.summary;
@@ -241,8 +234,8 @@ TEST_F(Dump, HealthyControlIsNotAccused)
 
 TEST_F(Dump, WhatTheUserSaysIsHeldAgainstTheDump)
 {
-    const auto input = gaussian(8);
-    auto output = outputOf("gns-gram", input);
+    const auto input = gaussianDump(8);
+    auto output = dumpOutput("gns-gram", input);
     plantTile(output, NAN);
     const auto told = judge(input, output, {{"keller-jordan"}});
     EXPECT_EQ(told.variant.how, IdentifiedBy::given);

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
+#include <random>
 #include <string_view>
 #include <vector>
 
+#include "core/diagnose/identify/envelope.h"
 #include "core/replay/engine/replay.h"
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
@@ -28,6 +30,24 @@ inline Matrix waves(std::size_t size, double phase)
         values[i] = replay::roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x));
     }
     return values;
+}
+
+/// Normally distributed around 0, in bf16.
+inline Matrix gaussian(std::size_t size, unsigned seed, double scale = 1)
+{
+    std::mt19937 generator(seed);
+    std::normal_distribution<double> normal(0, scale);
+    Matrix values(size);
+    for (auto& x : values) {
+        x = replay::roundTo(Precision::bf16, normal(generator));
+    }
+    return values;
+}
+
+inline diagnose::Member memberOf(std::string_view variantName)
+{
+    const auto* variant = replay::builtInVariant(variantName);
+    return {variant, variant->precision};
 }
 
 /// In the variant's own format and lowering, with an epsilon of 1e-8, as a dump in fp32 holds it.
@@ -60,6 +80,26 @@ inline tensorfile::TensorToWrite floatTensor(const std::vector<Matrix>& batches,
         }
     }
     return tensor;
+}
+
+/// Large enough for every rule, and quick to replay.
+constexpr std::int64_t smallRows = 16;
+constexpr std::int64_t smallCols = 24;
+constexpr std::size_t smallSize = smallRows * smallCols;
+
+inline Matrix smallWaves(double phase = 0)
+{
+    return waves(smallSize, phase);
+}
+
+inline Matrix smallOutput(std::string_view variant, const Matrix& input)
+{
+    return healthyOutput(variant, input, smallRows, smallCols);
+}
+
+inline tensorfile::TensorToWrite smallTensor(const std::vector<Matrix>& batches)
+{
+    return floatTensor(batches, smallRows, smallCols);
 }
 
 } // namespace nanscope::test

@@ -27,26 +27,7 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t rows = 16;
-constexpr std::int64_t cols = 24;
-constexpr std::size_t size = rows * cols;
-
 using test::Matrix;
-
-Matrix waves(double phase = 0)
-{
-    return test::waves(size, phase);
-}
-
-Matrix outputOf(std::string_view variant, const Matrix& input)
-{
-    return test::healthyOutput(variant, input, rows, cols);
-}
-
-tensorfile::TensorToWrite floats(const std::vector<Matrix>& batches)
-{
-    return test::floatTensor(batches, rows, cols);
-}
 
 class Judging : public testing::Test
 {
@@ -54,8 +35,8 @@ protected:
     void add(const std::string& name, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
     {
         const auto path = m_folder / name;
-        EXPECT_TRUE(
-            tensorfile::writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+        EXPECT_TRUE(tensorfile::writePt(
+            path, {{"input", test::smallTensor(input)}, {"output", test::smallTensor(output)}, {"epsilon", 1e-8}}));
         auto file = tensorfile::openCapture(path);
         ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
@@ -67,12 +48,12 @@ protected:
     /// A capture whose output lacks a tile: NaN where a healthy iteration had values. Nothing else ran.
     void addUnwritten(const std::string& name)
     {
-        auto output = outputOf("gns-gram", waves());
-        for (std::size_t row = rows / 2; row < rows; ++row) {
-            std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * cols), 8, NAN);
+        auto output = test::smallOutput("gns-gram", test::smallWaves());
+        for (std::size_t row = test::smallRows / 2; row < test::smallRows; ++row) {
+            std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * test::smallCols), 8, NAN);
         }
         m_alone = true;
-        add(name, {waves()}, {output});
+        add(name, {test::smallWaves()}, {output});
         m_alone = false;
     }
 
@@ -131,10 +112,10 @@ TEST_F(Judging, WhatTheDeviceHasNotTheMemoryForIsJudgedOnTheCpu)
     addUnwritten("x.pt");
     const auto expected = diagnosed();
     diagnose::DiagnoseOptions options;
-    options.device = std::make_shared<SmallDevice>(rows * cols);
+    options.device = std::make_shared<SmallDevice>(test::smallRows * test::smallCols);
     const auto fits = diagnosed(options);
     EXPECT_EQ(fits.replayedOn, "torch 2.11.0, cuda:0 (a GPU)");
-    options.device = std::make_shared<SmallDevice>(rows * cols - 1);
+    options.device = std::make_shared<SmallDevice>(test::smallRows * test::smallCols - 1);
     const auto diagnosis = diagnosed(options);
     EXPECT_EQ(diagnosis.replayedOn,
         "torch 2.11.0, cuda:0 (a GPU); 1 capture on the CPU instead (cuda:0 has not enough memory)");
@@ -307,14 +288,14 @@ TEST_F(Judging, AHardwareErrorOfAnotherRankIsNotThisOnes)
 
 TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
 {
-    auto input = waves();
-    std::fill(input.begin() + 2 * cols, input.begin() + 4 * cols, 0.0);
-    auto output = outputOf("gns-gram", input);
-    std::fill(output.begin() + 2 * cols, output.begin() + 4 * cols, NAN);
+    auto input = test::smallWaves();
+    std::fill(input.begin() + 2 * test::smallCols, input.begin() + 4 * test::smallCols, 0.0);
+    auto output = test::smallOutput("gns-gram", input);
+    std::fill(output.begin() + 2 * test::smallCols, output.begin() + 4 * test::smallCols, NAN);
     add("x.pt", {input}, {output});
     EXPECT_EQ(diagnosed().captures[0].rule, RuleId::damageOnZeros);
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::undecided);
-    input[2 * cols + 1] = 0.25;
+    input[2 * test::smallCols + 1] = 0.25;
     m_run.captures.clear();
     add("y.pt", {input}, {output});
     EXPECT_NE(diagnosed().captures[0].rule, RuleId::damageOnZeros) << "one row has a value";
@@ -322,46 +303,46 @@ TEST_F(Judging, RowsThatAreZeroInTheInputMayBeDividedByTheirNorm)
 
 TEST_F(Judging, ACastAndBackLeavesTheRestBitForBit)
 {
-    auto output = outputOf("gns-gram", waves());
+    auto output = test::smallOutput("gns-gram", test::smallWaves());
     for (auto i = std::size_t {3}; i < output.size(); i += 41) {
         output[i] = i % 2 == 0 ? INFINITY : -INFINITY;
     }
-    add("x.pt", {waves()}, {output});
+    add("x.pt", {test::smallWaves()}, {output});
     EXPECT_EQ(diagnosed().captures[0].rule, RuleId::codeBesides) << diagnosed().captures[0].summary;
-    output = outputOf("gns-gram", waves());
+    output = test::smallOutput("gns-gram", test::smallWaves());
     output[3] = NAN;
     m_run.captures.clear();
-    add("y.pt", {waves()}, {output});
+    add("y.pt", {test::smallWaves()}, {output});
     EXPECT_EQ(diagnosed().captures[0].rule, RuleId::codeBesides) << "a mask or a factor of one leaves the others";
 }
 
 TEST_F(Judging, FaintLinesMayHaveALostNorm)
 {
     diagnose::Element element;
-    element.shape = {1, rows, cols};
-    element.input = waves();
-    auto output = waves();
-    std::fill_n(output.begin() + 2 * cols, cols, NAN);
+    element.shape = {1, test::smallRows, test::smallCols};
+    element.input = test::smallWaves();
+    auto output = test::smallWaves();
+    std::fill_n(output.begin() + 2 * test::smallCols, test::smallCols, NAN);
     element.output = std::move(output);
     EXPECT_FALSE(diagnose::damagedInFaintLines(element));
-    for (std::int64_t i = 2 * cols; i < 3 * cols; ++i) {
+    for (std::int64_t i = 2 * test::smallCols; i < 3 * test::smallCols; ++i) {
         const auto at = static_cast<std::size_t>(i);
         element.input.set(at, element.input[at] * 1e-4);
     }
     EXPECT_TRUE(diagnose::damagedInFaintLines(element));
     element.output.set(0, NAN);
     EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "another row";
-    element.output = waves();
+    element.output = test::smallWaves();
     EXPECT_FALSE(diagnose::damagedInFaintLines(element)) << "nothing is damaged";
 }
 
 TEST_F(Judging, ASilentZeroIsNoHealthyCall)
 {
-    auto input = waves();
+    auto input = test::smallWaves();
     for (auto& value : input) {
         value *= 1e30;
     }
-    add("x.pt", {input}, {Matrix(size, 0.0)});
+    add("x.pt", {input}, {Matrix(test::smallSize, 0.0)});
     const auto v = diagnosed().captures[0];
     EXPECT_EQ(v.role, Role::birth);
     EXPECT_EQ(v.blame, Blame::undecided);
@@ -371,9 +352,9 @@ TEST_F(Judging, ASilentZeroIsNoHealthyCall)
 
 TEST_F(Judging, AFunctionWhoseFormatNobodyNamedIsTriedInFp16WhereThatLosesTheInput)
 {
-    auto input = waves();
+    auto input = test::smallWaves();
     input[0] = 70000;
-    add("x.pt", {input}, {Matrix(size, NAN)});
+    add("x.pt", {input}, {Matrix(test::smallSize, NAN)});
     const auto v = diagnosed({{"keller-jordan"}}).captures[0];
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_THAT(v.question, HasSubstr("does your code cast to fp16"));
@@ -388,9 +369,9 @@ TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
     addUnwritten("x.pt");
     ASSERT_GT(diagnosed().captures[0].originsTried, 0);
     // The file is another one by now.
-    auto tall = floats({waves()});
-    tall.shape = {1, cols, rows};
-    const auto output = floats({Matrix(size, NAN)});
+    auto tall = test::smallTensor({test::smallWaves()});
+    tall.shape = {1, test::smallCols, test::smallRows};
+    const auto output = test::smallTensor({Matrix(test::smallSize, NAN)});
     ASSERT_TRUE(tensorfile::writePt(m_folder / "x.pt", {{"input", tall}, {"output", output}, {"epsilon", 1e-8}}));
     const auto v = diagnosed().captures[0];
     EXPECT_THAT(v.summary, HasSubstr("could not be judged"));
@@ -399,9 +380,9 @@ TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
 
 TEST_F(Judging, AHardwareErrorDoesNotTurnNumbersIntoTheMachine)
 {
-    auto input = waves();
+    auto input = test::smallWaves();
     input[0] = 70000;
-    add("x.pt", {input}, {Matrix(size, NAN)});
+    add("x.pt", {input}, {Matrix(test::smallSize, NAN)});
     Event xid;
     xid.kind = EventKind::machine;
     m_run.events = {xid};
@@ -411,9 +392,9 @@ TEST_F(Judging, AHardwareErrorDoesNotTurnNumbersIntoTheMachine)
 
 TEST_F(Judging, APrecisionSaidByTheUserIsTheOneReplayed)
 {
-    auto input = waves();
+    auto input = test::smallWaves();
     input[0] = 70000;
-    add("x.pt", {input}, {Matrix(size, NAN)});
+    add("x.pt", {input}, {Matrix(test::smallSize, NAN)});
     const auto v = diagnosed({{"deepspeed-gram:bf16"}}).captures[0];
     ASSERT_EQ(v.members.size(), 1U);
     EXPECT_EQ(v.members[0].precision, "bf16");
@@ -450,8 +431,8 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
 
 TEST_F(Judging, ABirthWithAFiniteOutputComesBeforeHealthyCalls)
 {
-    add("healthy.pt", {waves()}, {outputOf("gns-gram", waves())});
-    add("zero.pt", {waves(1)}, {Matrix(size, 0.0)});
+    add("healthy.pt", {test::smallWaves()}, {test::smallOutput("gns-gram", test::smallWaves())});
+    add("zero.pt", {test::smallWaves(1)}, {Matrix(test::smallSize, 0.0)});
     const auto captures = diagnosed().captures;
     ASSERT_EQ(captures.size(), 2U);
     EXPECT_EQ(captures[0].capture, "zero.pt");
@@ -461,8 +442,8 @@ TEST_F(Judging, ABirthWithAFiniteOutputComesBeforeHealthyCalls)
 
 TEST_F(Judging, AControlHasTheNameAndTheStepOfTheCaptureBesideIt)
 {
-    add("control.pt", {waves()}, {Matrix(size, 0.0)});
-    add("birth.pt", {waves(1)}, {Matrix(size, NAN)});
+    add("control.pt", {test::smallWaves()}, {Matrix(test::smallSize, 0.0)});
+    add("birth.pt", {test::smallWaves(1)}, {Matrix(test::smallSize, NAN)});
     auto& birth = m_run.captures[1];
     birth.variant = "gns-gram";
     birth.step = 5;
@@ -484,7 +465,7 @@ TEST_F(Judging, AControlHasTheNameAndTheStepOfTheCaptureBesideIt)
 
 TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
 {
-    add("healthy.pt", {waves()}, {outputOf("gns-gram", waves())});
+    add("healthy.pt", {test::smallWaves()}, {test::smallOutput("gns-gram", test::smallWaves())});
     addUnwritten("birth.pt");
     m_run.captures[0].variant = "gns-gram:fp16";
     const auto named = [&](const std::string& capture) {
@@ -500,7 +481,8 @@ TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
 
 TEST_F(Judging, AQuestionAboutOneMatrixOutweighsThatAnotherIsFine)
 {
-    add("x.pt", {waves(), waves(1)}, {outputOf("gns-gram", waves()), Matrix(size, 0.0)});
+    add("x.pt", {test::smallWaves(), test::smallWaves(1)},
+        {test::smallOutput("gns-gram", test::smallWaves()), Matrix(test::smallSize, 0.0)});
     const auto v = diagnosed().captures[0];
     EXPECT_EQ(v.role, Role::birth);
     EXPECT_EQ(v.kind, "all zero") << v.summary;
@@ -533,10 +515,10 @@ TEST_F(Judging, HeadlineCountsAndPlacesTheFirstBirth)
 
 TEST_F(Judging, HeadlineNamesTheZeroMatrixThatOthersFollowFrom)
 {
-    add("zero.pt", {Matrix(size, 0)}, {Matrix(size, NAN)});
-    auto input = waves();
+    add("zero.pt", {Matrix(test::smallSize, 0)}, {Matrix(test::smallSize, NAN)});
+    auto input = test::smallWaves();
     input[0] = NAN;
-    add("next.pt", {input}, {Matrix(size, NAN)});
+    add("next.pt", {input}, {Matrix(test::smallSize, NAN)});
     m_run.captures[0].step = 5;
     EXPECT_EQ(diagnosed().headline, "2 captures, 0 births, 1 upstream: at an unknown step");
     m_run.captures[1].step = 6;
@@ -546,7 +528,7 @@ TEST_F(Judging, HeadlineNamesTheZeroMatrixThatOthersFollowFrom)
 
 TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
 {
-    add("a.pt", {waves()}, {Matrix(size, NAN)});
+    add("a.pt", {test::smallWaves()}, {Matrix(test::smallSize, NAN)});
     const auto verdict = diagnosed().captures[0];
     ASSERT_EQ(verdict.role, Role::birth);
     // Most places of every plausible variant, and never the last write.
@@ -564,9 +546,9 @@ TEST_F(Judging, ABirthHasThePlacesItCanHaveBegunIn)
 
 TEST_F(Judging, ARunWithoutABirthNamesItsUpstream)
 {
-    auto input = waves();
+    auto input = test::smallWaves();
     input[3] = NAN;
-    add("a.pt", {input}, {Matrix(size, NAN)});
+    add("a.pt", {input}, {Matrix(test::smallSize, NAN)});
     m_run.captures[0].step = 2;
     const auto diagnosis = diagnosed();
     EXPECT_EQ(diagnosis.headline, "1 capture, 0 births, 1 upstream: at step 2");
@@ -674,11 +656,11 @@ TEST_F(Judging, ProgressCountsCapturesUpToTheirTotal)
 
 TEST_F(Judging, NanBitsAreCountedInTheDumpsOwnWidth)
 {
-    auto output = waves();
+    auto output = test::smallWaves();
     output[7] = NAN;
     output[9] = NAN;
     output[11] = INFINITY;
-    add("x.pt", {waves()}, {output});
+    add("x.pt", {test::smallWaves()}, {output});
     const auto patterns = diagnose::damagePatterns(*tensorfile::openCapture(m_folder / "x.pt"));
     ASSERT_TRUE(patterns);
     ASSERT_EQ(patterns->size(), 1U);
@@ -689,9 +671,10 @@ TEST_F(Judging, NanBitsAreCountedInTheDumpsOwnWidth)
 
 TEST_F(Judging, AnElementNeedsAnOutputOfTheInputsShape)
 {
-    tensorfile::TensorToWrite small = floats({waves()});
-    small.shape = {1, cols, rows};
-    ASSERT_TRUE(tensorfile::writePt(m_folder / "x.pt", {{"input", floats({waves()})}, {"output", small}}));
+    tensorfile::TensorToWrite small = test::smallTensor({test::smallWaves()});
+    small.shape = {1, test::smallCols, test::smallRows};
+    ASSERT_TRUE(tensorfile::writePt(
+        m_folder / "x.pt", {{"input", test::smallTensor({test::smallWaves()})}, {"output", small}}));
     const auto element = diagnose::loadElement(*tensorfile::openCapture(m_folder / "x.pt"), 0);
     ASSERT_FALSE(element);
     EXPECT_THAT(element.error().what, HasSubstr("another shape than the input"));

@@ -15,21 +15,19 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr std::int64_t rows = 16;
-constexpr std::int64_t cols = 24;
-
 class JudgingPlans : public testing::Test
 {
 protected:
     /// A birth, which is judged by its stored shape.
     void add(const std::string& name, const Shape& told)
     {
-        const auto input = test::waves(rows * cols, 0);
-        auto output = test::healthyOutput("gns-gram", input, rows, cols);
+        const auto input = test::waves(test::smallRows * test::smallCols, 0);
+        auto output = test::healthyOutput("gns-gram", input, test::smallRows, test::smallCols);
         output[5] = std::numeric_limits<double>::quiet_NaN();
         const auto path = m_folder / name;
         EXPECT_TRUE(tensorfile::writePt(path,
-            {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)}}));
+            {{"input", test::floatTensor({input}, test::smallRows, test::smallCols)},
+                {"output", test::floatTensor({output}, test::smallRows, test::smallCols)}}));
         auto file = tensorfile::openCapture(path);
         ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
@@ -83,8 +81,8 @@ TEST_F(JudgingPlans, ShareCapturesAmongDevicesAndNoneOfThem)
 
 TEST_F(JudgingPlans, AreToldBeforeLongWorkAlone)
 {
-    add("a.pt", {1, rows, cols});
-    add("b.pt", {1, rows, cols});
+    add("a.pt", {1, test::smallRows, test::smallCols});
+    add("b.pt", {1, test::smallRows, test::smallCols});
     std::vector<std::int64_t> told;
     diagnose::DiagnoseOptions options;
     options.planned = [&](const diagnose::JudgingPlan& plan, const std::string& device) {

@@ -25,10 +25,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t rows = 16;
-constexpr std::int64_t cols = 24;
-constexpr std::size_t size = rows * cols;
-
 using test::Matrix;
 using Names = std::vector<std::string>;
 
@@ -106,10 +102,10 @@ std::vector<Names> subsets(const Names& ticks)
     return all;
 }
 
-Matrix waves(double largest = 0)
+Matrix wavesUpTo(double largest = 0)
 {
-    Matrix values(size);
-    for (std::size_t i = 0; i < size; ++i) {
+    Matrix values(test::smallSize);
+    for (std::size_t i = 0; i < test::smallSize; ++i) {
         const auto x = static_cast<double>(i);
         values[i] = replay::roundTo(Precision::bf16, std::sin(1.7 * x) + 0.5 * std::cos(0.013 * x * x));
     }
@@ -117,14 +113,9 @@ Matrix waves(double largest = 0)
     return values;
 }
 
-Matrix outputOf(std::string_view variant, const Matrix& input)
+tensorfile::TensorToWrite oneMatrix(const Matrix& values)
 {
-    return test::healthyOutput(variant, input, rows, cols);
-}
-
-tensorfile::TensorToWrite floats(const Matrix& values)
-{
-    return test::floatTensor({values}, rows, cols);
+    return test::smallTensor({values});
 }
 
 /// A run of one capture, diagnosed afresh as often as wanted.
@@ -135,7 +126,7 @@ protected:
     {
         const auto path = m_folder / "x.pt";
         EXPECT_TRUE(
-            tensorfile::writePt(path, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+            tensorfile::writePt(path, {{"input", oneMatrix(input)}, {"output", oneMatrix(output)}, {"epsilon", 1e-8}}));
         auto file = tensorfile::openCapture(path);
         ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         m_run.captures = {file->capture};
@@ -144,9 +135,9 @@ protected:
     /// NaN where a healthy iteration had values: the last row was never written.
     void dumpUnwritten(const std::string& variant)
     {
-        auto output = outputOf(variant, waves());
-        std::fill(output.end() - cols, output.end(), NAN);
-        dump(waves(), output);
+        auto output = test::smallOutput(variant, wavesUpTo());
+        std::fill(output.end() - test::smallCols, output.end(), NAN);
+        dump(wavesUpTo(), output);
     }
 
     CaptureVerdict diagnosed(const Names& ran = {})
@@ -208,7 +199,7 @@ TEST(RejudgingTheSample, EverySubsetIsWhatANewDiagnosisSays)
 
 TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
 {
-    dump(waves(70000), Matrix(size, NAN));
+    dump(wavesUpTo(70000), Matrix(test::smallSize, NAN));
     const auto open = storedAndRead(diagnosed());
     ASSERT_EQ(open.blame, Blame::undecided) << open.summary;
     EXPECT_EQ(rejudged(open, {"deepspeed-gram"}).blame, Blame::numerics);
@@ -222,7 +213,7 @@ TEST_F(Rejudging, AnOverflowInTheCastIsDecidedByEitherAnswer)
 
 TEST_F(Rejudging, AKeptAnswerHoldsForItsCaptureAlone)
 {
-    dump(waves(70000), Matrix(size, NAN));
+    dump(wavesUpTo(70000), Matrix(test::smallSize, NAN));
     const auto judged = storedAndRead(diagnosed());
     const auto answers = diagnose::answersOf(judged, {});
     ASSERT_FALSE(answers.empty());
@@ -238,7 +229,7 @@ TEST_F(Rejudging, AKeptAnswerHoldsForItsCaptureAlone)
 
 TEST_F(Rejudging, NobodyIsAccusedWhereAMemberCouldHaveDoneIt)
 {
-    dump(waves(70000), Matrix(size, NAN));
+    dump(wavesUpTo(70000), Matrix(test::smallSize, NAN));
     const auto open = diagnosed();
     int accused = 0;
     for (const auto& ticked : onesAndPairs(namesOf(diagnose::ticksOf(open, {})))) {
@@ -300,7 +291,7 @@ TEST_F(Rejudging, WithoutTheUsersWordTheRestMustBeReplayed)
 
 TEST_F(Rejudging, ASidecarLeavesOnlyTheFormatToTick)
 {
-    dump(Matrix(size, 0), Matrix(size, NAN));
+    dump(Matrix(test::smallSize, 0), Matrix(test::smallSize, NAN));
     m_run.captures[0].variant = "dion-ns5";
     const auto judged = diagnosed();
     EXPECT_TRUE(textOf(rejudged(judged, {"dion-ns5"})) == textOf(judged));
@@ -322,7 +313,7 @@ TEST_F(Rejudging, AVerdictOfAnOlderVersionMustBeJudgedAgain)
 
 TEST_F(Rejudging, AZeroMatrixIsTickedByFormat)
 {
-    dump(Matrix(size, 0), Matrix(size, NAN));
+    dump(Matrix(test::smallSize, 0), Matrix(test::smallSize, NAN));
     const auto open = diagnosed();
     const auto ticks = namesOf(diagnose::ticksOf(open, {}));
     EXPECT_THAT(ticks, testing::IsSupersetOf({"dion-ns5:bf16", "dion-ns5:fp16", "gns-gram"}));
@@ -336,9 +327,9 @@ TEST_F(Rejudging, AZeroMatrixIsTickedByFormat)
 
 TEST_F(Rejudging, RulingOutDoesNotMakeAnUnknownFunctionKnown)
 {
-    auto output = waves();
+    auto output = wavesUpTo();
     output[0] = NAN;
-    dump(waves(), output);
+    dump(wavesUpTo(), output);
     const auto open = storedAndRead(diagnosed());
     ASSERT_TRUE(open.variant.matchesNone);
     auto fewer = namesOf(diagnose::ticksOf(open, {}));

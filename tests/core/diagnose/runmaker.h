@@ -4,6 +4,7 @@
 // Runs made of a few values, for what reads their run's summary.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "core/model/model.h"
 
 namespace nanscope {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 /// Values of consecutive steps from `first` on, on consecutive lines from 100 on; NaN and Inf are given as they are.
 inline Series seriesOf(const std::string& name, std::int64_t first, const std::vector<double>& values,

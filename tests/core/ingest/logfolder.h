@@ -4,16 +4,31 @@
 // Writes a log, reads it back, and looks for what was found in it.
 #pragma once
 
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "core/ingest/ingest.h"
+#include "core/tensorfile/tensorfile.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
 
+/// Two rows of three values, all the same.
+inline tensorfile::TensorToWrite smallMatrix(const std::string& name, float fill)
+{
+    const std::vector<float> values(6, fill);
+    std::vector<std::byte> bytes(sizeof(float) * values.size());
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return {name, DType::float32, {2, 3}, bytes};
+}
+
 class LogFolder : public testing::Test
 {
 protected:
+    static constexpr auto number = PointState::finite;
+    static constexpr auto absent = PointState::reported;
+
     ingest::LogContents read(const std::string& name, const std::string& text)
     {
         const auto contents = ingest::readLog(m_folder.write(name, text), name);

@@ -14,9 +14,6 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr auto number = PointState::finite;
-constexpr auto absent = PointState::reported;
-
 class Blocks : public LogFolder
 {
 protected:

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -15,6 +14,7 @@
 #include "core/ingest/ingest.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/core/ingest/logfolder.h"
 #include "tests/core/session/temporaryfolder.h"
 
 using namespace nanscope;
@@ -42,18 +42,10 @@ std::string dionLines(int from, int to)
     return text;
 }
 
-tensorfile::TensorToWrite matrix(const std::string& name, float fill)
-{
-    const std::vector<float> values(6, fill);
-    std::vector<std::byte> bytes(sizeof(float) * values.size());
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return {name, DType::float32, {2, 3}, bytes};
-}
-
 void writeCapture(const std::filesystem::path& path, float fill)
 {
     ASSERT_TRUE(tensorfile::writePt(path,
-        {{"input", matrix("input", fill)}, {"output", matrix("output", fill)}, {"rank", std::int64_t {1}},
+        {{"input", smallMatrix("input", fill)}, {"output", smallMatrix("output", fill)}, {"rank", std::int64_t {1}},
             {"epsilon", 1e-7}}));
 }
 
@@ -325,8 +317,8 @@ TEST_F(Import, capturesAreScannedOnceAndBadOnesRejected)
     writeCapture(m_folder / "run/one.pt", 1);
     writeCapture(m_folder / "run/two.pt", std::numeric_limits<float>::quiet_NaN());
     m_folder.write("run/broken.pt", "PK\x03\x04 and nothing more");
-    ASSERT_TRUE(tensorfile::writePt(
-        m_folder / "run/model.pt", {{"wte.weight", matrix("wte.weight", 1)}, {"lm_head", matrix("lm_head", 2)}}));
+    ASSERT_TRUE(tensorfile::writePt(m_folder / "run/model.pt",
+        {{"wte.weight", smallMatrix("wte.weight", 1)}, {"lm_head", smallMatrix("lm_head", 2)}}));
     auto run = import();
     ASSERT_EQ(run.captures.size(), 2U);
     EXPECT_EQ(run.captures[0].file, "one.pt");

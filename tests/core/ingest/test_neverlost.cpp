@@ -3,7 +3,6 @@
 // Whatever happens to files between imports, what an import once took is still there afterwards, and no oftener than
 // somebody wrote it (docs/decisions/0010).
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <random>
@@ -15,6 +14,7 @@
 #include "core/ingest/ingest.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/core/ingest/logfolder.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -23,14 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 using Lines = std::vector<int>; ///< the loss of each step from 0 on; no two that were ever written are equal
-
-tensorfile::TensorToWrite matrix(const std::string& name, float fill)
-{
-    const std::vector<float> values(6, fill);
-    std::vector<std::byte> bytes(sizeof(float) * values.size());
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return {name, DType::float32, {2, 3}, bytes};
-}
 
 /// A folder whose files change at random, and what an importer of it must know.
 class World
@@ -239,7 +231,7 @@ private:
         const auto name = anyName(".pt");
         tell("dump " + name);
         const auto fill = static_cast<float>(m_nextValue++);
-        ASSERT_TRUE(tensorfile::writePt(at(name), {{"input", matrix("input", fill)}, {"epsilon", 1e-7}}));
+        ASSERT_TRUE(tensorfile::writePt(at(name), {{"input", smallMatrix("input", fill)}, {"epsilon", 1e-7}}));
         m_captures[name] = fill;
     }
 

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
-constexpr auto fileName = "nanscope_run_rank3_pid41_1795234396390.json";
+constexpr auto runRecordName = "nanscope_run_rank3_pid41_1795234396390.json";
 
 std::string record(const std::string& more = R"("rank": 5)", const std::string& schema = "nanscope.run/1")
 {
@@ -36,7 +36,7 @@ class RunRecords : public LogFolder
 protected:
     std::string refusal(const std::string& text)
     {
-        const auto contents = ingest::readLog(m_folder.write(fileName, text), fileName);
+        const auto contents = ingest::readLog(m_folder.write(runRecordName, text), runRecordName);
         return contents ? "" : contents.error().what;
     }
 };
@@ -50,7 +50,7 @@ auto says(const std::string& name, const std::string& value)
 
 TEST_F(RunRecords, AreSettingsOfTheirRank)
 {
-    const auto settings = read(fileName, record()).settings;
+    const auto settings = read(runRecordName, record()).settings;
     EXPECT_THAT(settings, Contains(says("packages.torch", "2.11.0+cu130")));
     EXPECT_THAT(settings, Contains(says("packages.nvidia_driver", "580.65.06")));
     EXPECT_THAT(settings, Contains(says("gpu.uuid", "GPU-1")));
@@ -59,7 +59,8 @@ TEST_F(RunRecords, AreSettingsOfTheirRank)
     EXPECT_THAT(settings, Not(Contains(testing::Field(&Setting::name, "torch.hip")))) << "null says nothing";
     EXPECT_THAT(settings, Not(Contains(testing::Field(&Setting::name, "schema"))));
     EXPECT_THAT(settings, testing::Each(testing::Field(&Setting::rank, 5))) << "its own word before the name";
-    EXPECT_THAT(read(fileName, record(R"("rank": "x")")).settings, testing::Each(testing::Field(&Setting::rank, 3)));
+    EXPECT_THAT(
+        read(runRecordName, record(R"("rank": "x")")).settings, testing::Each(testing::Field(&Setting::rank, 3)));
 }
 
 TEST_F(RunRecords, ThatCannotBeReadGiveOneSentence)
@@ -76,21 +77,21 @@ TEST_F(RunRecords, ThatCannotBeReadGiveOneSentence)
 
 TEST_F(RunRecords, CostOnlyThemselves)
 {
-    m_folder.write("run/captures/" + std::string(fileName), record().substr(0, 100));
+    m_folder.write("run/captures/" + std::string(runRecordName), record().substr(0, 100));
     m_folder.write("run/captures/nanscope_run_rank0_pid40_1795234396390.json", record(R"("rank": 0)"));
     m_folder.write("run/console.log", "Step 4: train_loss=1.5\n");
     const auto run = ingest::readRun(m_folder / "run");
     ASSERT_TRUE(run) << sentence(run.error());
     ASSERT_THAT(run->rejected, SizeIs(1));
-    EXPECT_THAT(run->rejected.front().path, HasSubstr(fileName));
+    EXPECT_THAT(run->rejected.front().path, HasSubstr(runRecordName));
     EXPECT_THAT(run->settings, Contains(says("packages.torch", "2.11.0+cu130")));
     EXPECT_THAT(run->series, Not(IsEmpty()));
 }
 
 TEST_F(RunRecords, AreToldByTheirName)
 {
-    EXPECT_TRUE(ingest::hasRunRecordName(fileName));
-    EXPECT_TRUE(ingest::hasRunRecordName(std::string("captures/") + fileName));
+    EXPECT_TRUE(ingest::hasRunRecordName(runRecordName));
+    EXPECT_TRUE(ingest::hasRunRecordName(std::string("captures/") + runRecordName));
     for (const auto* other : {"nanscope_run_rank3_pid41_1.pt", "my_nanscope_run_rank3_pid41_1.json", "config.json"}) {
         EXPECT_FALSE(ingest::hasRunRecordName(other)) << other;
     }

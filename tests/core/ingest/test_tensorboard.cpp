@@ -22,7 +22,7 @@ using testing::IsEmpty;
 
 namespace {
 
-constexpr auto fileName = "events.out.tfevents.1700000000.host.1.0";
+constexpr auto eventsName = "events.out.tfevents.1700000000.host.1.0";
 constexpr float notANumber = std::numeric_limits<float>::quiet_NaN();
 constexpr float infinite = std::numeric_limits<float>::infinity();
 
@@ -123,7 +123,7 @@ TEST(Crc32c, agreesWithTheOneComputedBitByBit)
 
 TEST_F(EventFiles, scalarsWithTheirBits)
 {
-    const auto log = read(fileName,
+    const auto log = read(eventsName,
         version() + scalar(0, "loss_metrics/global_avg_loss", 11.75F) + scalar(0, "grad_norm", 8.7e16F)
             + scalar(10, "loss_metrics/global_avg_loss", notANumber) + scalar(10, "grad_norm", infinite)
             + scalar(20, "loss_metrics/global_avg_loss", -infinite));
@@ -139,7 +139,7 @@ TEST_F(EventFiles, scalarsWithTheirBits)
 
 TEST_F(EventFiles, oneNumberOfATensorAndNothingElse)
 {
-    const auto log = read(fileName,
+    const auto log = read(eventsName,
         version() + tensor(1, "epoch_loss", 1, raw(5.5F)) + tensor(2, "epoch_loss", 1, {}, 4.5F)
             + tensor(3, "epoch_loss", 2, raw(3.25)) + tensor(1, "keras", 7, "{\"a\":") + tensor(1, "two", 1, raw(1.0)));
     ASSERT_EQ(log.series.size(), 1U) << "text and vectors are no series";
@@ -149,11 +149,11 @@ TEST_F(EventFiles, oneNumberOfATensorAndNothingElse)
 TEST_F(EventFiles, aTornTailIsReadOnceItIsThere)
 {
     const auto whole = version() + scalar(1, "loss", 2) + scalar(2, "loss", 1);
-    const auto path = m_folder.write(fileName, whole.substr(0, whole.size() - 3));
+    const auto path = m_folder.write(eventsName, whole.substr(0, whole.size() - 3));
     auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     ASSERT_TRUE(ingest::importRun(path, *session));
-    m_folder.write(fileName, whole + scalar(3, "loss", notANumber));
+    m_folder.write(eventsName, whole + scalar(3, "loss", notANumber));
     const auto run = ingest::importRun(path, *session);
     ASSERT_TRUE(run) << run.error().what;
     ASSERT_EQ(run->series.size(), 1U);
@@ -169,21 +169,21 @@ TEST_F(EventFiles, aDamagedRecordCostsOnlyItself)
     }
     auto damaged = scalar(2, "loss", 1);
     damaged[damaged.size() - 6] ^= 1;
-    const auto log = read(fileName, version() + scalar(1, "loss", 2) + damaged + scalar(3, "loss", 3));
+    const auto log = read(eventsName, version() + scalar(1, "loss", 2) + damaged + scalar(3, "loss", 3));
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 3));
     ASSERT_EQ(log.events.size(), 1U);
     EXPECT_THAT(log.events[0].text, HasSubstr("damaged record"));
     auto lost = scalar(2, "loss", 1);
     lost[0] ^= 1;
-    const auto rest = read(fileName, version() + scalar(1, "loss", 2) + lost + scalar(3, "loss", 3));
+    const auto rest = read(eventsName, version() + scalar(1, "loss", 2) + lost + scalar(3, "loss", 3));
     EXPECT_THAT(steps(find(rest, "loss")), ElementsAre(1)) << "behind a wrong length nothing can be found";
     EXPECT_THAT(rest.events.at(0).text, HasSubstr("cannot be read"));
 }
 
 TEST_F(EventFiles, whatIsLoggedLessOftenIsNotMissing)
 {
-    const auto log =
-        read(fileName, version() + scalar(1, "lr", 1) + scalar(2, "lr", 1) + scalar(2, "loss", 3) + scalar(3, "lr", 1));
+    const auto log = read(
+        eventsName, version() + scalar(1, "lr", 1) + scalar(2, "lr", 1) + scalar(2, "loss", 3) + scalar(3, "lr", 1));
     EXPECT_THAT(states(find(log, "loss")), ElementsAre(PointState::finite));
 }
 
@@ -192,7 +192,7 @@ TEST_F(EventFiles, damageIsSaidOnceAndNotWhileItIsBeingWritten)
     if (!tensorfile::crc32c({})) {
         GTEST_SKIP() << "built without ISA-L";
     }
-    const auto path = m_folder.write(fileName, version() + scalar(1, "loss", 2) + std::string(40, '\x01'));
+    const auto path = m_folder.write(eventsName, version() + scalar(1, "loss", 2) + std::string(40, '\x01'));
     auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto live = ingest::importRun(path, *session);
@@ -214,7 +214,7 @@ TEST_F(EventFiles, damageInTheMiddleIsSaidWhileTheFileGrows)
     }
     auto damaged = scalar(2, "loss", 1);
     damaged[damaged.size() - 6] ^= 1;
-    const auto path = m_folder.write(fileName, version() + damaged + scalar(3, "loss", 3));
+    const auto path = m_folder.write(eventsName, version() + damaged + scalar(3, "loss", 3));
     auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto live = ingest::importRun(path, *session);
@@ -226,7 +226,7 @@ TEST_F(EventFiles, damageInTheMiddleIsSaidWhileTheFileGrows)
 
 TEST_F(EventFiles, whatIsNoMessageIsLeftOut)
 {
-    const auto log = read(fileName, version() + recordOf("\x2a\xff\xff\xff") + scalar(3, "loss", 3));
+    const auto log = read(eventsName, version() + recordOf("\x2a\xff\xff\xff") + scalar(3, "loss", 3));
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(3));
     ASSERT_EQ(log.events.size(), 1U);
 }
@@ -236,18 +236,18 @@ TEST_F(EventFiles, somethingElseUnderTheirNameIsSaid)
     for (const auto& [content, said] :
         {std::pair {"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"},
             std::pair {"plain words, more than twelve of them in bytes", "and is none"}}) {
-        const auto path = m_folder.write(fileName, content);
-        const auto log = ingest::readLog(path, fileName);
+        const auto path = m_folder.write(eventsName, content);
+        const auto log = ingest::readLog(path, eventsName);
         ASSERT_FALSE(log);
         EXPECT_THAT(log.error().what, HasSubstr(said));
     }
-    EXPECT_TRUE(read(fileName, "").series.empty()) << "a writer that has not begun";
+    EXPECT_TRUE(read(eventsName, "").series.empty()) << "a writer that has not begun";
 }
 
 TEST_F(EventFiles, theFolderNamesTheRank)
 {
     std::filesystem::create_directories(m_folder.path() / "tb" / "rank_3");
-    const auto name = std::string("tb/rank_3/") + fileName;
+    const auto name = std::string("tb/rank_3/") + eventsName;
     const auto log = read(name, version() + scalar(1, "loss", 2));
     EXPECT_EQ(log.series.at(0).rank, 3);
 }
@@ -273,7 +273,7 @@ TEST_F(EventFiles, restartsInOneFolderFollowEachOtherByTheirTime)
 
 TEST_F(EventFiles, aStepThatFallsBackIsASegment)
 {
-    const auto log = read(fileName,
+    const auto log = read(eventsName,
         version() + scalar(1, "loss", 1) + scalar(2, "loss", 2) + scalar(1, "loss", 10) + scalar(2, "loss", 20));
     EXPECT_THAT(values(find(log, "loss", {}, 0)), ElementsAre(1, 2));
     EXPECT_THAT(values(find(log, "loss", {}, 1)), ElementsAre(10, 20));
@@ -289,7 +289,7 @@ TEST_F(EventFiles, aWriterThatVoidsLaterStepsIsAResume)
     writer.add_double(1, 1.7e9);
     writer.add_int64(2, 500);
     writer.add_message(7, session);
-    const auto log = read(fileName, version() + recordOf(event) + scalar(510, "loss", 2));
+    const auto log = read(eventsName, version() + recordOf(event) + scalar(510, "loss", 2));
     ASSERT_EQ(log.events.size(), 1U);
     EXPECT_EQ(log.events[0].kind, EventKind::resumed);
     EXPECT_EQ(log.events[0].step, 500);

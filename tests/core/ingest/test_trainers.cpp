@@ -16,9 +16,6 @@ using testing::IsEmpty;
 
 namespace {
 
-constexpr auto number = PointState::finite;
-constexpr auto absent = PointState::reported;
-
 class Trainers : public LogFolder
 {
 protected:

@@ -19,12 +19,12 @@ using testing::Not;
 
 namespace {
 
-constexpr auto fileName = "run-kt2awly2.wandb";
+constexpr auto wandbRunName = "run-kt2awly2.wandb";
 
 class WandbFiles : public LogFolder
 {
 protected:
-    ingest::LogContents readFile(const wandb::File& file) { return read(fileName, file.bytes()); }
+    ingest::LogContents readFile(const wandb::File& file) { return read(wandbRunName, file.bytes()); }
 
     static std::vector<std::string> texts(const ingest::LogContents& log)
     {
@@ -217,7 +217,7 @@ TEST_F(WandbFiles, aConsoleThatLiesBesideIsReadThere)
                            .add(wandb::printed("NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"))
                            .bytes();
     std::filesystem::create_directories(m_folder.path() / "run" / "files");
-    const auto path = m_folder.write(std::string("run/") + fileName, bytes);
+    const auto path = m_folder.write(std::string("run/") + wandbRunName, bytes);
     m_folder.write("run/files/output.log", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n");
     for (const auto& given : {path, m_folder.path()}) {
         const auto run = ingest::readRun(given);
@@ -227,7 +227,7 @@ TEST_F(WandbFiles, aConsoleThatLiesBesideIsReadThere)
         EXPECT_EQ(run->series.size(), 1U);
     }
     m_folder.write("run/files/output.log", "");
-    EXPECT_THAT(ingest::readRun(path)->events.at(0).source, fileName);
+    EXPECT_THAT(ingest::readRun(path)->events.at(0).source, wandbRunName);
 }
 
 TEST_F(WandbFiles, configurationAndFactsAreSettings)

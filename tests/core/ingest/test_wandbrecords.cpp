@@ -17,7 +17,7 @@ using testing::IsEmpty;
 
 namespace {
 
-constexpr auto fileName = "run.wandb";
+constexpr auto wandbRecordsName = "run.wandb";
 
 std::string lossAt(std::int64_t step)
 {
@@ -27,7 +27,10 @@ std::string lossAt(std::int64_t step)
 class WandbRecords : public LogFolder
 {
 protected:
-    std::vector<std::int64_t> stepsOf(const std::string& bytes) { return steps(find(read(fileName, bytes), "loss")); }
+    std::vector<std::int64_t> stepsOf(const std::string& bytes)
+    {
+        return steps(find(read(wandbRecordsName, bytes), "loss"));
+    }
 
     /// The only event.
     static std::string said(const ingest::LogContents& log)
@@ -38,7 +41,7 @@ protected:
 
     Result<RunData> import(session::Session& session, const std::string& bytes, bool atRest)
     {
-        const auto path = m_folder.write(fileName, bytes);
+        const auto path = m_folder.write(wandbRecordsName, bytes);
         if (atRest) {
             std::filesystem::last_write_time(
                 path, std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1));
@@ -71,7 +74,7 @@ TEST_F(WandbRecords, anyRoomAtTheEndOfABlock)
         file.add(filler);
         ASSERT_EQ(file.left() % wandb::File::block, room % wandb::File::block);
         file.add(lossAt(2)).add(lossAt(3));
-        const auto log = read(fileName, file.bytes());
+        const auto log = read(wandbRecordsName, file.bytes());
         EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 2, 3)) << room;
         EXPECT_THAT(log.events, IsEmpty()) << room;
     }
@@ -84,7 +87,7 @@ TEST_F(WandbRecords, aRecordOverManyBlocks)
             .add(lossAt(1))
             .add(wandb::row({{"note", '"' + std::string(150'000, 'x') + '"'}, {"loss", "NaN"}, {"step", "2"}}))
             .add(lossAt(3));
-    const auto log = read(fileName, file.bytes());
+    const auto log = read(wandbRecordsName, file.bytes());
     EXPECT_THAT(states(find(log, "loss")), ElementsAre(PointState::finite, PointState::nan, PointState::finite));
     EXPECT_THAT(log.events, IsEmpty());
 }
@@ -96,7 +99,7 @@ TEST_F(WandbRecords, manyBlocksOfRows)
         file.add(lossAt(i));
     }
     ASSERT_GT(file.size(), 5 * wandb::File::block);
-    const auto loss = find(read(fileName, file.bytes()), "loss");
+    const auto loss = find(read(wandbRecordsName, file.bytes()), "loss");
     ASSERT_EQ(loss.points.size(), 5000U);
     for (int i = 0; i < 5000; ++i) {
         ASSERT_EQ(loss.points[static_cast<std::size_t>(i)].step, i);
@@ -111,7 +114,7 @@ TEST_F(WandbRecords, aWrongChecksumCostsOnlyItsRecordAndIsNamed)
     const auto end = file.add(lossAt(2)).size();
     auto bytes = file.add(lossAt(3)).bytes();
     bytes[begin + 9] ^= 1;
-    const auto log = read(fileName, bytes);
+    const auto log = read(wandbRecordsName, bytes);
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 3));
     EXPECT_EQ(said(log),
         "bytes " + std::to_string(begin) + " to " + std::to_string(end)
@@ -127,7 +130,7 @@ TEST_F(WandbRecords, noWrongByteMakesAValueUpOrGoesUnsaid)
         for (const int bit : {0, 4, 7}) {
             auto bytes = whole;
             bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
-            const auto log = read(fileName, bytes);
+            const auto log = read(wandbRecordsName, bytes);
             for (const auto& series : log.series) {
                 ASSERT_EQ(series.name, "loss") << at;
                 ASSERT_LE(series.points.size(), 3U) << at;
@@ -152,7 +155,7 @@ TEST_F(WandbRecords, aWrongLengthCostsTheRestOfItsBlock)
     for (const char wrong : {'\x01', '\x7f'}) {
         auto bytes = file.bytes();
         bytes[begin + 5] = wrong; // 256 bytes and more
-        const auto log = read(fileName, bytes);
+        const auto log = read(wandbRecordsName, bytes);
         const auto found = steps(find(log, "loss"));
         ASSERT_THAT(found, testing::SizeIs(testing::Ge(2U)));
         EXPECT_EQ(found.front(), 1);
@@ -170,7 +173,7 @@ TEST_F(WandbRecords, garbageOverSeveralBlocksIsNamedOnce)
     for (std::size_t i = begin; i < 98'304; ++i) {
         bytes[i] = static_cast<char>(i * 2654435761U >> 13);
     }
-    const auto log = read(fileName, bytes);
+    const auto log = read(wandbRecordsName, bytes);
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(log), HasSubstr("bytes " + std::to_string(begin) + " to 98304 "));
 }
@@ -182,27 +185,28 @@ TEST_F(WandbRecords, aHoleOfZerosIsNamed)
     file.add(wandb::printed(std::string(40'000, 'x'))).add(lossAt(2));
     auto bytes = file.bytes();
     std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + 32'768, '\0');
-    const auto log = read(fileName, bytes);
+    const auto log = read(wandbRecordsName, bytes);
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(log), HasSubstr("bytes " + std::to_string(begin) + " to 32768 of the file were left out: zeros"));
 }
 
 TEST_F(WandbRecords, partsOfARecordAloneAreNamed)
 {
-    const auto first = read(fileName, wandb::File().add(lossAt(1)).chunk(2, "abc").add(lossAt(2)).bytes());
+    const auto first = read(wandbRecordsName, wandb::File().add(lossAt(1)).chunk(2, "abc").add(lossAt(2)).bytes());
     EXPECT_THAT(steps(find(first, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(first), HasSubstr("a record without its end"));
-    const auto middle = read(fileName, wandb::File().add(lossAt(1)).chunk(3, "abc").add(lossAt(2)).bytes());
+    const auto middle = read(wandbRecordsName, wandb::File().add(lossAt(1)).chunk(3, "abc").add(lossAt(2)).bytes());
     EXPECT_THAT(steps(find(middle, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(middle), HasSubstr("a record without its beginning"));
-    const auto unknown = read(fileName, wandb::File().add(lossAt(1)).chunk(9, "abc").add(lossAt(2)).bytes());
+    const auto unknown = read(wandbRecordsName, wandb::File().add(lossAt(1)).chunk(9, "abc").add(lossAt(2)).bytes());
     EXPECT_THAT(steps(find(unknown, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(unknown), HasSubstr("were left out"));
 }
 
 TEST_F(WandbRecords, whatIsNoMessageIsLeftOut)
 {
-    const auto log = read(fileName, wandb::File().add(lossAt(1)).add("\x12\xff\xff\xff").add(lossAt(2)).bytes());
+    const auto log =
+        read(wandbRecordsName, wandb::File().add(lossAt(1)).add("\x12\xff\xff\xff").add(lossAt(2)).bytes());
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(log), HasSubstr("none of W&B's"));
 }
@@ -211,7 +215,7 @@ TEST_F(WandbRecords, aRecordWithoutEndTakesNoMoreMemory)
 {
     wandb::File file;
     file.add(lossAt(1)).add(wandb::printed(std::string(17 << 20, 'x'))).add(lossAt(2));
-    const auto log = read(fileName, file.bytes());
+    const auto log = read(wandbRecordsName, file.bytes());
     EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1, 2));
     EXPECT_THAT(said(log), HasSubstr("more than 16 MiB"));
 }
@@ -222,12 +226,12 @@ TEST_F(WandbRecords, aTornTailIsNamedAtRestAtAnyCut)
     const auto one = file.add(lossAt(1)).size();
     const auto whole = file.add(lossAt(2)).bytes();
     for (auto cut = one + 1; cut < whole.size(); ++cut) {
-        const auto log = read(fileName, whole.substr(0, cut));
+        const auto log = read(wandbRecordsName, whole.substr(0, cut));
         EXPECT_THAT(steps(find(log, "loss")), ElementsAre(1)) << cut;
         EXPECT_EQ(
             said(log), "the file ends inside a record, at byte " + std::to_string(one) + "; what came before was read");
     }
-    EXPECT_THAT(read(fileName, whole.substr(0, one)).events, IsEmpty());
+    EXPECT_THAT(read(wandbRecordsName, whole.substr(0, one)).events, IsEmpty());
 }
 
 TEST_F(WandbRecords, aLiveFileIsReadOnAtAnyCutAndNothingTwice)
@@ -285,12 +289,12 @@ TEST_F(WandbRecords, whatIsNoneIsRefused)
             std::pair {std::string("garbage instead of a header"), "and is none"},
             std::pair {std::string(":W&B\xe1\xbf\0", 7) + "more", "and is none"},
             std::pair {std::string(":W&B\xe1\xbe\x03", 7) + "more", "version 3"}}) {
-        const auto log = ingest::readLog(m_folder.write(fileName, content), fileName);
+        const auto log = ingest::readLog(m_folder.write(wandbRecordsName, content), wandbRecordsName);
         ASSERT_FALSE(log) << content;
         EXPECT_THAT(log.error().what, HasSubstr(wanted));
     }
     for (const auto& begun : {std::string(), std::string(":W&"), wandb::File().bytes()}) {
-        const auto log = read(fileName, begun);
+        const auto log = read(wandbRecordsName, begun);
         EXPECT_THAT(log.series, IsEmpty());
         EXPECT_THAT(log.events, IsEmpty());
     }

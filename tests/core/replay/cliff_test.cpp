@@ -24,16 +24,6 @@ const replay::Variant& variantOf(const char* name)
     return *replay::builtInVariant(name);
 }
 
-/// `values` on the diagonal of rows x cols.
-std::vector<double> diagonal(std::int64_t rows, std::int64_t cols, const std::vector<double>& values)
-{
-    std::vector<double> matrix(static_cast<std::size_t>(rows * cols), 0.0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        matrix[i * static_cast<std::size_t>(cols) + i] = values[i];
-    }
-    return matrix;
-}
-
 class Cliffs : public testing::Test
 {
 protected:

@@ -23,16 +23,6 @@ using testing::HasSubstr;
 using testing::SizeIs;
 using Matrix = std::vector<double>;
 
-/// rows x cols with these on its diagonal.
-Matrix diagonal(std::int64_t rows, std::int64_t cols, const std::vector<double>& values)
-{
-    Matrix matrix(static_cast<std::size_t>(rows * cols), 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        matrix[i * static_cast<std::size_t>(cols) + i] = values[i];
-    }
-    return matrix;
-}
-
 double frobenius(const Matrix& matrix)
 {
     double sum = 0;

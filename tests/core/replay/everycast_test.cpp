@@ -14,7 +14,7 @@
 namespace nanscope {
 namespace {
 
-struct Format
+struct CastFormat
 {
     Precision precision;
     int mantissaBits;
@@ -22,7 +22,7 @@ struct Format
 };
 
 // Rounding by exact scaling in fp64: dividing by a power of two loses nothing, and nearbyint rounds ties to even.
-double roundedByScaling(double value, const Format& format)
+double roundedByScaling(double value, const CastFormat& format)
 {
     if (value == 0 || !std::isfinite(value)) {
         return value;
@@ -33,7 +33,7 @@ double roundedByScaling(double value, const Format& format)
     return std::abs(rounded) > largestFinite(format.precision) ? std::copysign(INFINITY, value) : rounded;
 }
 
-class EveryCast : public testing::TestWithParam<Format>
+class EveryCast : public testing::TestWithParam<CastFormat>
 { };
 
 TEST_P(EveryCast, RoundsAllFloatsAsExactScalingDoes)
@@ -63,8 +63,8 @@ TEST_P(EveryCast, RoundsAllFloatsAsExactScalingDoes)
 
 // tf32 keeps fp32's range: what rounds past its own largest number is infinity, as the hardware gives it.
 INSTANTIATE_TEST_SUITE_P(Formats, EveryCast,
-    testing::Values(
-        Format {Precision::bf16, 7, -126}, Format {Precision::fp16, 10, -14}, Format {Precision::tf32, 10, -126}),
+    testing::Values(CastFormat {Precision::bf16, 7, -126}, CastFormat {Precision::fp16, 10, -14},
+        CastFormat {Precision::tf32, 10, -126}),
     [](const auto& info) { return std::string(name(info.param.precision)); });
 
 } // namespace

@@ -24,10 +24,10 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 
-constexpr std::int64_t rows = 10;
-constexpr std::int64_t cols = 14;
-constexpr auto size = static_cast<std::size_t>(rows * cols);
-constexpr std::size_t planted = 3 * cols + 5;
+constexpr std::int64_t filmRows = 10;
+constexpr std::int64_t filmCols = 14;
+constexpr auto filmSize = static_cast<std::size_t>(filmRows * filmCols);
+constexpr std::size_t planted = 3 * filmCols + 5;
 
 replay::CellRequest cell(const char* variant, Precision precision, Lowering lowering = Lowering::eager)
 {
@@ -64,17 +64,17 @@ std::vector<std::vector<double>> numbersOf(const Cell& cell)
 class Films : public testing::Test
 {
 protected:
-    void SetUp() override { write(waveValues(size)); }
+    void SetUp() override { write(waveValues(filmSize)); }
 
     void write(const std::vector<double>& input, const std::vector<double>& output = {})
     {
-        m_path = writeFrameCapture(m_folder / "x.pt", {rows, cols}, input, output);
+        m_path = writeFrameCapture(m_folder / "x.pt", {filmRows, filmCols}, input, output);
         ASSERT_FALSE(m_path.empty());
     }
 
     void plant(double value)
     {
-        auto values = waveValues(size);
+        auto values = waveValues(filmSize);
         values[planted] = value;
         write(values);
     }
@@ -305,7 +305,7 @@ TEST_F(Films, TheCapturedOutputMeetsWhatHasItsShape)
     const auto wanted = cell("torch-muon", Precision::fp32);
     const auto ops = film(wanted).ops;
     const auto output = valuesOf(wanted, ops.size() - 1);
-    write(waveValues(size), output);
+    write(waveValues(filmSize), output);
     const auto shown = film(wanted, {replay::Against::Kind::output, {}});
     EXPECT_EQ(distanceOf(shown, OpName::output, 5), 0.0);
     EXPECT_TRUE(shown.ops.back().batches[0].allZero());
@@ -314,8 +314,8 @@ TEST_F(Films, TheCapturedOutputMeetsWhatHasItsShape)
         EXPECT_THAT(opOf(shown, op, 2).batches, IsEmpty());
     }
     EXPECT_THAT(opOf(shown, OpName::norm).batches, IsEmpty());
-    auto values = waveValues(size);
-    for (std::size_t i = 0; i < size; ++i) {
+    auto values = waveValues(filmSize);
+    for (std::size_t i = 0; i < filmSize; ++i) {
         values[i] -= output[i];
     }
     EXPECT_LT(std::abs(frame(wanted, 0, {replay::Against::Kind::output, {}}).doubles[7] - values[7]), 1e-6);

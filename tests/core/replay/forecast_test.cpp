@@ -17,7 +17,7 @@ namespace {
 
 using Matrix = std::vector<double>;
 
-Matrix gaussian(std::int64_t rows, std::int64_t cols, double size)
+Matrix gaussianOfSize(std::int64_t rows, std::int64_t cols, double size)
 {
     std::mt19937 random(7);
     std::normal_distribution<double> normal(0, size);
@@ -31,7 +31,7 @@ Matrix gaussian(std::int64_t rows, std::int64_t cols, double size)
 /// Rows that fall off as a power: the last ones are next to nothing.
 Matrix decaying(std::int64_t rows, std::int64_t cols)
 {
-    auto matrix = gaussian(rows, cols, 1);
+    auto matrix = gaussianOfSize(rows, cols, 1);
     for (std::int64_t i = 0; i < rows * cols; ++i) {
         const auto row = i / cols;
         matrix[static_cast<std::size_t>(i)] *= std::pow(1.0 + static_cast<double>(row), -1.5);
@@ -39,7 +39,7 @@ Matrix decaying(std::int64_t rows, std::int64_t cols)
     return matrix;
 }
 
-double normOf(const Matrix& matrix)
+double plainNorm(const Matrix& matrix)
 {
     double sum = 0;
     for (const double value : matrix) {
@@ -54,7 +54,7 @@ replay::InputSize sizeOf(const Matrix& matrix, const MatrixShape& shape)
     for (const double value : matrix) {
         absmax = std::max(absmax, std::abs(value));
     }
-    return {absmax, normOf(matrix), shape.rows == shape.cols};
+    return {absmax, plainNorm(matrix), shape.rows == shape.cols};
 }
 
 replay::Replay replayOf(
@@ -71,13 +71,13 @@ replay::Replay replayOf(
     return done ? std::move(*done) : replay::Replay {};
 }
 
-double distance(const Matrix& a, const Matrix& b)
+double plainDistance(const Matrix& a, const Matrix& b)
 {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
         sum += (a[i] - b[i]) * (a[i] - b[i]);
     }
-    return std::sqrt(sum) / normOf(b);
+    return std::sqrt(sum) / plainNorm(b);
 }
 
 TEST(SingularSystem, HasTheValuesOfADiagonal)
@@ -93,10 +93,10 @@ TEST(SingularSystem, GivesTheMatrixBackUnderGainsOfOneHoweverLargeOrSmallItIs)
 {
     for (const MatrixShape& shape : {MatrixShape {1, 5, 9}, MatrixShape {1, 9, 5}, MatrixShape {1, 6, 6}}) {
         for (const double size : {1e-200, 1.0, 1e200}) {
-            const auto matrix = gaussian(shape.rows, shape.cols, size);
+            const auto matrix = gaussianOfSize(shape.rows, shape.cols, size);
             const replay::SingularSystem system(matrix, shape);
             const auto back = system.amplified(Matrix(system.values().size(), 1 / size));
-            EXPECT_LT(distance(back, gaussian(shape.rows, shape.cols, 1)), 1e-6)
+            EXPECT_LT(plainDistance(back, gaussianOfSize(shape.rows, shape.cols, 1)), 1e-6)
                 << shape.rows << " x " << shape.cols << ", " << size;
         }
     }
@@ -106,7 +106,7 @@ TEST(SingularSystem, IsNotWaitedForOnceCancelled)
 {
     CancelToken cancel;
     cancel.cancel();
-    EXPECT_EQ(replay::SingularSystem::of(gaussian(200, 300, 1), {1, 200, 300}, cancel), nullptr);
+    EXPECT_EQ(replay::SingularSystem::of(gaussianOfSize(200, 300, 1), {1, 200, 300}, cancel), nullptr);
 }
 
 TEST(Forecast, GainsAreThoseOfTheScheduleAndTheNorm)
@@ -149,9 +149,9 @@ TEST(Forecast, TheOutputOfEverySpectralVariantIsThatOfItsReplayInFp64)
                 continue;
             }
             const auto gains =
-                replay::gainsOf(variant, system.values(), replay::denominatorOf(variant, normOf(matrix), {}));
+                replay::gainsOf(variant, system.values(), replay::denominatorOf(variant, plainNorm(matrix), {}));
             const auto replayed = replayOf(variant, Precision::fp64, matrix, shape);
-            EXPECT_LT(distance(system.amplified(gains), replayed.outputs[0].doubles()), 1e-5) << variant.name;
+            EXPECT_LT(plainDistance(system.amplified(gains), replayed.outputs[0].doubles()), 1e-5) << variant.name;
             ++compared;
         }
         EXPECT_GE(compared, 30);
@@ -162,7 +162,7 @@ TEST(Forecast, NoReplayHasLessSlackOrLargerValuesThanWasForecast)
 {
     const MatrixShape shape {1, 48, 96};
     int compared = 0;
-    for (const auto& matrix : {gaussian(48, 96, 0.02), decaying(48, 96)}) {
+    for (const auto& matrix : {gaussianOfSize(48, 96, 0.02), decaying(48, 96)}) {
         for (const auto& variant : replay::variants()) {
             const auto foretold = replay::forecast(variant, variant.precision, sizeOf(matrix, shape), {});
             if (!foretold || !foretold->slackPercent || *foretold->slackPercent < 1) {

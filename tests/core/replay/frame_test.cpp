@@ -17,10 +17,10 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr std::int64_t rows = 12;
-constexpr std::int64_t cols = 8;
+constexpr std::int64_t frameRows = 12;
+constexpr std::int64_t frameCols = 8;
 constexpr std::int64_t batches = 3;
-constexpr auto size = static_cast<std::size_t>(rows * cols);
+constexpr auto frameSize = static_cast<std::size_t>(frameRows * frameCols);
 
 /// core's own device that counts what it runs, and cancels at an instruction.
 struct Counter
@@ -90,8 +90,8 @@ class Frames : public testing::Test
 protected:
     void SetUp() override
     {
-        m_values = waveValues(batches * size);
-        m_path = writeFrameCapture(m_folder / "x.pt", {batches, rows, cols}, m_values);
+        m_values = waveValues(batches * frameSize);
+        m_path = writeFrameCapture(m_folder / "x.pt", {batches, frameRows, frameCols}, m_values);
         ASSERT_FALSE(m_path.empty());
     }
 
@@ -137,8 +137,8 @@ protected:
         options.steps = steps;
         options.keepOutput = true;
         const auto device = replay::makeEigenDevice(1);
-        auto replayed =
-            replay::replay(*replay::builtInVariant(wanted.variant), {batches, rows, cols}, m_values, *device, options);
+        auto replayed = replay::replay(
+            *replay::builtInVariant(wanted.variant), {batches, frameRows, frameCols}, m_values, *device, options);
         EXPECT_TRUE(replayed);
         return replayed->outputs.at(batch).doubles();
     }
@@ -222,7 +222,7 @@ TEST_F(Frames, TheNormIsAMatrixOfOne)
     const auto wanted = cell("torch-muon", Precision::fp64);
     const auto shown = frame(request(wanted, indexOf(wanted, OpName::norm, 0), 1));
     double squares = 0;
-    for (std::size_t i = size; i < 2 * size; ++i) {
+    for (std::size_t i = frameSize; i < 2 * frameSize; ++i) {
         squares += m_values[i] * m_values[i];
     }
     ASSERT_EQ(shown.doubles.size(), 1U);
@@ -275,7 +275,7 @@ TEST_F(Frames, NoMoreIsFetchedThanTheRegion)
 TEST_F(Frames, ARegionOfADifferenceIsThatOfTheWholeOne)
 {
     m_path = writeFrameCapture(
-        m_folder / "y.pt", {batches, rows, cols}, m_values, std::vector(m_values.rbegin(), m_values.rend()));
+        m_folder / "y.pt", {batches, frameRows, frameCols}, m_values, std::vector(m_values.rbegin(), m_values.rend()));
     for (const auto& wanted : {cell("torch-muon", Precision::bf16), cell("gns-gram", Precision::fp16)}) {
         for (const auto& against :
             {replay::againstFp64(wanted), replay::againstFp64(cell("keller-jordan", Precision::fp16)),
@@ -289,7 +289,7 @@ TEST_F(Frames, ARegionOfADifferenceIsThatOfTheWholeOne)
             const auto shown = frame(part).doubles;
             ASSERT_EQ(shown.size(), 20U);
             for (std::size_t i = 0; i < 20; ++i) {
-                EXPECT_EQ(shown[i], all[(2 + i / 5) * cols + 3 + i % 5]);
+                EXPECT_EQ(shown[i], all[(2 + i / 5) * frameCols + 3 + i % 5]);
             }
         }
     }
@@ -297,10 +297,10 @@ TEST_F(Frames, ARegionOfADifferenceIsThatOfTheWholeOne)
 
 TEST_F(Frames, RegionsOutsideAreRefused)
 {
-    for (const replay::Region region :
-        {replay::Region {0, 0, 0, 1}, replay::Region {0, 0, 1, 0}, replay::Region {rows, 0, 1, 1},
-            replay::Region {0, cols, 1, 1}, replay::Region {0, 0, rows + 1, 1}, replay::Region {1, 0, rows, 1},
-            replay::Region {-1, 0, 1, 1}, replay::Region {0, -1, 1, 1}, replay::Region {1, 1, INT64_MAX, INT64_MAX}}) {
+    for (const replay::Region region : {replay::Region {0, 0, 0, 1}, replay::Region {0, 0, 1, 0},
+             replay::Region {frameRows, 0, 1, 1}, replay::Region {0, frameCols, 1, 1},
+             replay::Region {0, 0, frameRows + 1, 1}, replay::Region {1, 0, frameRows, 1}, replay::Region {-1, 0, 1, 1},
+             replay::Region {0, -1, 1, 1}, replay::Region {1, 1, INT64_MAX, INT64_MAX}}) {
         auto part = request(cell("torch-muon", Precision::fp32), 0);
         part.region = region;
         const auto refused = replay::replayFrame(part, devices());
@@ -483,7 +483,7 @@ TEST_F(Frames, ACaptureThatWasWrittenSinceIsReadAgain)
     EXPECT_EQ(kept.frame(wanted)->doubles[0], m_values[0]);
     auto changed = m_values;
     changed[0] = 99;
-    writeFrameCapture(m_path, {batches, rows, cols}, changed);
+    writeFrameCapture(m_path, {batches, frameRows, frameCols}, changed);
     EXPECT_EQ(kept.frame(wanted)->doubles[0], 99);
 }
 

@@ -21,6 +21,16 @@ inline tensorfile::TensorToWrite doublesTensor(const char* name, const Shape& sh
 }
 
 /// Full rank, without random numbers; numbers of fp32.
+/// rows x cols with these on its diagonal.
+inline std::vector<double> diagonal(std::int64_t rows, std::int64_t cols, const std::vector<double>& values)
+{
+    std::vector<double> matrix(static_cast<std::size_t>(rows * cols), 0);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        matrix[i * static_cast<std::size_t>(cols) + i] = values[i];
+    }
+    return matrix;
+}
+
 inline std::vector<double> waveValues(std::size_t count)
 {
     std::vector<double> values;

@@ -73,7 +73,7 @@ TEST(Gemm, SharesLargeProductsOverThreadsWithoutLosingRows)
 }
 
 template <class T>
-std::vector<T> waves(std::int64_t count, double pace)
+std::vector<T> sines(std::int64_t count, double pace)
 {
     std::vector<T> values;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -85,8 +85,8 @@ std::vector<T> waves(std::int64_t count, double pace)
 template <class T>
 void expectEqualBits(std::int64_t rows, std::int64_t cols, std::int64_t inner)
 {
-    const auto a = waves<T>(rows * inner, 1.7);
-    const auto b = waves<T>(inner * cols, 0.3);
+    const auto a = sines<T>(rows * inner, 1.7);
+    const auto b = sines<T>(inner * cols, 0.3);
     for (const bool transposeA : {false, true}) {
         for (const bool transposeB : {false, true}) {
             const auto product = [&](int threads) {

@@ -14,7 +14,7 @@
 namespace nanscope {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float infiniteFloat = std::numeric_limits<float>::infinity();
 
 using Floats = std::vector<float>;
 
@@ -25,7 +25,7 @@ struct Sizes
     std::int64_t cols = 0;
 };
 
-float dot(const Floats& a, const Floats& b)
+float dotInHalfSums(const Floats& a, const Floats& b)
 {
     float out = NAN;
     replay::multiplyInHalfSums({{a.data(), b.data(), &out, 1, 1, static_cast<std::int64_t>(a.size())}}, 1);
@@ -111,13 +111,13 @@ TEST(HalfSum, OverflowsOnTheWayToAResultThatFits)
     Floats a(32, 64);
     Floats b(32, 64);
     std::fill(b.begin() + 16, b.end(), -64.0F);
-    EXPECT_EQ(dot(a, b), infinity) << "16 x 4096 is 65,536, and what follows takes no infinity back";
+    EXPECT_EQ(dotInHalfSums(a, b), infiniteFloat) << "16 x 4096 is 65,536, and what follows takes no infinity back";
     std::fill(b.begin() + 15, b.end(), -63.0F);
-    EXPECT_EQ(dot(a, b), 15 * 4096 - 17 * 4032) << "61,440 and then less";
+    EXPECT_EQ(dotInHalfSums(a, b), 15 * 4096 - 17 * 4032) << "61,440 and then less";
     const Floats one(16, 64);
     Floats mixed(one);
     mixed[15] = -64;
-    EXPECT_EQ(dot(one, mixed), 14 * 4096) << "what one instruction adds is wider than fp16";
+    EXPECT_EQ(dotInHalfSums(one, mixed), 14 * 4096) << "what one instruction adds is wider than fp16";
 }
 
 TEST(HalfSum, SwallowsWhatIsBelowHalfAStepOfTheSum)
@@ -127,9 +127,9 @@ TEST(HalfSum, SwallowsWhatIsBelowHalfAStepOfTheSum)
     Floats b(a);
     std::fill_n(a.begin(), 16, 16.0F);
     std::fill_n(b.begin(), 16, 16.0F);
-    EXPECT_EQ(dot(a, b), 4096);
+    EXPECT_EQ(dotInHalfSums(a, b), 4096);
     const Floats small(a.begin() + 16, a.end());
-    EXPECT_EQ(dot(small, small), 64) << "nothing is lost where all are alike";
+    EXPECT_EQ(dotInHalfSums(small, small), 64) << "nothing is lost where all are alike";
 }
 
 TEST(HalfSum, RoundsTheFactorsAsTheGpuIsGivenThem)

@@ -32,40 +32,40 @@ replay::Replay ended(const std::vector<double>& output, const std::vector<double
     return replay;
 }
 
-Outcome outcomeOf(const replay::Replay& replay)
+Outcome onlyOutcomeOf(const replay::Replay& replay)
 {
     return replay::judgeOutcomes(replay).at(0);
 }
 
 TEST(Outcomes, NanOutweighsInfAndBothOutweighTheRest)
 {
-    EXPECT_EQ(outcomeOf(ended({1, NAN, INFINITY, 0, 0, 0})), Outcome::nan);
-    EXPECT_EQ(outcomeOf(ended({1, 0, -INFINITY, 0, 0, 0})), Outcome::inf);
-    EXPECT_EQ(outcomeOf(ended({1, 0, 0, 0, 0, 0})), Outcome::finite);
+    EXPECT_EQ(onlyOutcomeOf(ended({1, NAN, INFINITY, 0, 0, 0})), Outcome::nan);
+    EXPECT_EQ(onlyOutcomeOf(ended({1, 0, -INFINITY, 0, 0, 0})), Outcome::inf);
+    EXPECT_EQ(onlyOutcomeOf(ended({1, 0, 0, 0, 0, 0})), Outcome::finite);
 }
 
 TEST(Outcomes, ASilentZeroIsAFindingUnlessZeroWentIn)
 {
     const std::vector<double> zeros(6, 0);
-    EXPECT_EQ(outcomeOf(ended(zeros)), Outcome::zero);
-    EXPECT_EQ(outcomeOf(ended(zeros, zeros)), Outcome::finite);
+    EXPECT_EQ(onlyOutcomeOf(ended(zeros)), Outcome::zero);
+    EXPECT_EQ(onlyOutcomeOf(ended(zeros, zeros)), Outcome::finite);
 }
 
 TEST(Outcomes, ASignalDirectionMayLeaveThePublishedRangeByAFactorOfTwo)
 {
     const auto [low, high] = replay::outputRange(replay::builtInVariant("dion-ns5")->steps);
-    EXPECT_EQ(outcomeOf(ended({1.99 * high, 0, 0, 0, 0, 0})), Outcome::finite);
-    EXPECT_EQ(outcomeOf(ended({2.01 * high, 0, 0, 0, 0, 0})), Outcome::degenerate);
-    EXPECT_EQ(outcomeOf(ended({0.51 * low, 0, 0, 0, 0, 0})), Outcome::finite);
-    EXPECT_EQ(outcomeOf(ended({0.49 * low, 0, 0, 0, 0, 0})), Outcome::degenerate);
+    EXPECT_EQ(onlyOutcomeOf(ended({1.99 * high, 0, 0, 0, 0, 0})), Outcome::finite);
+    EXPECT_EQ(onlyOutcomeOf(ended({2.01 * high, 0, 0, 0, 0, 0})), Outcome::degenerate);
+    EXPECT_EQ(onlyOutcomeOf(ended({0.51 * low, 0, 0, 0, 0, 0})), Outcome::finite);
+    EXPECT_EQ(onlyOutcomeOf(ended({0.49 * low, 0, 0, 0, 0, 0})), Outcome::degenerate);
 }
 
 TEST(Outcomes, WhatCarriesNoSignalCannotDegenerate)
 {
-    EXPECT_EQ(outcomeOf(ended({1, 0, 0, 100, 0, 0})), Outcome::finite) << "only the first row is looked at";
+    EXPECT_EQ(onlyOutcomeOf(ended({1, 0, 0, 100, 0, 0})), Outcome::finite) << "only the first row is looked at";
     auto along = ended({9, 0, 0, 0, 0, 0});
     along.gains = {{}};
-    EXPECT_EQ(outcomeOf(along), Outcome::finite);
+    EXPECT_EQ(onlyOutcomeOf(along), Outcome::finite);
 }
 
 TEST(FirstNonFinite, IsTheFirstOpInOrderWithItsPlaceAndCount)

@@ -19,49 +19,26 @@ namespace {
 
 const std::vector<std::string> spectra {"wide_12x20_gaussian", "wide_12x20_log3", "wide_12x20_log7", "wide_12x20_rank1",
     "wide_12x20_half", "wide_12x20_linspace"};
-const std::vector<std::string> shapes {"tall_20x12_gaussian", "tall_20x12_linspace", "square_18x18_rank16",
+const std::vector<std::string> recordedShapes {"tall_20x12_gaussian", "tall_20x12_linspace", "square_18x18_rank16",
     "batch_3x12x8_mixed", "padded_12x20", "row_1x16", "column_16x1"};
 
 std::vector<std::string> allInputs()
 {
     auto all = spectra;
-    all.insert(all.end(), shapes.begin(), shapes.end());
+    all.insert(all.end(), recordedShapes.begin(), recordedShapes.end());
     return all;
 }
 
-Vectors load(const std::string& name)
+Vectors loadPublished(const std::string& name)
 {
     return loadVectors("variants/" + name);
-}
-
-// The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
-std::string keyOf(const replay::Variant& variant, Precision precision)
-{
-    const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
-    return variant.name + suffix + std::string(name(precision));
-}
-
-replay::Replay run(
-    const Vectors& v, const replay::Variant& variant, Precision precision, const replay::Rounding& rounding)
-{
-    const auto device = replay::makeEigenDevice(1);
-    replay::ReplayOptions options;
-    options.precision = precision;
-    options.rounding = rounding;
-    options.epsilon = v.epsilon;
-    options.keepOutput = true;
-    const auto directions = replay::signalDirections(v.shape, v.input);
-    options.directions = &directions;
-    auto result = replay::replay(variant, v.shape, v.input, *device, options);
-    EXPECT_TRUE(result) << (result ? "" : result.error().what);
-    return *result;
 }
 
 std::vector<double> outputOf(const Vectors& v, const replay::Variant& variant, Precision precision)
 {
     replay::Rounding rounding;
     rounding.lowering = variant.lowering;
-    return joined(run(v, variant, precision, rounding));
+    return joined(replayOn(v, variant, precision, rounding));
 }
 
 const replay::Variant& named(std::string_view name)
@@ -100,7 +77,7 @@ TEST(Published, EveryNameOfTheDesignIsThere)
 TEST(Published, Fp64IsThatOfTorchOnEverySpectrumAndShape)
 {
     for (const auto& name : allInputs()) {
-        const auto v = load(name);
+        const auto v = loadPublished(name);
         for (const auto& variant : replay::variants()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
             EXPECT_LT(replay::relativeDistance(outputOf(v, variant, Precision::fp64), expected), 1e-9)
@@ -114,7 +91,7 @@ TEST(Published, TheirOwnFormatIsThatOfTorchCloserThanRoundingDrifts)
     // On degenerate spectra 16 bits hold outcomes, not digits.
     for (const auto& name : {"wide_12x20_gaussian", "wide_12x20_linspace", "tall_20x12_gaussian", "tall_20x12_linspace",
              "batch_3x12x8_mixed", "padded_12x20"}) {
-        const auto v = load(name);
+        const auto v = loadPublished(name);
         for (const auto& variant : replay::variants()) {
             if (!variant.published) {
                 continue;
@@ -133,7 +110,7 @@ TEST(Published, TheirOwnFormatIsThatOfTorchCloserThanRoundingDrifts)
 
 TEST(Published, SetsOfEmergingOptimizersRunInBf16OnRequest)
 {
-    const auto v = load("wide_12x20_gaussian");
+    const auto v = loadPublished("wide_12x20_gaussian");
     for (const auto* name : {"emerging-quintic", "emerging-cubic5", "emerging-polar-express"}) {
         const auto expected = v.read(keyOf(named(name), Precision::bf16));
         const auto exact = v.read(keyOf(named(name), Precision::fp64));
@@ -147,7 +124,7 @@ TEST(Published, SetsOfEmergingOptimizersRunInBf16OnRequest)
 TEST(Published, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 {
     for (const auto& name : {"tall_20x12_gaussian", "wide_12x20_linspace"}) {
-        const auto v = load(name);
+        const auto v = loadPublished(name);
         for (const auto& variant : replay::variants()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
             for (int bits = 0; bits < 8; ++bits) {
@@ -155,7 +132,8 @@ TEST(Published, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
                 rounding.lowering = (bits & 1) != 0 ? Lowering::fused : Lowering::eager;
                 rounding.fuseElementwise = (bits & 2) != 0;
                 rounding.otherSide = (bits & 4) != 0;
-                EXPECT_LT(replay::relativeDistance(joined(run(v, variant, Precision::fp64, rounding)), expected), 1e-9)
+                EXPECT_LT(
+                    replay::relativeDistance(joined(replayOn(v, variant, Precision::fp64, rounding)), expected), 1e-9)
                     << name << " " << variant.name << " " << bits;
             }
         }
@@ -164,7 +142,7 @@ TEST(Published, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 
 TEST(Published, AZeroMatrixIsZeroUnlessNothingIsAddedToItsNorm)
 {
-    const auto v = load("zero_2x8x12");
+    const auto v = loadPublished("zero_2x8x12");
     for (const auto& variant : replay::variants()) {
         const auto expected = v.read(keyOf(variant, variant.precision));
         const auto zero = std::vector(expected.begin(), expected.begin() + 96);
@@ -235,8 +213,8 @@ TEST(Published, TheCubicSetFormsNoSquareOfTheGram)
 
 TEST(Published, TurboMuonUsesItsScaledGramForTheFirstStep)
 {
-    const auto v = load("wide_12x20_gaussian");
-    const auto replayed = run(v, named("turbo-muon"), Precision::fp64, {});
+    const auto v = loadPublished("wide_12x20_gaussian");
+    const auto replayed = replayOn(v, named("turbo-muon"), Precision::fp64, {});
     // By Gershgorin no singular value enters above 1, whatever the norm of the whole is.
     const auto all = replay::gauges(replayed, 0);
     ASSERT_EQ(all.size(), 4U);
@@ -255,12 +233,12 @@ TEST(Published, TurboMuonUsesItsScaledGramForTheFirstStep)
 
 TEST(Published, TheNormInFp64DoesNotUnderflowWhereFp32Does)
 {
-    auto v = load("wide_12x20_gaussian");
+    auto v = loadPublished("wide_12x20_gaussian");
     for (auto& x : v.input) {
         x *= 1e-25;
     }
     const auto outcome = [&](const char* variant) {
-        return replay::judgeOutcomes(run(v, named(variant), Precision::fp32, {})).front();
+        return replay::judgeOutcomes(replayOn(v, named(variant), Precision::fp32, {})).front();
     };
     EXPECT_EQ(outcome("emerging-double-norm"), Outcome::finite);
     EXPECT_NE(outcome("emerging-quintic"), Outcome::finite);
@@ -269,24 +247,24 @@ TEST(Published, TheNormInFp64DoesNotUnderflowWhereFp32Does)
 TEST(Published, ARescaledOutputIsJudgedByWhatItWasBefore)
 {
     // Rank 1: the one direction is stretched to sqrt(12) by the rescale, and nothing is wrong with it.
-    const auto v = load("wide_12x20_rank1");
+    const auto v = loadPublished("wide_12x20_rank1");
     auto rescaled = named("dion-polar-express");
     rescaled.name = "rescaled";
     rescaled.rescaleOutput = true;
-    const auto replayed = run(v, rescaled, Precision::fp32, {});
+    const auto replayed = replayOn(v, rescaled, Precision::fp32, {});
     EXPECT_NEAR(replayed.ops.back().batches[0].sumSquares, 12, 1e-4);
     EXPECT_EQ(replay::judgeOutcomes(replayed).front(), Outcome::finite);
     // The sum of its coefficients is 0: a direction that the schedule loses stays lost.
     rescaled.steps = {{0.01, 0, 0}};
-    const auto lost = run(v, rescaled, Precision::fp32, {});
+    const auto lost = replayOn(v, rescaled, Precision::fp32, {});
     EXPECT_EQ(replay::judgeOutcomes(lost, {0.8, 1.2}).front(), Outcome::degenerate);
 }
 
 TEST(Published, DirectionsThatRowScalingTurnsAreNotJudged)
 {
-    const auto v = load("wide_12x20_log3");
+    const auto v = loadPublished("wide_12x20_log3");
     for (const auto* name : {"nanochat", "turbo-muon"}) {
-        const auto replayed = run(v, named(name), Precision::fp64, {});
+        const auto replayed = replayOn(v, named(name), Precision::fp64, {});
         EXPECT_EQ(replay::judgeOutcomes(replayed).front(), Outcome::finite) << name;
     }
 }

@@ -16,7 +16,7 @@
 namespace nanscope {
 namespace {
 
-Vectors load(const std::string& name)
+Vectors loadRecorded(const std::string& name)
 {
     return loadVectors("replay/" + name);
 }
@@ -30,17 +30,7 @@ std::vector<replay::Variant> recorded()
 
 replay::Replay run(const Vectors& v, std::string_view variant, Precision precision, replay::Rounding rounding)
 {
-    const auto device = replay::makeEigenDevice(1);
-    replay::ReplayOptions options;
-    options.precision = precision;
-    options.rounding = rounding;
-    options.epsilon = v.epsilon;
-    options.keepOutput = true;
-    const auto directions = replay::signalDirections(v.shape, v.input);
-    options.directions = &directions;
-    auto result = replay::replay(*replay::builtInVariant(variant), v.shape, v.input, *device, options);
-    EXPECT_TRUE(result);
-    return *result;
+    return replayOn(v, *replay::builtInVariant(variant), precision, rounding);
 }
 
 Outcome outcomeOf(const replay::Replay& replayed, std::size_t element = 0)
@@ -55,20 +45,13 @@ replay::Replay runOwnLowering(const Vectors& v, std::string_view variant, Precis
     return run(v, variant, precision, rounding);
 }
 
-// The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
-std::string keyOf(const replay::Variant& variant, Precision precision)
-{
-    const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
-    return std::string(variant.name) + suffix + std::string(name(precision));
-}
-
 const std::vector<std::string> inputs {"wide_24x40_gaussian", "wide_24x40_log3", "wide_24x40_log7",
     "square_32x32_rank16", "wide_24x40_rank1", "tall_40x24_gaussian", "batch_3x16x24_mixed", "row_1x16", "column_16x1"};
 
 TEST(Replay, Fp64AgreesWithTorchOnEverySpectrumAndShape)
 {
     for (const auto& name : inputs) {
-        const auto v = load(name);
+        const auto v = loadRecorded(name);
         for (const auto& variant : recorded()) {
             const auto expected = v.read(keyOf(variant, Precision::fp64));
             const auto got = joined(runOwnLowering(v, variant.name, Precision::fp64));
@@ -80,7 +63,7 @@ TEST(Replay, Fp64AgreesWithTorchOnEverySpectrumAndShape)
 TEST(Replay, Fp32AgreesWithTorchWithinTheGainOnRounding)
 {
     for (const auto& name : inputs) {
-        const auto v = load(name);
+        const auto v = loadRecorded(name);
         for (const auto& variant : recorded()) {
             if (!variant.published) {
                 continue;
@@ -102,7 +85,7 @@ TEST(Replay, SixteenBitFormatsFollowTorchCloserThanRoundingLetsThemDrift)
 {
     // On well-conditioned spectra the two agree in most bits; on degenerate ones only outcomes can be compared.
     for (const auto& name : {"wide_24x40_gaussian", "tall_40x24_gaussian", "wide_24x40_log3"}) {
-        const auto v = load(name);
+        const auto v = loadRecorded(name);
         for (const auto& variant : recorded()) {
             for (const auto precision : {Precision::bf16, Precision::fp16}) {
                 if (!variant.published) {
@@ -124,7 +107,7 @@ TEST(Replay, SixteenBitFormatsFollowTorchCloserThanRoundingLetsThemDrift)
 
 TEST(Replay, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 {
-    const auto v = load("tall_40x24_gaussian");
+    const auto v = loadRecorded("tall_40x24_gaussian");
     for (const auto& variant : recorded()) {
         const auto expected = v.read(keyOf(variant, Precision::fp64));
         for (const auto lowering : {Lowering::eager, Lowering::fused}) {
@@ -145,12 +128,12 @@ TEST(Replay, EveryRoundingOfTheEnvelopeIsTheSameMathematics)
 // Eight times as far in fp16 would hide a wrong half of a product among the roundings.
 TEST(Replay, MovesTheInputByAnUlpOfTheFormatThatRuns)
 {
-    const auto v = load("wide_24x40_gaussian");
+    const auto v = loadRecorded("wide_24x40_gaussian");
     const std::string_view variant = "dion-ns5";
     replay::Rounding moved;
     moved.inputUlps = 1;
     for (const auto format : {Precision::bf16, Precision::fp16}) {
-        auto other = load("wide_24x40_gaussian");
+        auto other = loadRecorded("wide_24x40_gaussian");
         for (std::size_t i = 0; i < other.input.size(); ++i) {
             other.input[i] = replay::stepUlps(format, v.input[i], i % 2 == 0 ? 1 : -1);
         }
@@ -161,7 +144,7 @@ TEST(Replay, MovesTheInputByAnUlpOfTheFormatThatRuns)
 // What divides by the norm before it casts takes inputs that fp16 does not hold.
 TEST(Replay, AnInputBeyondFp16StaysFiniteWhenItIsMoved)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     for (auto& x : v.input) {
         x *= 1e8;
     }
@@ -176,7 +159,7 @@ TEST(Replay, AnInputBeyondFp16StaysFiniteWhenItIsMoved)
 
 TEST(Replay, PaddingMatricesGiveZeroUnlessEpsilonRoundsAway)
 {
-    const auto v = load("padded_2x12x16");
+    const auto v = loadRecorded("padded_2x12x16");
     const auto fine = runOwnLowering(v, "gns-gram", Precision::fp16);
     EXPECT_TRUE(fine.ops.back().batches[0].allZero() || fine.ops.back().batches[1].allZero());
     EXPECT_TRUE(fine.ops.back().batches[0].finite() && fine.ops.back().batches[1].finite());
@@ -192,7 +175,7 @@ TEST(Replay, PaddingMatricesGiveZeroUnlessEpsilonRoundsAway)
 
 TEST(Replay, CastFirstToFp16OverflowsAtTheCast)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     v.input[41] = 65520; // rounds to infinity; 65519 would round to 65504
     const auto replayed = runOwnLowering(v, "deepspeed-gram", Precision::fp16);
     EXPECT_EQ(outcomeOf(replayed), Outcome::nan);
@@ -210,7 +193,7 @@ TEST(Replay, CastFirstToFp16OverflowsAtTheCast)
 
 TEST(Replay, NormBeyondFp16IsASilentZeroBornAtTheNorm)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     for (auto& x : v.input) {
         x = 30000; // norm 30000 sqrt(960) is beyond 65504, every element is not
     }
@@ -224,7 +207,7 @@ TEST(Replay, NormBeyondFp16IsASilentZeroBornAtTheNorm)
 
 TEST(Replay, Fp32NormOverflowsWhereTheSumOfSquaresDoes)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     const auto scaleTo = [&](double norm) {
         auto scaled = v;
         double sum = 0;
@@ -242,7 +225,7 @@ TEST(Replay, Fp32NormOverflowsWhereTheSumOfSquaresDoes)
 
 TEST(Replay, DamageInTheInputIsNotABirth)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     v.input[7] = NAN;
     const auto first = replay::firstNonFinite(runOwnLowering(v, "dion-ns5", Precision::bf16), 0, false);
     ASSERT_TRUE(first);
@@ -252,7 +235,7 @@ TEST(Replay, DamageInTheInputIsNotABirth)
 
 TEST(Replay, FirstIndexIsInTheCapturesOwnOrientation)
 {
-    auto v = load("tall_40x24_gaussian");
+    auto v = loadRecorded("tall_40x24_gaussian");
     v.input[5 * 24 + 3] = 70000;
     const auto first = replay::firstNonFinite(runOwnLowering(v, "deepspeed-gram", Precision::fp16), 0, false);
     ASSERT_TRUE(first);
@@ -261,18 +244,18 @@ TEST(Replay, FirstIndexIsInTheCapturesOwnOrientation)
 
 TEST(Replay, TinyInputsAreShrunkToADegenerateResult)
 {
-    auto v = load("wide_24x40_gaussian");
+    auto v = loadRecorded("wide_24x40_gaussian");
     for (auto& x : v.input) {
         x *= 1e-12;
     }
     EXPECT_EQ(outcomeOf(runOwnLowering(v, "keller-jordan", Precision::fp32)), Outcome::degenerate);
-    const auto plain = load("wide_24x40_gaussian");
+    const auto plain = loadRecorded("wide_24x40_gaussian");
     EXPECT_EQ(outcomeOf(runOwnLowering(plain, "keller-jordan", Precision::fp32)), Outcome::finite);
 }
 
 TEST(Replay, GaugesBoundTheSpectralNormAndKnowTheLimit)
 {
-    const auto v = load("wide_24x40_gaussian");
+    const auto v = loadRecorded("wide_24x40_gaussian");
     const auto device = replay::makeEigenDevice(1);
     replay::ReplayOptions options;
     options.precision = Precision::fp64;
@@ -294,7 +277,7 @@ TEST(Replay, GaugesBoundTheSpectralNormAndKnowTheLimit)
 
 TEST(Replay, MeasuredMaxQOfAHealthyGramIsWhatTheAuthorsReport)
 {
-    const auto v = load("wide_24x40_log3");
+    const auto v = loadRecorded("wide_24x40_log3");
     const auto replayed = runOwnLowering(v, "gns-gram", Precision::fp16);
     const auto all = replay::gauges(replayed, 0);
     EXPECT_GT(*all[1].absmaxQ, 5);
@@ -303,7 +286,7 @@ TEST(Replay, MeasuredMaxQOfAHealthyGramIsWhatTheAuthorsReport)
 
 TEST(Replay, OneAndSeveralMatricesGiveTheSameBits)
 {
-    const auto v = load("batch_3x16x24_mixed");
+    const auto v = loadRecorded("batch_3x16x24_mixed");
     const auto together = runOwnLowering(v, "dion-polar-express", Precision::bf16);
     const auto size = static_cast<std::size_t>(v.shape.elements());
     for (std::size_t i = 0; i < 3; ++i) {
@@ -335,7 +318,7 @@ private:
 
 TEST(Replay, TakesFewerMatricesAtATimeWhereMemoryIsShort)
 {
-    const auto v = load("batch_3x16x24_mixed");
+    const auto v = loadRecorded("batch_3x16x24_mixed");
     replay::ReplayOptions options;
     options.keepOutput = true;
     options.spectralNorms = true;
@@ -393,7 +376,7 @@ private:
 
 TEST(Replay, BeginsAgainWithFewerMatricesWhereMemoryEndsOnTheWay)
 {
-    const auto v = load("batch_3x16x24_mixed");
+    const auto v = loadRecorded("batch_3x16x24_mixed");
     replay::ReplayOptions options;
     options.keepOutput = true;
     options.spectralNorms = true;
@@ -420,7 +403,7 @@ TEST(Replay, BeginsAgainWithFewerMatricesWhereMemoryEndsOnTheWay)
 
 TEST(Replay, TakesNoMoreMatricesAtOnceThanItIsTold)
 {
-    const auto v = load("batch_3x16x24_mixed");
+    const auto v = loadRecorded("batch_3x16x24_mixed");
     replay::ReplayOptions options;
     options.mostAtOnce = 1;
     LateDevice device(1);
@@ -433,7 +416,7 @@ TEST(Replay, TakesNoMoreMatricesAtOnceThanItIsTold)
 
 TEST(Replay, CancelStopsBetweenInstructions)
 {
-    const auto v = load("wide_24x40_gaussian");
+    const auto v = loadRecorded("wide_24x40_gaussian");
     const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();

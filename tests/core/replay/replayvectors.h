@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "core/replay/engine/replay.h"
+#include "core/replay/variants/variant.h"
 #include "core/tensorfile/tensorfile.h"
 
 namespace nanscope {
@@ -57,6 +58,29 @@ inline std::vector<double> joined(const replay::Replay& replayed)
         all.insert(all.end(), output.begin(), output.end());
     }
     return all;
+}
+
+/// The vectors hold the unprotected schedule with eight steps under its plain name, with our five under this one.
+inline std::string keyOf(const replay::Variant& variant, Precision precision)
+{
+    const std::string suffix = variant.name == "polar-express-unprotected" ? "-5/" : "/";
+    return std::string(variant.name) + suffix + std::string(name(precision));
+}
+
+inline replay::Replay replayOn(
+    const Vectors& v, const replay::Variant& variant, Precision precision, const replay::Rounding& rounding)
+{
+    const auto device = replay::makeEigenDevice(1);
+    replay::ReplayOptions options;
+    options.precision = precision;
+    options.rounding = rounding;
+    options.epsilon = v.epsilon;
+    options.keepOutput = true;
+    const auto directions = replay::signalDirections(v.shape, v.input);
+    options.directions = &directions;
+    auto result = replay::replay(variant, v.shape, v.input, *device, options);
+    EXPECT_TRUE(result) << (result ? "" : result.error().what);
+    return *result;
 }
 
 } // namespace nanscope

@@ -11,7 +11,7 @@
 namespace nanscope {
 namespace {
 
-struct Format
+struct EdgeFormat
 {
     Precision precision;
     int mantissaBits; ///< stored ones
@@ -19,20 +19,20 @@ struct Format
     int smallestExponent; ///< of a normal number
 };
 
-constexpr Format formats[] = {{Precision::fp32, 23, 127, -126}, {Precision::tf32, 10, 127, -126},
+constexpr EdgeFormat formats[] = {{Precision::fp32, 23, 127, -126}, {Precision::tf32, 10, 127, -126},
     {Precision::bf16, 7, 127, -126}, {Precision::fp16, 10, 15, -14}};
 
-double ulpAt(const Format& format, int exponent)
+double ulpAt(const EdgeFormat& format, int exponent)
 {
     return std::ldexp(1.0, exponent - format.mantissaBits);
 }
 
-double largest(const Format& format)
+double largestOf(const EdgeFormat& format)
 {
     return std::ldexp(2.0, format.largestExponent) - ulpAt(format, format.largestExponent);
 }
 
-class Edges : public testing::TestWithParam<Format>
+class Edges : public testing::TestWithParam<EdgeFormat>
 {
 protected:
     double rounded(double value) const { return replay::roundTo(GetParam().precision, value); }
@@ -40,7 +40,7 @@ protected:
 
 TEST_P(Edges, TheLargestNumberStaysAndHalfAnUlpAboveItOverflows)
 {
-    const double top = largest(GetParam());
+    const double top = largestOf(GetParam());
     const double half = ulpAt(GetParam(), GetParam().largestExponent) / 2;
     for (const double sign : {1.0, -1.0}) {
         EXPECT_EQ(rounded(sign * top), sign * top);
@@ -109,7 +109,7 @@ TEST_P(Edges, OneUlpUpwardsIsTheNextNumber)
     const double least = ulpAt(format, format.smallestExponent);
     EXPECT_EQ(stepped(least, 1), 2 * least);
     EXPECT_EQ(stepped(least, -1), 0);
-    EXPECT_EQ(stepped(largest(format), 1), INFINITY);
+    EXPECT_EQ(stepped(largestOf(format), 1), INFINITY);
     EXPECT_TRUE(std::isnan(stepped(NAN, 1)));
     EXPECT_EQ(stepped(1.5, 0), 1.5);
 }

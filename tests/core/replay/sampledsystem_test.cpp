@@ -140,7 +140,7 @@ Matrix cutOf(const Matrix& whole, const MatrixShape& shape, const replay::Sample
     return cut;
 }
 
-double normOf(const Matrix& matrix)
+double scaledNorm(const Matrix& matrix)
 {
     double largest = 0;
     for (const double value : matrix) {
@@ -153,11 +153,11 @@ double normOf(const Matrix& matrix)
     return largest * std::sqrt(sum);
 }
 
-double distance(const Matrix& a, const Matrix& b)
+double scaledDistance(const Matrix& a, const Matrix& b)
 {
     Matrix apart;
     std::ranges::transform(a, b, std::back_inserter(apart), std::minus<>());
-    return std::ranges::all_of(apart, [](double x) { return x == 0; }) ? 0 : normOf(apart) / normOf(b);
+    return std::ranges::all_of(apart, [](double x) { return x == 0; }) ? 0 : scaledNorm(apart) / scaledNorm(b);
 }
 
 TEST(SampledSystem, HasTheValuesOfTheWhole)
@@ -190,13 +190,13 @@ TEST(SampledSystem, GivesInItsPlacesWhatTheWholeGivesThereForEverySchedule)
             if (!replay::actsOnValuesAlone(variant)) {
                 continue;
             }
-            const double denominator = normOf(one.matrix);
+            const double denominator = scaledNorm(one.matrix);
             const auto gains = replay::gainsOf(variant, whole.values(), denominator);
             const auto expected = cutOf(whole.amplified(gains), one.shape, places);
             const auto found = sampled->amplified(replay::gainsOf(variant, sampled->values(), denominator));
             // The whole is in fp32, whose roundings a schedule amplifies where the matrix has nothing.
             const double rounding = 1e-7 * (1 + denominator * std::ranges::max(gains));
-            EXPECT_LT(distance(found, expected), 10 * rounding) << one.name << ", " << variant.name;
+            EXPECT_LT(scaledDistance(found, expected), 10 * rounding) << one.name << ", " << variant.name;
             ++compared;
         }
     }
@@ -207,7 +207,7 @@ TEST(SampledSystem, GivesInItsPlacesWhatAReplayInFp64Gives)
 {
     const auto device = replay::makeEigenDevice(1);
     for (const auto& one : cases()) {
-        const double norm = normOf(one.matrix);
+        const double norm = scaledNorm(one.matrix);
         if (norm < 1e-6 || norm > 1e6) {
             continue;
         }
@@ -223,7 +223,7 @@ TEST(SampledSystem, GivesInItsPlacesWhatAReplayInFp64Gives)
             ASSERT_TRUE(replayed) << one.name << ", " << name;
             const auto found = sampled->amplified(
                 replay::gainsOf(variant, sampled->values(), replay::denominatorOf(variant, norm, {})));
-            EXPECT_LT(distance(found, cutOf(replayed->outputs[0].doubles(), one.shape, places)), 1e-8)
+            EXPECT_LT(scaledDistance(found, cutOf(replayed->outputs[0].doubles(), one.shape, places)), 1e-8)
                 << one.name << ", " << name;
         }
     }
@@ -236,7 +236,7 @@ TEST(SampledSystem, GivesTheMatrixBackUnderGainsOfOne)
         const auto sampled = replay::SampledSystem::of(one.matrix, one.shape, places);
         ASSERT_TRUE(sampled) << one.name;
         const auto back = sampled->amplified(Matrix(sampled->values().size(), 1));
-        EXPECT_LT(distance(back, cutOf(one.matrix, one.shape, places)), 1e-12) << one.name;
+        EXPECT_LT(scaledDistance(back, cutOf(one.matrix, one.shape, places)), 1e-12) << one.name;
     }
 }
 

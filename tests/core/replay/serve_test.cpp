@@ -32,7 +32,7 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
@@ -129,7 +129,7 @@ protected:
         finish();
     }
 
-    Json sweep(int id) const
+    SortedJson sweep(int id) const
     {
         return {{"id", id}, {"do", "sweep"}, {"captures", m_captures}, {"variants", {"dion-ns5"}},
             {"precisions", {"fp32", "fp64"}}, {"lowerings", {"eager"}}};
@@ -142,7 +142,7 @@ protected:
         auto request = sweep(5);
         request["session"] = path.string();
         send(request.dump());
-        receiveUntil([](const Json& answer) { return answer.contains("done"); });
+        receiveUntil([](const SortedJson& answer) { return answer.contains("done"); });
         return path;
     }
 
@@ -169,7 +169,7 @@ TEST_F(Serve, sweepAnswersEveryCellAndThenDone)
     send(sweep(2).dump());
     std::vector<std::string> cells;
     int reports = 0;
-    const auto last = receiveUntil([&](const Json& answer) {
+    const auto last = receiveUntil([&](const SortedJson& answer) {
         EXPECT_EQ(answer["id"], 2);
         if (answer.contains("cell")) {
             const auto& cell = answer["cell"];
@@ -194,7 +194,7 @@ TEST_F(Serve, cellsAreStoredWithTheirTilesInTheSessionThatIsNamed)
     request["session"] = path.string();
     send(request.dump());
     const auto last =
-        receiveUntil([](const Json& answer) { return answer.contains("done") || answer.contains("error"); });
+        receiveUntil([](const SortedJson& answer) { return answer.contains("done") || answer.contains("error"); });
     ASSERT_EQ(last["done"], true) << last;
     finish();
     auto session = session::Session::open(path, session::OpenMode::readOnly);
@@ -212,14 +212,14 @@ TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
 {
     start();
     const auto path = sweepIntoSession();
-    const Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+    const SortedJson request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
         {"precision", "bf16"}, {"session", path.string()}};
     for (const int id : {6, 7}) {
         auto each = request;
         each["id"] = id;
         send(each.dump());
         int reports = 0;
-        const auto answer = receiveUntil([&](const Json& line) {
+        const auto answer = receiveUntil([&](const SortedJson& line) {
             reports += line.contains("progress") ? 1 : 0;
             return !line.contains("progress");
         });
@@ -230,7 +230,7 @@ TEST_F(Serve, deepGaugesAreAnsweredAsTheCellTheyAreKeptWith)
         EXPECT_GT(cell["gauges"].back()["iterate_distance"].get<double>(), 0);
         EXPECT_TRUE(cell["gauges"][0].contains("absmax_x")) << "the others are there, too";
         EXPECT_GT(reports, 10);
-        EXPECT_EQ(receive(), Json({{"id", id}, {"done", true}}));
+        EXPECT_EQ(receive(), SortedJson({{"id", id}, {"done", true}}));
     }
     finish();
     const auto cells = session::Session::open(path, session::OpenMode::readOnly)->cells();
@@ -246,8 +246,8 @@ TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
     start();
     const auto path = sweepIntoSession();
     ASSERT_TRUE(session::Session::open(path, session::OpenMode::readWrite)->setRun("one", "/one"));
-    Json request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
-        {"session", path.string()}, {"run", session::hashText("another run")}};
+    SortedJson request {{"id", 6}, {"do", "deep"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+        {"precision", "bf16"}, {"session", path.string()}, {"run", session::hashText("another run")}};
     send(request.dump());
     EXPECT_THAT(receive().value("error", ""), HasSubstr("another run's"));
     request["session"] = (m_folder / "gone.nanscope").string();
@@ -262,7 +262,7 @@ TEST_F(Serve, deepGaugesAreNotKeptInAnotherRunsSession)
 TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
 {
     start();
-    send(Json({{"id", 1}, {"do", "deep"}, {"capture", m_captures[0]}, {"precision", "bf16"}}).dump());
+    send(SortedJson({{"id", 1}, {"do", "deep"}, {"capture", m_captures[0]}, {"precision", "bf16"}}).dump());
     EXPECT_EQ(receive()["error"], "\"variant\" is not a string");
     auto wrong = sweep(2);
     wrong["gauges"] = "shallow";
@@ -272,7 +272,7 @@ TEST_F(Serve, deepGaugesNeedAKnownCellAndComeWithASweepToo)
     right["gauges"] = "deep";
     send(right.dump());
     int measured = 0;
-    receiveUntil([&](const Json& line) {
+    receiveUntil([&](const SortedJson& line) {
         measured += line.contains("cell") && line["cell"].contains("deep") ? 1 : 0;
         return line.contains("done");
     });
@@ -287,15 +287,15 @@ TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
     send(sweep(2).dump());
     gate.waitForArrival();
     send(sweep(3).dump());
-    Json cliff {{"id", 4}, {"do", "cliff"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"}, {"precision", "bf16"},
-        {"scale", 1.5}, {"roundings", 2}};
+    SortedJson cliff {{"id", 4}, {"do", "cliff"}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+        {"precision", "bf16"}, {"scale", 1.5}, {"roundings", 2}};
     send(cliff.dump());
     // Lines are read in their order: the answer to this one says that the cliff waits.
     send(R"({"id":9,"do":"nothing known"})");
-    receiveUntil([](const Json& each) { return each["id"] == 9; });
+    receiveUntil([](const SortedJson& each) { return each["id"] == 9; });
     gate.open();
     int reports = 0;
-    const auto answer = receiveUntil([&](const Json& each) {
+    const auto answer = receiveUntil([&](const SortedJson& each) {
         EXPECT_NE(each["id"], 3);
         reports += each["id"] == 4 && each.contains("progress") ? 1 : 0;
         return each.contains("cliff") || (each["id"] == 4 && each.contains("error"));
@@ -304,7 +304,7 @@ TEST_F(Serve, aCliffIsAnsweredBeforeASweepThatWaits)
     EXPECT_EQ(answer["cliff"]["replays"].size(), 2U);
     EXPECT_EQ(answer["cliff"]["limits"].size(), 5U);
     EXPECT_EQ(reports, 2);
-    EXPECT_EQ(receiveUntil([](const Json& each) { return each["id"] == 4; })["done"], true);
+    EXPECT_EQ(receiveUntil([](const SortedJson& each) { return each["id"] == 4; })["done"], true);
 }
 
 TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
@@ -316,11 +316,11 @@ TEST_F(Serve, framesOfTwoCellsInTurnsAreReplayedOnceEach)
     int id = 0;
     const auto costOf = [&](const char* precision, const char* verb = "frame") {
         const int before = gate.arrived();
-        send(Json({{"id", ++id}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
-                      {"precision", precision}, {"op", 9}})
+        send(SortedJson({{"id", ++id}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "dion-ns5"},
+                            {"precision", precision}, {"op", 9}})
                  .dump());
         const auto last =
-            receiveUntil([](const Json& each) { return each.contains("done") || each.contains("error"); });
+            receiveUntil([](const SortedJson& each) { return each.contains("done") || each.contains("error"); });
         EXPECT_EQ(last["done"], true) << last;
         return gate.arrived() - before;
     };
@@ -340,15 +340,15 @@ TEST_F(Serve, aVariantIsWhatTheNewestRequestSaysItIs)
         return std::make_unique<GatedDevice>(gate);
     });
     const auto ask = [&](const char* verb, int steps) {
-        Json variant {{"base", "dion-ns5"}, {"name", "served"}, {"steps", Json::array()}};
+        SortedJson variant {{"base", "dion-ns5"}, {"name", "served"}, {"steps", SortedJson::array()}};
         for (int i = 0; i < steps; ++i) {
             variant["steps"].push_back({2, -1.5, 0.5});
         }
-        send(Json({{"id", steps}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "served"},
-                      {"precision", "fp32"}, {"roundings", 1}, {"op", 2}, {"definitions", {variant}}})
+        send(SortedJson({{"id", steps}, {"do", verb}, {"capture", m_captures[0]}, {"variant", "served"},
+                            {"precision", "fp32"}, {"roundings", 1}, {"op", 2}, {"definitions", {variant}}})
                  .dump());
-        Json answer;
-        receiveUntil([&](const Json& each) {
+        SortedJson answer;
+        receiveUntil([&](const SortedJson& each) {
             answer = each.contains("cliff") || each.contains("error") ? each : answer;
             return each.contains("done") || each.contains("error");
         });
@@ -373,12 +373,12 @@ TEST_F(Serve, cancelStopsAtTheNextInstruction)
     send(sweep(2).dump());
     gate.waitForArrival();
     send(R"({"id":3,"do":"cancel","job":2})");
-    const auto answer = receiveUntil([](const Json& each) { return each["id"] == 3; });
+    const auto answer = receiveUntil([](const SortedJson& each) { return each["id"] == 3; });
     EXPECT_EQ(answer["done"], true);
     const int before = gate.arrived();
     gate.open();
-    const auto last = receiveUntil([](const Json& each) { return !each.contains("progress"); });
-    EXPECT_EQ(last, Json({{"id", 2}, {"cancelled", true}}));
+    const auto last = receiveUntil([](const SortedJson& each) { return !each.contains("progress"); });
+    EXPECT_EQ(last, SortedJson({{"id", 2}, {"cancelled", true}}));
     EXPECT_EQ(gate.arrived(), before);
 }
 
@@ -391,9 +391,9 @@ TEST_F(Serve, waitingJobsAreCancelledToo)
     gate.waitForArrival();
     send(sweep(3).dump());
     send(R"({"id":4,"do":"cancel","job":3})");
-    receiveUntil([](const Json& each) { return each["id"] == 4; });
+    receiveUntil([](const SortedJson& each) { return each["id"] == 4; });
     gate.open();
-    const auto third = receiveUntil([](const Json& each) { return each["id"] == 3; });
+    const auto third = receiveUntil([](const SortedJson& each) { return each["id"] == 3; });
     EXPECT_EQ(third["cancelled"], true);
 }
 
@@ -407,8 +407,8 @@ TEST_F(Serve, endOfInputCancelsWhatRunsAndReturns)
     send(sweep(2).dump());
     gate.waitForArrival();
     hangUp();
-    const auto last = receiveUntil([](const Json& each) { return !each.contains("progress"); });
-    EXPECT_EQ(last, Json({{"id", 2}, {"cancelled", true}}));
+    const auto last = receiveUntil([](const SortedJson& each) { return !each.contains("progress"); });
+    EXPECT_EQ(last, SortedJson({{"id", 2}, {"cancelled", true}}));
     EXPECT_EQ(finish(), 0);
 }
 
@@ -464,9 +464,9 @@ TEST_F(Serve, aCaptureThatCannotBeReadFailsItsCellsOnly)
     send(request.dump());
     int failed = 0;
     int computed = 0;
-    const auto last = receiveUntil([&](const Json& answer) {
+    const auto last = receiveUntil([&](const SortedJson& answer) {
         if (answer.contains("cell")) {
-            const auto& error = answer["cell"].value("error", Json());
+            const auto& error = answer["cell"].value("error", SortedJson());
             const bool bad = error.is_string() && !error.get<std::string>().empty();
             (bad ? failed : computed) += 1;
         }

@@ -17,7 +17,7 @@ namespace nanscope {
 
 namespace {
 
-using Json = nlohmann::json;
+using SortedJson = nlohmann::json;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -43,24 +43,24 @@ protected:
         ASSERT_NE(writeFrameCapture(m_folder / name, {8, 8}, values), "");
     }
 
-    std::vector<Json> asked(Json request)
+    std::vector<SortedJson> asked(SortedJson request)
     {
         request["id"] = 1;
         request["session"] = m_path.string();
         test::RunningService service;
         service.start();
         service.send(request.dump());
-        std::vector<Json> answers;
-        service.receiveUntil([&](const Json& answer) {
+        std::vector<SortedJson> answers;
+        service.receiveUntil([&](const SortedJson& answer) {
             answers.push_back(answer);
             return answer.contains("done") || answer.contains("error");
         });
         return answers;
     }
 
-    std::vector<Json> swept(const std::vector<std::string>& names)
+    std::vector<SortedJson> swept(const std::vector<std::string>& names)
     {
-        auto captures = Json::array();
+        auto captures = SortedJson::array();
         for (const auto& name : names) {
             captures.push_back((m_folder / name).string());
         }
@@ -142,8 +142,8 @@ TEST_F(ReplaysInASession, OfAFileThatCannotBeReadAreToldAndNotKept)
 
 TEST_F(ReplaysInASession, LeaveTheDefinitionOfTheirVariantBesideThem)
 {
-    Json request {{"do", "sweep"}, {"captures", {(m_folder / "rank_0/dump.pt").string()}}, {"variants", {"served"}},
-        {"precisions", {"fp64"}}};
+    SortedJson request {{"do", "sweep"}, {"captures", {(m_folder / "rank_0/dump.pt").string()}},
+        {"variants", {"served"}}, {"precisions", {"fp64"}}};
     request["definitions"] = {{{"name", "served"}, {"steps", {{2, -1.5, 0.5}}}}};
     EXPECT_TRUE(asked(request).back().contains("done"));
     const auto stored = m_session->variants().value();
@@ -157,7 +157,7 @@ TEST_F(ReplaysInASession, OfAnotherCaptureThanTheOneMeantAreRefused)
 {
     const auto meant = tensorfile::openCapture(m_folder / "rank_0/dump.pt")->capture.identity;
     const auto other = (m_folder / "rank_1/dump.pt").string();
-    const Json cell {{"capture", other}, {"identity", meant}, {"variant", "torch-muon"}, {"precision", "fp64"}};
+    const SortedJson cell {{"capture", other}, {"identity", meant}, {"variant", "torch-muon"}, {"precision", "fp64"}};
     for (const auto* verb : {"film", "frame", "deep", "cliff"}) {
         auto request = cell;
         request["do"] = verb;

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::size_t number(const std::string& bytes, std::size_t at, std::size_t width)
+std::size_t littleEndian(const std::string& bytes, std::size_t at, std::size_t width)
 {
     std::size_t value = 0;
     for (std::size_t i = width; i-- > 0;) {
@@ -54,14 +54,14 @@ std::map<std::string, std::string> unzipped(const fs::path& path)
     const auto zip = contentsOf(path);
     std::map<std::string, std::string> files;
     for (std::size_t at = 0; zip.compare(at, 4, "PK\x03\x04") == 0;) {
-        const auto packed = number(zip, at + 18, 4);
-        const auto name = zip.substr(at + 30, number(zip, at + 26, 2));
-        const auto begin = at + 30 + name.size() + number(zip, at + 28, 2);
+        const auto packed = littleEndian(zip, at + 18, 4);
+        const auto name = zip.substr(at + 30, littleEndian(zip, at + 26, 2));
+        const auto begin = at + 30 + name.size() + littleEndian(zip, at + 28, 2);
         auto bytes = zip.substr(begin, packed);
-        const auto size = number(zip, at + 22, 4);
-        files[name] = number(zip, at + 8, 2) == 8 ? inflated(std::move(bytes), size) : std::move(bytes);
+        const auto size = littleEndian(zip, at + 22, 4);
+        files[name] = littleEndian(zip, at + 8, 2) == 8 ? inflated(std::move(bytes), size) : std::move(bytes);
         const auto crc = crc32(0, reinterpret_cast<const Bytef*>(files[name].data()), static_cast<uInt>(size));
-        EXPECT_EQ(crc, number(zip, at + 14, 4)) << name;
+        EXPECT_EQ(crc, littleEndian(zip, at + 14, 4)) << name;
         at = begin + packed;
     }
     return files;
@@ -284,10 +284,10 @@ TEST_F(Bundle, IsItsOwnersAloneAsAZipAndUnpacked)
         EXPECT_EQ(entry.status().permissions(), entry.is_directory() ? fs::perms {0700} : fs::perms {0600}) << entry;
     }
     const auto zip = contentsOf(m_folder / "report.zip");
-    const auto central = number(zip, zip.rfind("PK\x05\x06") + 16, 4);
+    const auto central = littleEndian(zip, zip.rfind("PK\x05\x06") + 16, 4);
     ASSERT_EQ(zip.compare(central, 4, "PK\x01\x02"), 0);
-    EXPECT_EQ(number(zip, central + 5, 1), 3U) << "made on a Unix";
-    EXPECT_EQ(number(zip, central + 40, 2), 0100600U);
+    EXPECT_EQ(littleEndian(zip, central + 5, 1), 3U) << "made on a Unix";
+    EXPECT_EQ(littleEndian(zip, central + 40, 2), 0100600U);
 }
 
 TEST_F(Bundle, ACaptureWhoseEndingSteersATerminalGetsAPlainOne)

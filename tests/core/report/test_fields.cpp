@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every field of what is written as JSON comes back, one by one.
 #include <cmath>
-#include <limits>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -19,8 +18,6 @@ using namespace nanscope;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Cell returned(const Cell& cell)
 {
@@ -93,8 +90,8 @@ TEST(Fields, OfAGauge)
 {
     Cell cell;
     cell.variant = "x";
-    cell.gauges = {{1, infinity, 1.05, 2.5, 0.3, 4.5, 1e-300}, {2, {}, {}, {}, {}, 0, {}},
-        {3, std::nan(""), -infinity, 1e308, -0.0, infinity, 0.1}};
+    cell.gauges = {{1, INFINITY, 1.05, 2.5, 0.3, 4.5, 1e-300}, {2, {}, {}, {}, {}, 0, {}},
+        {3, std::nan(""), -INFINITY, 1e308, -0.0, INFINITY, 0.1}};
     const auto back = returned(cell).gauges;
     ASSERT_EQ(back.size(), 3U);
     for (std::size_t i = 0; i < 3; ++i) {

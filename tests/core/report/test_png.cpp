@@ -21,7 +21,7 @@ using testing::ElementsAre;
 
 namespace {
 
-std::size_t number(const std::string& bytes, std::size_t at)
+std::size_t bigEndian(const std::string& bytes, std::size_t at)
 {
     std::size_t value = 0;
     for (std::size_t i = 0; i < 4; ++i) {
@@ -43,14 +43,14 @@ ReadPng readPng(const std::string& file)
     ReadPng png;
     std::string packed;
     for (std::size_t at = 8; at + 12 <= file.size();) {
-        const auto size = number(file, at);
+        const auto size = bigEndian(file, at);
         const auto type = file.substr(at + 4, 4);
         const auto crc = crc32(0, reinterpret_cast<const Bytef*>(file.data() + at + 4), static_cast<uInt>(size + 4));
-        EXPECT_EQ(crc, number(file, at + 8 + size)) << type;
+        EXPECT_EQ(crc, bigEndian(file, at + 8 + size)) << type;
         png.chunks.push_back(type);
         if (type == "IHDR") {
-            png.width = number(file, at + 8);
-            png.height = number(file, at + 12);
+            png.width = bigEndian(file, at + 8);
+            png.height = bigEndian(file, at + 12);
             EXPECT_EQ(file.substr(at + 16, 5), std::string("\x08\x02\0\0\0", 5));
         } else if (type == "IDAT") {
             packed += file.substr(at + 8, size);

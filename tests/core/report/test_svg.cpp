@@ -15,13 +15,13 @@
 using namespace nanscope;
 using namespace nanscope::report;
 using nanscope::handmade::Markup;
+using nanscope::handmade::markupOf;
 using nanscope::handmade::readMarkup;
 using testing::HasSubstr;
 using testing::Not;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 const double notANumber = std::numeric_limits<double>::quiet_NaN();
 
 Point point(std::int64_t step, double value)
@@ -45,13 +45,6 @@ RunData runOf(std::vector<Series> series)
     return run;
 }
 
-Markup markupOf(const report::Svg& svg)
-{
-    auto markup = readMarkup(svg.file("a picture"));
-    EXPECT_EQ(markup.error, "");
-    return markup;
-}
-
 /// A million points with one spike, one dip, and one of each class that is not finite.
 std::vector<Point> millionPoints()
 {
@@ -63,8 +56,8 @@ std::vector<Point> millionPoints()
     points[123'457] = point(123'457, 50);
     points[765'433] = point(765'433, -40);
     points[200'001] = point(200'001, notANumber);
-    points[400'001] = point(400'001, infinity);
-    points[600'001] = point(600'001, -infinity);
+    points[400'001] = point(400'001, INFINITY);
+    points[600'001] = point(600'001, -INFINITY);
     return points;
 }
 
@@ -90,8 +83,8 @@ TEST(Decimate, KeepsExtremesAndMarks)
     const report::Columns columns {0, 999'999, 400};
     const auto result = report::decimate(points, columns, {0, 999'999, 90});
     std::size_t kept = 0;
-    double low = infinity;
-    double high = -infinity;
+    double low = INFINITY;
+    double high = -INFINITY;
     for (const auto& line : result.lines) {
         kept += line.size();
         for (const auto& spot : line) {
@@ -166,8 +159,8 @@ TEST(Axis, TakesAnyFiniteRange)
 TEST(Timeline, MarksEveryClassAboveTheCurves)
 {
     const auto run =
-        runOf({seriesOf("loss", 0, {point(1, 2), point(2, notANumber), point(3, infinity), point(4, -infinity)}),
-            seriesOf("grad_norm", 0, {point(1, 2), point(2, 3), point(3, infinity), point(4, 5)})});
+        runOf({seriesOf("loss", 0, {point(1, 2), point(2, notANumber), point(3, INFINITY), point(4, -INFINITY)}),
+            seriesOf("grad_norm", 0, {point(1, 2), point(2, 3), point(3, INFINITY), point(4, 5)})});
     const auto picture = markupOf(report::timelinePicture(run, {}));
     EXPECT_EQ(picture.countClass("mark"), 4);
     EXPECT_EQ(picture.countClass("nan"), 1);
@@ -207,7 +200,7 @@ TEST(Timeline, ManyRanksBecomeABandThatKeepsTheirMarks)
     for (int rank = 0; rank < 512; ++rank) {
         series.push_back(seriesOf("loss", rank, {point(1, 2), point(2, 3.0 + rank)}));
     }
-    series[300].points.push_back(point(3, infinity));
+    series[300].points.push_back(point(3, INFINITY));
     const auto svg = report::timelinePicture(runOf(series), {});
     EXPECT_LT(svg.file("x").size(), 40'000U);
     const auto picture = markupOf(svg);

@@ -3,7 +3,6 @@
 // Pictures of a matrix, of replays and of the captures of a run.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -16,20 +15,11 @@
 using namespace nanscope;
 using namespace nanscope::report;
 using nanscope::handmade::Markup;
-using nanscope::handmade::readMarkup;
+using nanscope::handmade::markupOf;
 using testing::HasSubstr;
 using testing::Not;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Markup markupOf(const report::Svg& svg)
-{
-    auto markup = readMarkup(svg.file("a picture"));
-    EXPECT_EQ(markup.error, "");
-    return markup;
-}
 
 TileMap everyClass()
 {
@@ -147,7 +137,7 @@ TEST(Gauges, MarkWhatIsNotFinite)
         EXPECT_THAT(picture.text, HasSubstr(word));
     }
     auto negative = cell;
-    negative.gauges[0].absmaxX = -infinity;
+    negative.gauges[0].absmaxX = -INFINITY;
     EXPECT_EQ(
         markupOf(report::gaugePicture(std::vector<report::GaugeLine> {{&negative, "x"}})).countClass("neginf"), 1);
     EXPECT_TRUE(report::gaugePicture({}).empty());

@@ -6,6 +6,8 @@
 #include <array>
 #include <sstream>
 
+#include <gtest/gtest.h>
+
 namespace nanscope::handmade {
 
 namespace {
@@ -161,6 +163,13 @@ int Markup::countClass(std::string_view name) const
 Markup readMarkup(std::string_view text)
 {
     return Reader(text).read();
+}
+
+Markup markupOf(const report::Svg& svg)
+{
+    auto markup = readMarkup(svg.file("a picture"));
+    EXPECT_EQ(markup.error, "");
+    return markup;
 }
 
 } // namespace nanscope::handmade

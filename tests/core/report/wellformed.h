@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/report/pictures/svg.h"
+
 namespace nanscope::handmade {
 
 struct Attribute
@@ -30,5 +32,8 @@ struct Markup
 };
 
 Markup readMarkup(std::string_view text);
+
+/// Expects that it is well-formed.
+Markup markupOf(const report::Svg& svg);
 
 } // namespace nanscope::handmade

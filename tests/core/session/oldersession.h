@@ -11,6 +11,15 @@
 
 namespace nanscope {
 
+/// Writes into a session what the program itself never would.
+inline void change(const std::filesystem::path& path, const char* sql)
+{
+    sqlite3* db = nullptr;
+    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
+    sqlite3_close(db);
+}
+
 /// Scenes as versions before 18 had them: a column for each value.
 inline std::string scenesInColumns()
 {
@@ -89,10 +98,7 @@ DROP TABLE newer;)sql",
     for (auto later = madeBy.size(); later > static_cast<std::size_t>(version); --later) {
         sql += madeBy.at(later - 1);
     }
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
-    sqlite3_close(db);
+    change(path, sql.c_str());
 }
 
 } // namespace nanscope

@@ -14,13 +14,14 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-constexpr auto least = std::numeric_limits<std::int64_t>::min();
-constexpr auto most = std::numeric_limits<std::int64_t>::max();
+constexpr auto leastInteger = std::numeric_limits<std::int64_t>::min();
+constexpr auto mostInteger = std::numeric_limits<std::int64_t>::max();
 
 TEST(Codec, IntegersOfEverySizeAndDifferenceComeBack)
 {
-    for (const auto& values : {Integers {}, Integers {0}, Integers {least, most, least, 0, -1, 1}, Integers {5, 4, 3},
-             Integers(5000, 7), Integers {most, most - 1}, Integers {63, 64, 127, 128, 8191, 8192}}) {
+    for (const auto& values :
+        {Integers {}, Integers {0}, Integers {leastInteger, mostInteger, leastInteger, 0, -1, 1}, Integers {5, 4, 3},
+            Integers(5000, 7), Integers {mostInteger, mostInteger - 1}, Integers {63, 64, 127, 128, 8191, 8192}}) {
         EXPECT_EQ(session::unpackIntegers(session::packIntegers(values), values.size()), values);
     }
 }
@@ -75,7 +76,7 @@ TEST(Codec, TilesBeyondTheLargestMapAreRefused)
 
 TEST(Codec, ShapesAreReadAsTheyAreWritten)
 {
-    for (const auto& shape : {Shape {}, Shape {5}, Shape {1, 160, 96}, Shape {0, 3}, Shape {most, 2}}) {
+    for (const auto& shape : {Shape {}, Shape {5}, Shape {1, 160, 96}, Shape {0, 3}, Shape {mostInteger, 2}}) {
         EXPECT_EQ(session::parseShape(shapeText(shape)), shape);
     }
     for (const auto* bad : {"x1", "1xx2", "1x2y", "abc", "99999999999999999999", "1 x 2"}) {

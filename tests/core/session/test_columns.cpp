@@ -13,15 +13,14 @@
 namespace nanscope {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr auto least = std::numeric_limits<std::int64_t>::min();
 constexpr auto most = std::numeric_limits<std::int64_t>::max();
 
 /// NaNs of both signs with payloads, infinities, the ends of the range. Negative zero is only kept in points: SQLite
 /// holds a whole number of a REAL column as an integer.
 const std::vector<double> awkward {std::bit_cast<double>(0x7ff8'0000'0000'0001ULL),
-    std::bit_cast<double>(0xfff8'dead'beef'0001ULL), std::bit_cast<double>(0x7ff0'0000'0000'0001ULL), infinity,
-    -infinity, 0.0, std::numeric_limits<double>::denorm_min(), -std::numeric_limits<double>::max(), 0.1};
+    std::bit_cast<double>(0xfff8'dead'beef'0001ULL), std::bit_cast<double>(0x7ff0'0000'0000'0001ULL), INFINITY,
+    -INFINITY, 0.0, std::numeric_limits<double>::denorm_min(), -std::numeric_limits<double>::max(), 0.1};
 
 void expectSameBits(double a, double b)
 {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,8 +18,6 @@ using namespace nanscope;
 using testing::ElementsAre;
 
 namespace {
-
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 session::Session openNew(const std::filesystem::path& path)
 {
@@ -79,7 +76,7 @@ Capture makeCapture(const std::string& identity)
     capture.identity = identity;
     capture.file = identity + ".pt";
     capture.path = "/runs/a/" + capture.file;
-    capture.input = {{2, 3, 1}, DType::bfloat16, {makeScan(1.5), makeScan(infinity)}};
+    capture.input = {{2, 3, 1}, DType::bfloat16, {makeScan(1.5), makeScan(INFINITY)}};
     return capture;
 }
 
@@ -167,7 +164,7 @@ TEST(Session, nanKeepsItsBitsAndFourStatesStayApart)
 {
     const TemporaryFolder folder;
     const auto payload = std::bit_cast<double>(0xfff8'dead'beef'0001ULL);
-    auto series = makeSeries("loss", 7, {1.25, payload, infinity, -infinity, 0});
+    auto series = makeSeries("loss", 7, {1.25, payload, INFINITY, -INFINITY, 0});
     series.points[4].state = PointState::reported;
     auto session = openNew(folder / "a.nanscope");
     ASSERT_TRUE(session.addLog("console.log", "dion", {}, {{series}, {}}));

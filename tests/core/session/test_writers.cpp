@@ -9,6 +9,7 @@
 #include "core/session/database.h"
 #include "core/session/lockwait.h"
 #include "core/session/session.h"
+#include "tests/core/session/oldersession.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -34,14 +35,6 @@ session::LogMark between(std::int64_t from, std::int64_t to)
     mark.from = from;
     mark.offset = to;
     return mark;
-}
-
-void change(const std::filesystem::path& path, const char* sql)
-{
-    sqlite3* db = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-    EXPECT_EQ(sqlite3_exec(db, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db);
-    sqlite3_close(db);
 }
 
 TEST(Writers, ThreadsThatWriteAtOnceAllSucceed)

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "../tensorfile/fixtures.h"
 #include "core/replay/program/formats.h"
@@ -17,8 +16,6 @@ using namespace fixtures;
 using testing::ElementsAre;
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 class Partials : public testing::Test
 {
@@ -58,7 +55,7 @@ TEST_F(Partials, SumsInTheirOwnTypeAndInAWiderOne)
 {
     // 2048 + 1 is 2048 in fp16: adding in order loses both ones, adding in fp32 first keeps them.
     const auto sums = reduced({half({2048, 40000}), half({1, 40000}), half({1, -40000})}, shards::Reduction::sum);
-    EXPECT_THAT(sums.own, ElementsAre(2048, inf));
+    EXPECT_THAT(sums.own, ElementsAre(2048, INFINITY));
     EXPECT_THAT(sums.wide, ElementsAre(2050, 40000));
     EXPECT_THAT(sums.finite, ElementsAre(1, 1));
 }
@@ -66,29 +63,30 @@ TEST_F(Partials, SumsInTheirOwnTypeAndInAWiderOne)
 TEST_F(Partials, AnOverflowInFp16IsNoneInFp32UntilItIsRounded)
 {
     const auto sums = reduced({half({60000}), half({60000})}, shards::Reduction::sum);
-    EXPECT_EQ(sums.own[0], inf);
+    EXPECT_EQ(sums.own[0], INFINITY);
     EXPECT_EQ(sums.wide[0], 120000);
-    EXPECT_EQ(shards::roundTo(DType::float16, sums.wide[0]), inf);
+    EXPECT_EQ(shards::roundTo(DType::float16, sums.wide[0]), INFINITY);
 }
 
 TEST_F(Partials, AnAverageOverflowsWhileItIsAdded)
 {
     const auto mean = reduced({half({60000}), half({60000})}, shards::Reduction::average);
-    EXPECT_EQ(mean.own[0], inf);
+    EXPECT_EQ(mean.own[0], INFINITY);
     EXPECT_EQ(mean.wide[0], 60000);
 }
 
 TEST_F(Partials, Fp32IsAddedInFp64AsWell)
 {
     const auto sums = reduced({single({1, 3e38}), single({1e-9, 3e38})}, shards::Reduction::sum);
-    EXPECT_THAT(sums.own, ElementsAre(1, inf));
+    EXPECT_THAT(sums.own, ElementsAre(1, INFINITY));
     EXPECT_EQ(sums.wide[0], 1 + static_cast<double>(1e-9F));
     EXPECT_TRUE(std::isfinite(sums.wide[1]));
 }
 
 TEST_F(Partials, LargestAndSmallestKeepANan)
 {
-    const std::vector<tensorfile::Tensor> parts {single({1, -inf, std::nan(""), 2}), single({-3, 5, 4, std::nan("")})};
+    const std::vector<tensorfile::Tensor> parts {
+        single({1, -INFINITY, std::nan(""), 2}), single({-3, 5, 4, std::nan("")})};
     const auto largest = reduced(parts, shards::Reduction::largest);
     EXPECT_EQ(largest.own[0], 1);
     EXPECT_EQ(largest.own[1], 5) << "-Inf of one part is gone";
@@ -102,7 +100,7 @@ TEST_F(Partials, LargestAndSmallestKeepANan)
 TEST_F(Partials, EncodesWhatItRounded)
 {
     for (const auto dtype : {DType::float16, DType::bfloat16, DType::float32, DType::float64}) {
-        for (const double given : {0.0, -0.0, 1.0, -2.5, 65504.0, 1e-7, 6.1e-5, 3e38, inf, -inf}) {
+        for (const double given : {0.0, -0.0, 1.0, -2.5, 65504.0, 1e-7, 6.1e-5, 3e38, HUGE_VAL, -HUGE_VAL}) {
             const auto value = shards::roundTo(dtype, given);
             std::array<std::byte, 8> bits {};
             replay::encode(dtype, std::span(&value, 1), bits.data());

@@ -44,7 +44,7 @@ const Parameter* named(const CheckpointScan& scan, const std::string& name)
     return found == scan.parameters.end() ? nullptr : &*found;
 }
 
-void expectSame(const Parameter& parameter, const nlohmann::json& torch)
+void expectAsTorch(const Parameter& parameter, const nlohmann::json& torch)
 {
     SCOPED_TRACE(parameter.name);
     EXPECT_EQ(parameter.problem, "");
@@ -63,7 +63,7 @@ void expectAll(const CheckpointScan& scanned, const std::string& prefix)
     const auto all = expected();
     for (const auto& [name, torch] : all.items()) {
         if (const auto* parameter = name.starts_with(prefix) ? named(scanned, name) : nullptr) {
-            expectSame(*parameter, torch);
+            expectAsTorch(*parameter, torch);
         }
     }
 }

@@ -19,7 +19,7 @@ using namespace fixtures;
 
 namespace {
 
-constexpr float infinite = std::numeric_limits<float>::infinity();
+constexpr float infiniteFloat = std::numeric_limits<float>::infinity();
 
 std::uint8_t classOf(float value, double smallest)
 {
@@ -43,8 +43,8 @@ void expectTiles(const TileMap& map, std::int64_t rows, std::int64_t cols, doubl
     EXPECT_LE(map.height, maxTiles);
     EXPECT_LE(map.width, maxTiles);
     const auto count = static_cast<std::size_t>(map.height) * static_cast<std::size_t>(map.width);
-    std::vector<float> low(count, infinite);
-    std::vector<float> high(count, -infinite);
+    std::vector<float> low(count, infiniteFloat);
+    std::vector<float> high(count, -infiniteFloat);
     std::vector<std::uint8_t> classes(count);
     for (std::int64_t row = 0; row < rows; ++row) {
         for (std::int64_t col = 0; col < cols; ++col) {
@@ -67,7 +67,7 @@ void expectTiles(const TileMap& map, std::int64_t rows, std::int64_t cols, doubl
     }
 }
 
-std::vector<float> mixture(std::int64_t count)
+std::vector<float> mixtureOfFloats(std::int64_t count)
 {
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
@@ -75,8 +75,8 @@ std::vector<float> mixture(std::int64_t count)
     for (auto& value : values) {
         const auto roll = random() % 5000;
         value = roll == 0 ? std::numeric_limits<float>::quiet_NaN()
-            : roll == 1   ? infinite
-            : roll == 2   ? -infinite
+            : roll == 1   ? infiniteFloat
+            : roll == 2   ? -infiniteFloat
             : roll < 10   ? 0.0F
             : roll < 12   ? -1e-41F
                           : normal(random);
@@ -93,7 +93,7 @@ TEST(TileMatrix, AgreesWithAPlainLoopInBothOrientations)
     for (const auto& shape : shapes) {
         const auto rows = shape.first;
         const auto cols = shape.second;
-        const auto data = mixture(rows * cols);
+        const auto data = mixtureOfFloats(rows * cols);
         const std::vector<double> wide(data.begin(), data.end());
         const auto at = [&](auto r, auto c) { return data[static_cast<std::size_t>(r * cols + c)]; };
         const auto turned = [&](auto r, auto c) { return at(c, r); };
@@ -138,7 +138,7 @@ TEST(TileTensor, AgreesWithTheMatrixInMemory)
     const TempFolder folder;
     const std::int64_t rows = 400;
     const std::int64_t cols = 700;
-    const auto data = mixture(2 * rows * cols);
+    const auto data = mixtureOfFloats(2 * rows * cols);
     const auto bytes = bytesOf(data);
     const auto body = pickle("(" + tensor("FloatStorage", "0", 2 * rows * cols, {2, rows, cols}, {rows * cols, cols, 1})
         + tensor("FloatStorage", "0", 2 * rows * cols, {2, cols, rows}, {rows * cols, 1, cols}) + "t");

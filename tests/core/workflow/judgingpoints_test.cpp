@@ -8,7 +8,7 @@ namespace nanscope {
 
 namespace {
 
-Series seriesOf(const char* name, std::int64_t points)
+Series countedSeries(const char* name, std::int64_t points)
 {
     Series series;
     series.name = name;
@@ -19,8 +19,9 @@ Series seriesOf(const char* name, std::int64_t points)
 TEST(JudgingPoints, AreAllOfARunWhoseJudgedSeriesFit)
 {
     RunData run;
-    run.series = {seriesOf("loss", workflow::mostJudgingPoints / 2),
-        seriesOf("grad_norm", workflow::mostJudgingPoints / 2), seriesOf("logits", workflow::mostJudgingPoints)};
+    run.series = {countedSeries("loss", workflow::mostJudgingPoints / 2),
+        countedSeries("grad_norm", workflow::mostJudgingPoints / 2),
+        countedSeries("logits", workflow::mostJudgingPoints)};
     EXPECT_EQ(workflow::newestJudgingPoints(run), std::nullopt) << "what no verdict is weighed with does not count";
     run.series[0].missing = 1;
     EXPECT_EQ(workflow::newestJudgingPoints(run), workflow::mostJudgingPoints / 2);
@@ -29,7 +30,8 @@ TEST(JudgingPoints, AreAllOfARunWhoseJudgedSeriesFit)
 TEST(JudgingPoints, OfALargeRunInMemoryAreTheNewestOfEachJudgedSeries)
 {
     RunData run;
-    run.series = {seriesOf("loss", workflow::mostJudgingPoints), seriesOf("lr", 3), seriesOf("logits", 2)};
+    run.series = {
+        countedSeries("loss", workflow::mostJudgingPoints), countedSeries("lr", 3), countedSeries("logits", 2)};
     run.series[0].points.resize(workflow::mostJudgingPoints);
     run.series[0].points.back().step = 7;
     run.series[1].points.resize(3);
@@ -45,7 +47,7 @@ TEST(JudgingPoints, OfALargeRunInMemoryAreTheNewestOfEachJudgedSeries)
 TEST(JudgingPoints, OfASmallRunStay)
 {
     RunData run;
-    run.series = {seriesOf("loss", 2), seriesOf("logits", 2)};
+    run.series = {countedSeries("loss", 2), countedSeries("logits", 2)};
     run.series[0].points.resize(2);
     run.series[1].points.resize(2);
     workflow::keepJudgingPoints(run);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -28,15 +28,13 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 /// Doubles its input; in one call of `every`, a value of the output is NaN.
 CaptureWrapper::Function failingOnceIn(int every, const std::shared_ptr<int>& calls)
 {
     return [every, calls](const at::Tensor& input) {
         auto output = 2 * input;
         if (++*calls % every == 0) {
-            output.view({-1})[1] = nan;
+            output.view({-1})[1] = NAN;
         }
         return output;
     };
@@ -118,7 +116,7 @@ TEST_F(CaptureWrapperTest, WritesDownABadCallAndHowItEndsAgain)
 
 TEST_F(CaptureWrapperTest, KeepsTheInputAsItWasBeforeTheCall)
 {
-    const auto inPlace = [](const at::Tensor& input) -> at::Tensor { return input.fill_(nan); };
+    const auto inPlace = [](const at::Tensor& input) -> at::Tensor { return input.fill_(NAN); };
     CaptureWrapper wrapped(inPlace, {.module = "test", .name = "spoiled"}, settings());
     wrapped(at::ones({2, 2}, at::kBFloat16));
     ASSERT_THAT(dumps(), SizeIs(1));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <limits>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -19,10 +19,8 @@ using test::Membership;
 using ::testing::Each;
 using ::testing::Optional;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
 /// Losses of six steps on rank 1; those of rank 0 are finite.
-constexpr std::array losses {2.0, nan, 1.5, nan, nan, 1.0};
+constexpr std::array<double, 6> losses {2.0, NAN, 1.5, NAN, NAN, 1.0};
 
 /// How many steps each rank takes until it stops, and how many of them with an update.
 std::string trainWith(const Membership& member, bool together)
@@ -56,7 +54,7 @@ TEST(DetectorOfRanks, SaysWhoseNanItIs)
         C10dRanks ranks(member.group, member.options());
         probe::NanDetector detector;
         detector.checkLoss(ranks, 2.25, 36).value();
-        return detector.checkLoss(ranks, member.rank == 1 ? nan : 2.0, 37).value().message;
+        return detector.checkLoss(ranks, member.rank == 1 ? NAN : 2.0, 37).value().message;
     });
     EXPECT_THAT(
         lines[0], Optional(std::string("NaN/Inf detected on another rank at step 37 (consecutive=1, total=1)")));

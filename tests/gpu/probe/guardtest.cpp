@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What goes wrong where each rank decides for itself, and does not where they agree.
+#include <cmath>
 #include <csignal>
 #include <functional>
-#include <limits>
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
@@ -30,7 +30,6 @@ using ::testing::HasSubstr;
 using ::testing::Optional;
 using ::testing::StartsWith;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr int badStep = 1;
 constexpr int badRank = 1;
 
@@ -50,7 +49,7 @@ std::string train(int rank, const Decide& skips)
     for (int step = 0; step < 5; ++step) {
         auto update = at::ones({4});
         if (rank == badRank && step == badStep) {
-            update[2] = nan;
+            update[2] = NAN;
         }
         if (!skips(update, step)) {
             weight -= 0.1F * update;
@@ -103,7 +102,7 @@ std::string tearOrNot(const Membership& member, bool together)
     auto shard = at::zeros({4});
     auto update = at::ones({4});
     if (member.rank == badRank) {
-        update[0] = nan;
+        update[0] = NAN;
     }
     const bool skip = together ? guard(update).value().skip : anyNonFinite(update).value();
     if (!skip) {
@@ -129,7 +128,7 @@ TEST(Guard, SaysItOnTheRankThatSawItAndOnTheFirst)
     const auto lines = inProcesses(3, [](const Membership& member) {
         C10dRanks ranks(member.group, member.options());
         TensorGuard guard(ranks);
-        const auto answer = guard(member.rank == badRank ? at::full({2, 3}, nan) : at::ones({2, 3}), 36).value();
+        const auto answer = guard(member.rank == badRank ? at::full({2, 3}, NAN) : at::ones({2, 3}), 36).value();
         return fmt::format("{} {} {} {}", answer.skip, answer.local, guard.skipped(), answer.message);
     });
     EXPECT_THAT(lines,
@@ -169,7 +168,7 @@ TEST(Guard, NotedMatricesMayBeUnequalInNumber)
         C10dRanks ranks(member.group, member.options());
         TensorGuard guard(ranks);
         for (int matrix = 0; matrix < 2 + member.rank; ++matrix) {
-            guard.note(at::full({2}, matrix == 2 ? nan : 1.0F));
+            guard.note(at::full({2}, matrix == 2 ? NAN : 1.0F));
         }
         const bool first = guard.agree().value().skip;
         const bool second = guard.agree().value().skip;

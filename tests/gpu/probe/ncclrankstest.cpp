@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On GPUs. NCCL takes no two ranks on one, so that a machine with a single one shows the way of a byte and no more.
-#include <limits>
+#include <cmath>
 #include <memory>
 
 #include <ATen/ATen.h>
@@ -19,8 +19,6 @@
 namespace nanscope {
 
 namespace {
-
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 class NcclRanks : public testing::Test
 {
@@ -52,7 +50,7 @@ TEST_F(NcclRanks, GuardATensorOnTheGpu)
     const auto finite = at::ones({64, 32}, at::device(at::kCUDA).dtype(at::kBFloat16));
     EXPECT_FALSE(guard(finite, 1).value().skip);
     auto bad = finite.clone();
-    bad[63][31] = nan;
+    bad[63][31] = NAN;
     EXPECT_TRUE(guard(bad, 2).value().skip);
     const MeshDimension mesh[] = {{m_ranks.get(), Placement::partialSum}};
     EXPECT_TRUE(anyNonFinite(bad, mesh).value());

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -20,7 +21,6 @@ using test::Membership;
 using ::testing::Each;
 using ::testing::Optional;
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float huge = 3e38F; // its double is no float any more
 
@@ -36,7 +36,7 @@ TEST(AnyNonFinite, FindsEachKindAtEachPlaceInEachFormat)
     for (const auto dtype : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
         const auto finite = at::full({5, 7}, -2.5, dtype);
         EXPECT_FALSE(bad(finite));
-        for (const double value : {double(nan), double(inf), -double(inf)}) {
+        for (const double value : {double(NAN), double(inf), -double(inf)}) {
             for (int place = 0; place < 35; ++place) {
                 auto tensor = finite.clone();
                 tensor.view({-1})[place] = value;
@@ -49,7 +49,7 @@ TEST(AnyNonFinite, FindsEachKindAtEachPlaceInEachFormat)
 TEST(AnyNonFinite, AsksOnlyTheTensorsOwnValues)
 {
     auto around = at::zeros({6, 6});
-    around[1][1] = nan;
+    around[1][1] = NAN;
     EXPECT_FALSE(bad(around.slice(0, 0, 6, 2).slice(1, 0, 6, 2)));
     EXPECT_TRUE(bad(around.t().slice(0, 1, 6)));
 }
@@ -58,9 +58,9 @@ TEST(AnyNonFinite, KnowsTheOtherKindsOfTensors)
 {
     EXPECT_FALSE(bad(at::empty({0, 4})));
     EXPECT_FALSE(bad(at::full({3}, std::int64_t {1} << 62, at::kLong)));
-    EXPECT_TRUE(bad(at::full({}, nan)));
+    EXPECT_TRUE(bad(at::full({}, NAN)));
     EXPECT_FALSE(bad(at::full({2}, 448.0).to(at::kFloat8_e4m3fn)));
-    EXPECT_TRUE(bad(at::full({2}, nan).to(at::kFloat8_e5m2)));
+    EXPECT_TRUE(bad(at::full({2}, NAN).to(at::kFloat8_e5m2)));
     EXPECT_TRUE(bad(at::complex(at::ones({2}), at::full({2}, inf))));
     EXPECT_FALSE(bad(at::complex(at::ones({2}), at::ones({2}))));
     auto dense = at::zeros({3, 3});
@@ -90,18 +90,18 @@ struct Case
 
 const std::array cases {
     Case {"finite shards", Placement::shard, {2, 4}, false},
-    Case {"NaN in the second shard", Placement::shard, {2, nan}, true},
+    Case {"NaN in the second shard", Placement::shard, {2, NAN}, true},
     Case {"infinity in the first", Placement::shard, {-inf, 4}, true},
     Case {"shards whose sum would be infinite", Placement::shard, {huge, huge}, false},
     Case {"shards whose sum would be NaN", Placement::shard, {inf, -inf}, true},
     Case {"finite replicas", Placement::replicate, {2, 2}, false},
-    Case {"one replica drifted away", Placement::replicate, {2, nan}, true},
+    Case {"one replica drifted away", Placement::replicate, {2, NAN}, true},
     Case {"finite summands", Placement::partialSum, {2, 4}, false},
     Case {"finite summands of infinity", Placement::partialSum, {huge, huge}, true},
     Case {"infinite summands of NaN", Placement::partialSum, {inf, -inf}, true},
     Case {"finite parts of an average", Placement::partialAverage, {2, 4}, false},
     Case {"parts of an average whose sum is infinite, as gloo takes it", Placement::partialAverage, {huge, huge}, true},
-    Case {"NaN in a part of an average", Placement::partialAverage, {2, nan}, true},
+    Case {"NaN in a part of an average", Placement::partialAverage, {2, NAN}, true},
     Case {"an infinite part that is no minimum", Placement::partialMinimum, {inf, 4}, false},
     Case {"an infinite part that is the minimum", Placement::partialMinimum, {-inf, 4}, true},
     Case {"an infinite part that is no maximum", Placement::partialMaximum, {-inf, 4}, false},
@@ -155,7 +155,7 @@ TEST(AnyNonFinite, AnEmptyShardHearsOfABadOne)
     const auto answers = inProcesses(2, [](const Membership& member) {
         C10dRanks ranks(member.group, member.options());
         const MeshDimension mesh[] = {{&ranks, Placement::shard}};
-        return fmt::format("{}", anyNonFinite(at::full({3 - 3 * member.rank, 2}, nan), mesh).value());
+        return fmt::format("{}", anyNonFinite(at::full({3 - 3 * member.rank, 2}, NAN), mesh).value());
     });
     EXPECT_THAT(answers, Each(Optional(std::string("true"))));
 }

@@ -26,7 +26,7 @@ namespace nanscope {
 
 namespace {
 
-const QString sheet = QStringLiteral("iteration\tabsmax\tnote\n1\t0.5\tfine\n2\tNaN\t\n3\t1e3\tlarge\n");
+const QString numberSheet = QStringLiteral("iteration\tabsmax\tnote\n1\t0.5\tfine\n2\tNaN\t\n3\t1e3\tlarge\n");
 
 QJsonArray rowsOf(const QString& json)
 {
@@ -37,7 +37,7 @@ QJsonArray rowsOf(const QString& json)
 
 TEST(Copying, JsonKeepsNumbersNullsAndWhatIsNotFinite)
 {
-    const QJsonArray rows = rowsOf(asJson(tableFromTsv(sheet)));
+    const QJsonArray rows = rowsOf(asJson(tableFromTsv(numberSheet)));
     ASSERT_EQ(rows.size(), 3);
     EXPECT_EQ(rows[0].toObject()[QStringLiteral("iteration")], QJsonValue(1));
     EXPECT_EQ(rows[1].toObject()[QStringLiteral("absmax")], QJsonValue(QStringLiteral("nan")));
@@ -50,7 +50,7 @@ TEST(Copying, TsvHasOneLineForEachRowWhateverIsInACell)
     const TextTable table {
         {QStringLiteral("a"), QStringLiteral("b")}, {{QStringLiteral("x\ty\nz"), QStringLiteral("−")}}};
     EXPECT_EQ(asTsv(table), QStringLiteral("a\tb\nx y z\t−\n"));
-    EXPECT_EQ(asTsv(tableFromTsv(sheet)).count(QLatin1Char('\n')), 4);
+    EXPECT_EQ(asTsv(tableFromTsv(numberSheet)).count(QLatin1Char('\n')), 4);
 }
 
 TEST(Copying, SweepGridCarriesItsVariants)
@@ -70,7 +70,7 @@ TEST(Copying, SweepGridCarriesItsVariants)
 TEST(Copying, CopyKeyPutsTheSelectedRowsIntoTheClipboard)
 {
     QWidget window;
-    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(sheet));
+    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(numberSheet));
     table->selectRow(2);
     table->setFocus();
     ASSERT_TRUE(QTest::qWaitForWindowActive(table->window()));
@@ -81,7 +81,7 @@ TEST(Copying, CopyKeyPutsTheSelectedRowsIntoTheClipboard)
 TEST(Copying, TableSortsNumbersAsNumbers)
 {
     QWidget window;
-    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(sheet));
+    QTableView* table = showTable(window, QStringLiteral("Numbers"), tableFromTsv(numberSheet));
     table->sortByColumn(1, Qt::DescendingOrder);
     const QStringList order {QStringLiteral("nan"), QStringLiteral("1e3"), QStringLiteral("0.5")};
     for (int row = 0; row < order.size(); ++row) {
@@ -92,11 +92,11 @@ TEST(Copying, TableSortsNumbersAsNumbers)
 TEST(Copying, PlotGivesValuesByKeyAndMenu)
 {
     QWidget plot;
-    const PlotCopies copies {QStringLiteral("Plot"), [] { return sheet; }, [&plot] { return pictureOf(plot); }};
+    const PlotCopies copies {QStringLiteral("Plot"), [] { return numberSheet; }, [&plot] { return pictureOf(plot); }};
     makeCopyable(plot, copies);
     ASSERT_EQ(plot.actions().size(), 3);
     plot.actions().first()->trigger();
-    EXPECT_EQ(QGuiApplication::clipboard()->text(), sheet);
+    EXPECT_EQ(QGuiApplication::clipboard()->text(), numberSheet);
     QMenu menu;
     addCopyEntries(menu, plot, copies);
     ASSERT_EQ(menu.actions().size(), 6);

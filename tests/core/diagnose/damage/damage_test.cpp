@@ -10,14 +10,14 @@
 namespace nanscope {
 namespace {
 
-constexpr std::int64_t rows = 8;
-constexpr std::int64_t cols = 12;
+constexpr std::int64_t damagedRows = 8;
+constexpr std::int64_t damagedCols = 12;
 
-struct Matrix
+struct UniformMatrix
 {
-    std::vector<double> values = std::vector<double>(rows * cols, 1.0);
+    std::vector<double> values = std::vector<double>(damagedRows * damagedCols, 1.0);
 
-    double& at(std::int64_t r, std::int64_t c) { return values[static_cast<std::size_t>(r * cols + c)]; }
+    double& at(std::int64_t r, std::int64_t c) { return values[static_cast<std::size_t>(r * damagedCols + c)]; }
     void fill(std::int64_t r0, std::int64_t r1, std::int64_t c0, std::int64_t c1, double value)
     {
         for (auto r = r0; r < r1; ++r) {
@@ -26,17 +26,17 @@ struct Matrix
             }
         }
     }
-    DamagePattern describe() const { return diagnose::describeDamage(values, rows, cols); }
+    DamagePattern describe() const { return diagnose::describeDamage(values, damagedRows, damagedCols); }
 };
 
 TEST(DamagePattern, NothingIsDamaged)
 {
-    EXPECT_EQ(Matrix().describe().shape, DamageShape::none);
+    EXPECT_EQ(UniformMatrix().describe().shape, DamageShape::none);
 }
 
 TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
 {
-    Matrix m;
+    UniformMatrix m;
     m.fill(2, 4, 4, 8, NAN);
     const auto pattern = m.describe();
     EXPECT_EQ(pattern.shape, DamageShape::rectangle);
@@ -46,14 +46,14 @@ TEST(DamagePattern, RectangleNamesItsRowsAndColumns)
 
 TEST(DamagePattern, ABlockOfABlockDiagonalInputIsItsOwn)
 {
-    Matrix input;
-    input.fill(0, 4, 6, cols, 0);
-    input.fill(4, rows, 0, 6, 0);
-    Matrix output;
+    UniformMatrix input;
+    input.fill(0, 4, 6, damagedCols, 0);
+    input.fill(4, damagedRows, 0, 6, 0);
+    UniformMatrix output;
     output.fill(0, 4, 0, 6, NAN);
-    const auto isOwn = [&output](const Matrix& matrix) {
+    const auto isOwn = [&output](const UniformMatrix& matrix) {
         diagnose::Element element;
-        element.shape = {1, rows, cols};
+        element.shape = {1, damagedRows, damagedCols};
         element.input = Values(matrix.values);
         return diagnose::damagedInOwnBlock(element, output.describe());
     };
@@ -62,7 +62,7 @@ TEST(DamagePattern, ABlockOfABlockDiagonalInputIsItsOwn)
     beside.at(0, 6) = 1;
     EXPECT_FALSE(isOwn(beside)) << "a product hands it on";
     auto alone = input;
-    alone.fill(4, rows, 6, cols, 0);
+    alone.fill(4, damagedRows, 6, damagedCols, 0);
     EXPECT_FALSE(isOwn(alone)) << "there is no other block";
     output.fill(0, 4, 0, 7, NAN);
     EXPECT_FALSE(isOwn(input));
@@ -70,7 +70,7 @@ TEST(DamagePattern, ABlockOfABlockDiagonalInputIsItsOwn)
 
 TEST(DamagePattern, ARectangleWithAHoleIsScattered)
 {
-    Matrix m;
+    UniformMatrix m;
     m.fill(2, 4, 4, 8, NAN);
     m.at(3, 5) = 0;
     EXPECT_EQ(m.describe().shape, DamageShape::scattered);
@@ -78,27 +78,27 @@ TEST(DamagePattern, ARectangleWithAHoleIsScattered)
 
 TEST(DamagePattern, WholeRowsAndColumnsHaveTheirNames)
 {
-    Matrix m;
-    m.fill(3, 5, 0, cols, INFINITY);
+    UniformMatrix m;
+    m.fill(3, 5, 0, damagedCols, INFINITY);
     EXPECT_EQ(m.describe().shape, DamageShape::rows);
     EXPECT_EQ(m.describe().text, "the whole of rows 3–4 is +Inf");
 
-    Matrix n;
-    n.fill(0, rows, 1, 2, NAN);
-    n.fill(0, rows, 6, 7, NAN);
+    UniformMatrix n;
+    n.fill(0, damagedRows, 1, 2, NAN);
+    n.fill(0, damagedRows, 6, 7, NAN);
     EXPECT_EQ(n.describe().shape, DamageShape::columns);
     EXPECT_EQ(n.describe().text, "2 whole columns within 1–6 are NaN");
 }
 
 TEST(DamagePattern, KindsAreToldApart)
 {
-    Matrix m;
-    m.fill(0, rows, 0, cols, NAN);
+    UniformMatrix m;
+    m.fill(0, damagedRows, 0, damagedCols, NAN);
     EXPECT_EQ(m.describe().text, "every value is NaN");
     m.at(0, 0) = -INFINITY;
     EXPECT_EQ(m.describe().text, "every value is NaN or -Inf; 95 NaN to 1 Inf");
 
-    Matrix one;
+    UniformMatrix one;
     one.at(7, 11) = NAN;
     EXPECT_EQ(one.describe().shape, DamageShape::singleElement);
     EXPECT_EQ(one.describe().text, "[7, 11] is NaN");

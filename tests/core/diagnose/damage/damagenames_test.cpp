@@ -17,9 +17,9 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Matrix
+struct SpoiledMatrix
 {
-    Matrix(std::int64_t height, std::int64_t width)
+    SpoiledMatrix(std::int64_t height, std::int64_t width)
         : rows(height)
         , cols(width)
         , values(static_cast<std::size_t>(height * width), 1.0)
@@ -28,7 +28,7 @@ struct Matrix
     double& at(std::int64_t r, std::int64_t c) { return values[static_cast<std::size_t>(r * cols + c)]; }
 
     template <class Bad>
-    Matrix& spoil(Bad bad, double value = NAN)
+    SpoiledMatrix& spoil(Bad bad, double value = NAN)
     {
         for (std::int64_t r = 0; r < rows; ++r) {
             for (std::int64_t c = 0; c < cols; ++c) {
@@ -53,7 +53,7 @@ bool within(std::int64_t i, std::int64_t begin, std::int64_t end)
 
 TEST(DamageNames, EverySecondRowOfSomeColumns)
 {
-    Matrix m(96, 160);
+    SpoiledMatrix m(96, 160);
     m.spoil([](auto r, auto c) { return r % 2 == 0 && within(c, 40, 48); }, INFINITY);
     EXPECT_EQ(m.name(), "strided rectangle");
     EXPECT_EQ(m.text(), "every second row 0:96:2 × columns 40–47 are +Inf");
@@ -66,11 +66,11 @@ TEST(DamageNames, EverySecondRowOfSomeColumns)
 
 TEST(DamageNames, StridesOfWholeRowsAndColumns)
 {
-    Matrix rows(40, 10);
+    SpoiledMatrix rows(40, 10);
     rows.spoil([](auto r, auto) { return r >= 4 && r % 4 == 0; });
     EXPECT_EQ(rows.name(), "rows");
     EXPECT_EQ(rows.text(), "the whole of every fourth row 4:40:4 is NaN");
-    Matrix cols(10, 40);
+    SpoiledMatrix cols(10, 40);
     cols.spoil([](auto, auto c) { return c % 7 == 1 && c < 20; });
     EXPECT_EQ(cols.text(), "the whole of every 7th column 1:22:7 is NaN");
     cols.spoil([](auto, auto c) { return c == 2; });
@@ -79,7 +79,7 @@ TEST(DamageNames, StridesOfWholeRowsAndColumns)
 
 TEST(DamageNames, TwoTilesBelowEachOtherAreBlocks)
 {
-    Matrix m(32, 32);
+    SpoiledMatrix m(32, 32);
     m.spoil([](auto r, auto c) { return (within(r, 0, 4) || within(r, 8, 12)) && within(c, 4, 8); });
     EXPECT_EQ(m.name(), "blocks");
     m.at(0, 4) = 1;
@@ -88,13 +88,15 @@ TEST(DamageNames, TwoTilesBelowEachOtherAreBlocks)
 
 TEST(DamageNames, AFewValuesInLineAreNoTile)
 {
-    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 11); }).name(), "scattered");
-    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 12); }).name(), "rectangle");
-    const auto crossings = [](auto r, auto c) { return (r == 3 || r == 17) && (c == 2 || c == 5 || c == 30); };
-    EXPECT_EQ(Matrix(32, 32).spoil(crossings).name(), "scattered");
-    EXPECT_EQ(Matrix(32, 32).spoil([](auto r, auto c) { return r == 3 && c % 8 == 0; }).name(), "scattered");
     EXPECT_EQ(
-        Matrix(32, 32).spoil([](auto r, auto c) { return r % 8 == 0 && c % 8 == 0; }).name(), "strided rectangle");
+        SpoiledMatrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 11); }).name(), "scattered");
+    EXPECT_EQ(
+        SpoiledMatrix(32, 32).spoil([](auto r, auto c) { return r == 3 && within(c, 8, 12); }).name(), "rectangle");
+    const auto crossings = [](auto r, auto c) { return (r == 3 || r == 17) && (c == 2 || c == 5 || c == 30); };
+    EXPECT_EQ(SpoiledMatrix(32, 32).spoil(crossings).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(32, 32).spoil([](auto r, auto c) { return r == 3 && c % 8 == 0; }).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(32, 32).spoil([](auto r, auto c) { return r % 8 == 0 && c % 8 == 0; }).name(),
+        "strided rectangle");
 }
 
 TEST(DamageNames, AMirroredPairIsOnlyThatOfASquareMatrix)
@@ -102,45 +104,45 @@ TEST(DamageNames, AMirroredPairIsOnlyThatOfASquareMatrix)
     const auto pair = [](auto r, auto c) {
         return (within(r, 8, 16) && within(c, 0, 4)) || (within(c, 8, 16) && within(r, 0, 4));
     };
-    Matrix m(32, 32);
+    SpoiledMatrix m(32, 32);
     m.spoil(pair);
     EXPECT_EQ(m.name(), "mirrored pair");
     EXPECT_EQ(m.text(), "rows 8–15 × columns 0–3 and their mirror image are NaN");
-    EXPECT_EQ(Matrix(32, 33).spoil(pair).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(32, 33).spoil(pair).name(), "scattered");
     m.at(0, 8) = 1;
     EXPECT_EQ(m.name(), "scattered");
     // Two that are not each other's image, and one that its image overlaps.
     const auto apart = [](auto r, auto c) {
         return (within(r, 8, 16) && within(c, 0, 4)) || (within(c, 16, 24) && within(r, 0, 4));
     };
-    EXPECT_EQ(Matrix(32, 32).spoil(apart).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(32, 32).spoil(apart).name(), "scattered");
     const auto crossing = [](auto r, auto c) {
         return (within(r, 8, 16) && within(c, 4, 12)) || (within(c, 8, 16) && within(r, 4, 12));
     };
-    EXPECT_EQ(Matrix(32, 32).spoil(crossing).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(32, 32).spoil(crossing).name(), "scattered");
 }
 
 TEST(DamageNames, TrianglesWithAndWithoutTheDiagonal)
 {
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c <= r; }).name(), "lower triangle");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c < r; }).text(), "the lower triangle is NaN");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c >= r; }).name(), "upper triangle");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c > r; }).name(), "upper triangle");
-    EXPECT_EQ(Matrix(9, 10).spoil([](auto r, auto c) { return c > r; }).name(), "scattered");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c > r && r != 3; }).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c <= r; }).name(), "lower triangle");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c < r; }).text(), "the lower triangle is NaN");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c >= r; }).name(), "upper triangle");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c > r; }).name(), "upper triangle");
+    EXPECT_EQ(SpoiledMatrix(9, 10).spoil([](auto r, auto c) { return c > r; }).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c > r && r != 3; }).name(), "scattered");
 }
 
 TEST(DamageNames, TheDiagonalAndOtherPermutations)
 {
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c == r; }).name(), "diagonal");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c == 8 - r; }).name(), "scattered");
-    EXPECT_EQ(Matrix(9, 9).spoil([](auto r, auto c) { return c == r && r != 4; }).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c == r; }).name(), "diagonal");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c == 8 - r; }).name(), "scattered");
+    EXPECT_EQ(SpoiledMatrix(9, 9).spoil([](auto r, auto c) { return c == r && r != 4; }).name(), "scattered");
 }
 
 TEST(DamageNames, TilesAreNamedWhereTheEdgesLieOnTheirGrid)
 {
     const auto rectangle = [](std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) {
-        return Matrix(512, 600)
+        return SpoiledMatrix(512, 600)
             .spoil([=](auto r, auto c) { return within(r, row, row + rows) && within(c, col, col + cols); })
             .text();
     };
@@ -150,31 +152,32 @@ TEST(DamageNames, TilesAreNamedWhereTheEdgesLieOnTheirGrid)
     EXPECT_THAT(rectangle(64, 64, 512, 88), EndsWith("are NaN, aligned to 64 × 256 tiles"));
     EXPECT_THAT(rectangle(64, 64, 500, 88), Not(HasSubstr("grid")));
     EXPECT_THAT(rectangle(3, 64, 5, 64), Not(HasSubstr("grid")));
-    Matrix rows(512, 16);
+    SpoiledMatrix rows(512, 16);
     rows.spoil([](auto r, auto) { return within(r, 192, 256); });
     EXPECT_EQ(rows.text(), "the whole of rows 192–255 is NaN, aligned to tiles of 64 rows");
 }
 
 TEST(DamageNames, HalvesOfRowsAndColumns)
 {
-    EXPECT_EQ(
-        Matrix(10, 6).spoil([](auto r, auto) { return r < 5; }).text(), "the whole of rows 0–4 is NaN, the upper half");
-    EXPECT_THAT(Matrix(10, 6).spoil([](auto r, auto) { return r >= 5; }).text(), EndsWith("the lower half"));
-    EXPECT_THAT(Matrix(10, 6).spoil([](auto, auto c) { return c < 3; }).text(), EndsWith("the left half"));
-    EXPECT_THAT(Matrix(10, 6).spoil([](auto, auto c) { return c >= 3; }).text(), EndsWith("the right half"));
-    EXPECT_THAT(Matrix(10, 6).spoil([](auto r, auto) { return within(r, 2, 7); }).text(), Not(HasSubstr("half")));
-    EXPECT_THAT(Matrix(10, 6).spoil([](auto r, auto) { return r < 4; }).text(), Not(HasSubstr("half")));
+    EXPECT_EQ(SpoiledMatrix(10, 6).spoil([](auto r, auto) { return r < 5; }).text(),
+        "the whole of rows 0–4 is NaN, the upper half");
+    EXPECT_THAT(SpoiledMatrix(10, 6).spoil([](auto r, auto) { return r >= 5; }).text(), EndsWith("the lower half"));
+    EXPECT_THAT(SpoiledMatrix(10, 6).spoil([](auto, auto c) { return c < 3; }).text(), EndsWith("the left half"));
+    EXPECT_THAT(SpoiledMatrix(10, 6).spoil([](auto, auto c) { return c >= 3; }).text(), EndsWith("the right half"));
+    EXPECT_THAT(
+        SpoiledMatrix(10, 6).spoil([](auto r, auto) { return within(r, 2, 7); }).text(), Not(HasSubstr("half")));
+    EXPECT_THAT(SpoiledMatrix(10, 6).spoil([](auto r, auto) { return r < 4; }).text(), Not(HasSubstr("half")));
 }
 
 TEST(DamageNames, NanAndInfAreWeighedAgainstEachOther)
 {
-    Matrix m(8, 8);
+    SpoiledMatrix m(8, 8);
     m.spoil([](auto r, auto c) { return r < 4 && c < 4; });
     m.spoil([](auto r, auto c) { return r < 4 && c == 0; }, -INFINITY);
     EXPECT_EQ(m.text(), "rows 0–3 × columns 0–3 are NaN or -Inf; 3 NaN to 1 Inf");
     m.at(0, 1) = INFINITY;
     EXPECT_EQ(m.text(), "rows 0–3 × columns 0–3 are NaN or +Inf or -Inf; 11 NaN to 5 Inf");
-    EXPECT_THAT(Matrix(8, 8).spoil([](auto r, auto) { return r == 1; }).text(), Not(HasSubstr(" to ")));
+    EXPECT_THAT(SpoiledMatrix(8, 8).spoil([](auto r, auto) { return r == 1; }).text(), Not(HasSubstr(" to ")));
 }
 
 TEST(DamageNames, TheOnlyDamagedMatrixOfABatchIsNamed)

@@ -14,18 +14,18 @@
 namespace nanscope {
 namespace {
 
-constexpr std::int64_t rows = 96;
-constexpr std::int64_t cols = 256;
+constexpr std::int64_t deviationRows = 96;
+constexpr std::int64_t deviationCols = 256;
 constexpr diagnose::Region block {32, 64, 64, 112};
-constexpr diagnose::Region wholeRows {32, 48, 0, cols};
+constexpr diagnose::Region wholeRows {32, 48, 0, deviationCols};
 
 using Value = std::function<double(std::int64_t row, std::int64_t col)>;
 
 /// A healthy output and what becomes of it in a region.
-class Made
+class MadeDeviation
 {
 public:
-    explicit Made(MatrixShape shape = {1, rows, cols})
+    explicit MadeDeviation(MatrixShape shape = {1, deviationRows, deviationCols})
         : m_replay(test::healthyOutput(
             "gns-gram", test::waves(static_cast<std::size_t>(shape.elements()), 0.4), shape.rows, shape.cols))
     {
@@ -66,7 +66,7 @@ constexpr double typical = 0.0625; // 1 / sqrt(cols)
 
 TEST(LooksDeliberate, WhatStandsOnTopOfTheResult)
 {
-    Made made;
+    MadeDeviation made;
     for (const auto& region : {block, wholeRows}) {
         const auto term = noise(0.3 * typical);
         EXPECT_TRUE(
@@ -76,7 +76,7 @@ TEST(LooksDeliberate, WhatStandsOnTopOfTheResult)
 
 TEST(LooksDeliberate, WhatIsTheResultTimesAFactor)
 {
-    Made made;
+    MadeDeviation made;
     EXPECT_TRUE(made.looksDeliberateWith(block, [&](auto row, auto col) { return 0.8 * made.was(row, col); }));
     const auto perRow = [&](auto row, auto col) { return (1 + 0.05 * static_cast<double>(row)) * made.was(row, col); };
     EXPECT_TRUE(made.looksDeliberateWith(wholeRows, perRow));
@@ -86,7 +86,7 @@ TEST(LooksDeliberate, WhatIsTheResultTimesAFactor)
 
 TEST(LooksDeliberate, NotWhatStandsInItsPlace)
 {
-    Made made;
+    MadeDeviation made;
     EXPECT_FALSE(made.looksDeliberateWith(block, noise(0.5 * typical)));
     EXPECT_FALSE(made.looksDeliberateWith(block, [](auto, auto) { return 0.0; }));
     EXPECT_FALSE(made.looksDeliberateWith(block, [&](auto row, auto col) { return made.was(row - 32, col); }));
@@ -94,7 +94,7 @@ TEST(LooksDeliberate, NotWhatStandsInItsPlace)
 
 TEST(LooksDeliberate, NotWhatIsLargerThanTheResult)
 {
-    Made made;
+    MadeDeviation made;
     const auto term = noise(2 * typical);
     EXPECT_FALSE(
         made.looksDeliberateWith(block, [&](auto row, auto col) { return made.was(row, col) + term(row, col); }));
@@ -103,8 +103,9 @@ TEST(LooksDeliberate, NotWhatIsLargerThanTheResult)
 // A tile of a symmetric product that was not mirrored takes multiples of its columns' rows from its rows.
 TEST(LooksDeliberate, NotWhatAWrongTileInsideTheIterationLeaves)
 {
-    for (const MatrixShape shape : {MatrixShape {1, rows, cols}, MatrixShape {1, rows, rows}}) {
-        Made made(shape);
+    for (const MatrixShape shape :
+        {MatrixShape {1, deviationRows, deviationCols}, MatrixShape {1, deviationRows, deviationRows}}) {
+        MadeDeviation made(shape);
         EXPECT_FALSE(made.looksDeliberateWith({32, 48, 0, shape.cols}, [&](auto row, auto col) {
             double value = made.was(row, col);
             for (std::int64_t other = 64; other < 80; ++other) {
@@ -113,8 +114,8 @@ TEST(LooksDeliberate, NotWhatAWrongTileInsideTheIterationLeaves)
             return value;
         }));
     }
-    Made tall({1, cols, rows});
-    EXPECT_FALSE(tall.looksDeliberateWith({0, cols, 32, 48}, [&](auto row, auto col) {
+    MadeDeviation tall({1, deviationCols, deviationRows});
+    EXPECT_FALSE(tall.looksDeliberateWith({0, deviationCols, 32, 48}, [&](auto row, auto col) {
         double value = tall.was(row, col);
         for (std::int64_t other = 64; other < 80; ++other) {
             value += 0.05 * std::sin(static_cast<double>(col * 31 + other * 17)) * tall.was(row, other);

@@ -3,34 +3,28 @@
 #include "core/diagnose/damage/deviationkinds.h"
 
 #include <cmath>
-#include <random>
 
 #include <gtest/gtest.h>
 
 #include "core/replay/program/formats.h"
+#include "tests/core/diagnose/healthycall.h"
 
 namespace nanscope {
 namespace {
 
-constexpr std::int64_t rows = 64;
-constexpr std::int64_t cols = 96;
-constexpr diagnose::Region everywhere {0, rows, 0, cols};
+constexpr std::int64_t leftoverRows = 64;
+constexpr std::int64_t leftoverCols = 96;
+constexpr diagnose::Region everywhere {0, leftoverRows, 0, leftoverCols};
 constexpr diagnose::Region place {16, 48, 32, 48};
 
-std::vector<double> gaussian(unsigned seed)
+std::vector<double> leftoverNoise(unsigned seed)
 {
-    std::mt19937 generator(seed);
-    std::normal_distribution<double> normal(0, 0.1);
-    std::vector<double> values(rows * cols);
-    for (auto& x : values) {
-        x = replay::roundTo(Precision::bf16, normal(generator));
-    }
-    return values;
+    return test::gaussian(leftoverRows * leftoverCols, seed, 0.1);
 }
 
-std::size_t at(std::int64_t row, std::int64_t col)
+std::size_t indexAt(std::int64_t row, std::int64_t col)
 {
-    return static_cast<std::size_t>(row * cols + col);
+    return static_cast<std::size_t>(row * leftoverCols + col);
 }
 
 /// Nothing of the output is what the replay gives.
@@ -39,9 +33,9 @@ class ExactLeftoversTest : public testing::Test
 protected:
     ExactLeftoversTest()
     {
-        element.shape = {1, rows, cols};
-        element.input = gaussian(1);
-        element.output = gaussian(2);
+        element.shape = {1, leftoverRows, leftoverCols};
+        element.input = leftoverNoise(1);
+        element.output = leftoverNoise(2);
         element.outputType = DType::bfloat16;
     }
 
@@ -50,13 +44,13 @@ protected:
     {
         for (auto row = place.rowBegin; row < place.rowEnd; ++row) {
             for (auto col = place.colBegin; col < place.colEnd; ++col) {
-                values.set(at(row, col), value(row, col));
+                values.set(indexAt(row, col), value(row, col));
             }
         }
     }
 
     diagnose::Element element;
-    Values replay = gaussian(3);
+    Values replay = leftoverNoise(3);
 };
 
 } // namespace
@@ -83,25 +77,25 @@ TEST_F(ExactLeftoversTest, ZerosThatNoReplayHas)
 
 TEST_F(ExactLeftoversTest, TheInputWhereItWasNeverWritten)
 {
-    fill(element.output, [this](auto row, auto col) { return element.input[at(row, col)]; });
+    fill(element.output, [this](auto row, auto col) { return element.input[indexAt(row, col)]; });
     const auto found = diagnose::findExactLeftovers(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::input);
     EXPECT_EQ(found.region.rowBegin, place.rowBegin);
-    fill(replay, [this](auto row, auto col) { return element.input[at(row, col)]; });
+    fill(replay, [this](auto row, auto col) { return element.input[indexAt(row, col)]; });
     EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none)
         << "an input that is orthogonal already";
 }
 
 TEST_F(ExactLeftoversTest, ATileThatStandsTwice)
 {
-    fill(element.output, [this](auto row, auto col) { return element.output[at(row - 16, col - 32)]; });
+    fill(element.output, [this](auto row, auto col) { return element.output[indexAt(row - 16, col - 32)]; });
     const auto found = diagnose::findExactLeftovers(element, replay, everywhere);
     EXPECT_EQ(found.leftover, Leftover::elsewhere);
     EXPECT_EQ(found.region.rowBegin, 16);
     EXPECT_EQ(found.region.colBegin, 32);
     EXPECT_EQ(found.otherRow, 0);
     EXPECT_EQ(found.otherCol, 0);
-    fill(replay, [this](auto row, auto col) { return replay[at(row - 16, col - 32)]; });
+    fill(replay, [this](auto row, auto col) { return replay[indexAt(row - 16, col - 32)]; });
     EXPECT_EQ(diagnose::findExactLeftovers(element, replay, everywhere).leftover, Leftover::none)
         << "rows of the input that are equal";
 }
@@ -109,7 +103,7 @@ TEST_F(ExactLeftoversTest, ATileThatStandsTwice)
 TEST_F(ExactLeftoversTest, OnlyThePartThatIsAskedAboutCounts)
 {
     fill(element.output, [](auto, auto) { return 0.0; });
-    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, {0, 16, 0, cols}).leftover, Leftover::none);
+    EXPECT_EQ(diagnose::findExactLeftovers(element, replay, {0, 16, 0, leftoverCols}).leftover, Leftover::none);
     EXPECT_EQ(diagnose::findExactLeftovers(element, replay, {16, 32, 32, 48}).leftover, Leftover::zeros);
 }
 

@@ -11,46 +11,35 @@
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
+#include "tests/core/diagnose/healthycall.h"
 
 namespace nanscope {
 namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t rows = 96;
-constexpr std::int64_t cols = 160;
+constexpr std::int64_t outlierRows = 96;
+constexpr std::int64_t outlierCols = 160;
 
-std::vector<double> gaussian(unsigned seed)
+std::vector<double> outlierInput(unsigned seed)
 {
-    std::mt19937 generator(seed);
-    std::normal_distribution<double> normal;
-    std::vector<double> values(rows * cols);
-    for (auto& x : values) {
-        x = replay::roundTo(Precision::bf16, normal(generator));
-    }
-    return values;
-}
-
-diagnose::Member memberOf(std::string_view name)
-{
-    const auto* variant = replay::builtInVariant(name);
-    return {variant, variant->precision};
+    return test::gaussian(outlierRows * outlierCols, seed);
 }
 
 diagnose::Element healthyElement(std::string_view name, std::vector<double> input)
 {
-    const auto member = memberOf(name);
+    const auto member = test::memberOf(name);
     const auto device = replay::makeEigenDevice(1);
     replay::ReplayOptions options;
     options.precision = member.precision;
     options.rounding.lowering = member.variant->lowering;
     options.keepOutput = true;
     diagnose::Element element;
-    element.shape = {1, rows, cols};
+    element.shape = {1, outlierRows, outlierCols};
     element.output = replay::replay(*member.variant, element.shape, input, *device, options)->outputs[0];
     element.input = std::move(input);
-    element.inputScan.count = rows * cols;
-    element.outputScan.count = rows * cols;
+    element.inputScan.count = outlierRows * outlierCols;
+    element.outputScan.count = outlierRows * outlierCols;
     return element;
 }
 
@@ -61,7 +50,7 @@ diagnose::OutlierTiles oddIn(
 {
     std::vector<diagnose::Member> members;
     for (const auto& name : names) {
-        members.push_back(memberOf(name));
+        members.push_back(test::memberOf(name));
     }
     const auto device = replay::makeEigenDevice(1);
     const auto& front = members.front();
@@ -80,24 +69,24 @@ void fill(diagnose::Element& element, const diagnose::Region& region,
 {
     for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
         for (auto c = region.colBegin; c < region.colEnd; ++c) {
-            element.output.set(static_cast<std::size_t>(r * cols + c), value(r, c));
+            element.output.set(static_cast<std::size_t>(r * outlierCols + c), value(r, c));
         }
     }
 }
 
-constexpr diagnose::Region tile {32, 48, 64, 80};
+constexpr diagnose::Region outlierTile {32, 48, 64, 80};
 
 TEST(OutlierTiles, AHealthyOutputHasNone)
 {
     for (const auto* name : {"gns-gram", "keller-jordan", "dion-polar-express"}) {
-        EXPECT_EQ(oddIn(healthyElement(name, gaussian(1)), {name}).count, 0U) << name;
+        EXPECT_EQ(oddIn(healthyElement(name, outlierInput(1)), {name}).count, 0U) << name;
     }
 }
 
 TEST(OutlierTiles, OneSmallTileOfALargeOutputIsFound)
 {
-    auto element = healthyElement("gns-gram", gaussian(2));
-    fill(element, tile, [](auto, auto) { return 0.0; });
+    auto element = healthyElement("gns-gram", outlierInput(2));
+    fill(element, outlierTile, [](auto, auto) { return 0.0; });
     const auto odd = oddIn(element, {"gns-gram", "gns-standard"});
     EXPECT_EQ(odd.count, 1U);
     EXPECT_EQ(odd.row, 32);
@@ -108,28 +97,29 @@ TEST(OutlierTiles, OneSmallTileOfALargeOutputIsFound)
 
 TEST(OutlierTiles, WhatAnyPlausibleVariantGivesIsNotOdd)
 {
-    const auto element = healthyElement("keller-jordan", gaussian(3));
+    const auto element = healthyElement("keller-jordan", outlierInput(3));
     EXPECT_EQ(oddIn(element, {"gns-gram", "keller-jordan"}).count, 0U);
 }
 
 TEST(OutlierTiles, WhereTheRestIsExactNoSpreadExcusesATile)
 {
     // One direction, and noise in all others: roundings of one function end far apart.
-    std::vector<double> input(rows * cols);
+    std::vector<double> input(outlierRows * outlierCols);
     std::mt19937 generator(3);
     std::normal_distribution<double> normal;
-    std::vector<double> left(rows);
-    std::vector<double> right(cols);
+    std::vector<double> left(outlierRows);
+    std::vector<double> right(outlierCols);
     std::ranges::generate(left, [&] { return normal(generator); });
     std::ranges::generate(right, [&] { return normal(generator); });
     for (std::size_t i = 0; i < input.size(); ++i) {
-        input[i] = replay::roundTo(Precision::bf16, left[i / cols] * right[i % cols]);
+        input[i] = replay::roundTo(Precision::bf16, left[i / outlierCols] * right[i % outlierCols]);
     }
     auto element = healthyElement("keller-jordan", input);
     element.outputType = DType::bfloat16;
     ASSERT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
     const auto whole = element.output;
-    fill(element, tile, [&](auto r, auto c) { return 1.25 * whole[static_cast<std::size_t>(r * cols + c)]; });
+    fill(element, outlierTile,
+        [&](auto r, auto c) { return 1.25 * whole[static_cast<std::size_t>(r * outlierCols + c)]; });
     const auto odd = oddIn(element, {"keller-jordan"});
     EXPECT_EQ(odd.count, 1U);
     EXPECT_EQ(odd.row, 32);
@@ -146,15 +136,15 @@ std::vector<double> steep(unsigned seed, int directions, double ratio)
 {
     std::mt19937 generator(seed);
     std::normal_distribution<double> normal;
-    std::vector<double> values(rows * cols, 0);
+    std::vector<double> values(outlierRows * outlierCols, 0);
     for (int direction = 0; direction < directions; ++direction) {
-        std::vector<double> left(rows);
-        std::vector<double> right(cols);
+        std::vector<double> left(outlierRows);
+        std::vector<double> right(outlierCols);
         std::ranges::generate(left, [&] { return normal(generator); });
         std::ranges::generate(right, [&] { return normal(generator); });
         const double size = std::pow(ratio, direction);
         for (std::size_t i = 0; i < values.size(); ++i) {
-            values[i] += size * left[i / cols] * right[i % cols];
+            values[i] += size * left[i / outlierCols] * right[i % outlierCols];
         }
     }
     for (auto& x : values) {
@@ -183,7 +173,8 @@ diagnose::Element partlyElsewhere(std::string_view name, const std::vector<doubl
 void multiply(diagnose::Element& element, const diagnose::Region& region, double factor)
 {
     const auto whole = element.output;
-    fill(element, region, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * cols + c)]; });
+    fill(
+        element, region, [&](auto r, auto c) { return factor * whole[static_cast<std::size_t>(r * outlierCols + c)]; });
 }
 
 TEST(OutlierTiles, ATileIsOddWhereAllOthersFollowOneReplay)
@@ -194,7 +185,7 @@ TEST(OutlierTiles, ATileIsOddWhereAllOthersFollowOneReplay)
         element.output.set(i, element.output[i] * (i % 2 == 0 ? 1.0001 : 0.9999));
     }
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
-    multiply(element, tile, 1.3);
+    multiply(element, outlierTile, 1.3);
     const auto odd = oddIn(element, {"gns-gram", "gram-no-restart"});
     EXPECT_EQ(odd.count, 1U);
     EXPECT_GT(odd.spread, odd.worstError) << "roundings differ by more";
@@ -205,7 +196,7 @@ TEST(OutlierTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
-    multiply(element, tile, 1.8);
+    multiply(element, outlierTile, 1.8);
     const auto hidden = oddIn(element, {"gns-gram"});
     EXPECT_EQ(hidden.count, 0U);
     EXPECT_EQ(hidden.unjudged.count, 1);
@@ -215,9 +206,9 @@ TEST(OutlierTiles, WhereTilesFollowNoReplayRoundingsExcuseOne)
 
 TEST(OutlierTiles, ATileOffByLittleBesideOthersThatAreTightIsNotJudged)
 {
-    auto element = healthyElement("keller-jordan", gaussian(3));
+    auto element = healthyElement("keller-jordan", outlierInput(3));
     EXPECT_EQ(oddIn(element, {"keller-jordan"}).unjudged.count, 0);
-    multiply(element, tile, 1.06);
+    multiply(element, outlierTile, 1.06);
     const auto found = oddIn(element, {"keller-jordan"});
     EXPECT_EQ(found.count, 0U) << "too little to call wrong";
     EXPECT_EQ(found.unjudged.count, 1);
@@ -233,7 +224,7 @@ TEST(OutlierTiles, ATileOffByLittleBesideOthersThatAreTightIsNotJudged)
 TEST(OutlierTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));
-    multiply(element, tile, 4);
+    multiply(element, outlierTile, 4);
     const auto named = oddIn(element, {"gns-gram"});
     EXPECT_EQ(named.count, 1U);
     EXPECT_TRUE(named.unlessRan.empty());
@@ -255,31 +246,32 @@ TEST(OutlierTiles, WhereMostTilesAreNoiseNoneIsJudged)
 
 TEST(OutlierTiles, AnotherFunctionIsNotCalledCorrupt)
 {
-    const auto element = healthyElement("keller-jordan", gaussian(4));
+    const auto element = healthyElement("keller-jordan", outlierInput(4));
     EXPECT_EQ(oddIn(element, {"gns-gram"}).count, 0U);
 }
 
 TEST(OutlierTiles, AmplifiedNoiseOfARankOneInputIsNotOdd)
 {
-    std::vector<double> input(rows * cols);
-    for (std::int64_t i = 0; i < rows * cols; ++i) {
-        const auto row = i / cols;
-        input[static_cast<std::size_t>(i)] = replay::roundTo(
-            Precision::bf16, std::sin(0.3 * static_cast<double>(row)) * std::cos(0.7 * static_cast<double>(i % cols)));
+    std::vector<double> input(outlierRows * outlierCols);
+    for (std::int64_t i = 0; i < outlierRows * outlierCols; ++i) {
+        const auto row = i / outlierCols;
+        input[static_cast<std::size_t>(i)] = replay::roundTo(Precision::bf16,
+            std::sin(0.3 * static_cast<double>(row)) * std::cos(0.7 * static_cast<double>(i % outlierCols)));
     }
     const auto element = healthyElement("dion-polar-express", input);
     EXPECT_EQ(oddIn(element, {"dion-polar-express"}).count, 0U);
 }
 
-constexpr diagnose::Region stripe {0, 16, 0, cols};
+constexpr diagnose::Region stripe {0, 16, 0, outlierCols};
 
 TEST(OutliersOutsideDamage, AFiniteWrongTileBesideNanIsFound)
 {
-    auto element = healthyElement("gns-gram", gaussian(10));
+    auto element = healthyElement("gns-gram", outlierInput(10));
     fill(element, stripe, [](auto, auto) { return NAN; });
     EXPECT_EQ(oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOutliersOutsideDamage).count, 0U)
         << "the rest is as it should be";
-    fill(element, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)] / 64; });
+    fill(element, outlierTile,
+        [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * outlierCols + c)] / 64; });
     const auto odd = oddIn(element, {"gns-gram", "gns-standard"}, diagnose::findOutliersOutsideDamage);
     EXPECT_EQ(odd.count, 1U);
     EXPECT_EQ(odd.row, 32);
@@ -289,30 +281,30 @@ TEST(OutliersOutsideDamage, AFiniteWrongTileBesideNanIsFound)
 TEST(OutliersOutsideDamage, TilesThatAreGoneMakeTheOthersNoLessTypical)
 {
     // Another function is 9 % off everywhere. With the NaN counted as fits, the few tiles left would all stand out.
-    auto element = healthyElement("keller-jordan", gaussian(11));
-    fill(element, {0, 64, 0, cols}, [](auto, auto) { return NAN; });
+    auto element = healthyElement("keller-jordan", outlierInput(11));
+    fill(element, {0, 64, 0, outlierCols}, [](auto, auto) { return NAN; });
     EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U);
 }
 
 TEST(OutliersOutsideDamage, WhatIsMostlyGoneSaysNothing)
 {
-    auto element = healthyElement("gns-gram", gaussian(12));
-    fill(element, {0, rows, 16, cols}, [](auto, auto) { return NAN; });
+    auto element = healthyElement("gns-gram", outlierInput(12));
+    fill(element, {0, outlierRows, 16, outlierCols}, [](auto, auto) { return NAN; });
     fill(element, {32, 48, 0, 16}, [](auto, auto) { return 0.0; });
     EXPECT_EQ(oddIn(element, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U) << "six tiles are left";
-    auto half = healthyElement("gns-gram", gaussian(12));
-    fill(half, tile, [](auto r, auto) { return r < 41 ? NAN : 0.0; });
+    auto half = healthyElement("gns-gram", outlierInput(12));
+    fill(half, outlierTile, [](auto r, auto) { return r < 41 ? NAN : 0.0; });
     EXPECT_EQ(oddIn(half, {"gns-gram"}, diagnose::findOutliersOutsideDamage).count, 0U)
         << "more than half of the tile is NaN";
 }
 
 TEST(Stale, ATileOfAnEarlierOutputIsRecognised)
 {
-    auto element = healthyElement("gns-gram", gaussian(20));
-    const auto before = healthyElement("gns-gram", gaussian(21)).output;
-    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16));
-    fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    const auto stretch = diagnose::recursBeyondChance(element, tile, before, 16);
+    auto element = healthyElement("gns-gram", outlierInput(20));
+    const auto before = healthyElement("gns-gram", outlierInput(21)).output;
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, outlierTile, before, 16));
+    fill(element, outlierTile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * outlierCols + c)]; });
+    const auto stretch = diagnose::recursBeyondChance(element, outlierTile, before, 16);
     ASSERT_TRUE(stretch);
     EXPECT_EQ(stretch->row, 32);
     EXPECT_EQ(stretch->col, 64);
@@ -321,83 +313,86 @@ TEST(Stale, ATileOfAnEarlierOutputIsRecognised)
 
 TEST(Stale, WhatRepeatsItselfDoesNotCount)
 {
-    auto element = healthyElement("gns-gram", gaussian(22));
-    auto before = healthyElement("gns-gram", gaussian(23)).output;
+    auto element = healthyElement("gns-gram", outlierInput(22));
+    auto before = healthyElement("gns-gram", outlierInput(23)).output;
     for (const double filling : {0.0, 0.5}) {
-        fill(element, tile, [&](auto, auto) { return filling; });
+        fill(element, outlierTile, [&](auto, auto) { return filling; });
         before = std::vector(before.size(), filling);
-        EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16)) << filling;
+        EXPECT_FALSE(diagnose::recursBeyondChance(element, outlierTile, before, 16)) << filling;
     }
-    fill(element, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
-    auto copy = healthyElement("gns-gram", gaussian(23));
-    fill(copy, tile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
-    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, copy.output, 16)) << "eight values, over and over";
+    fill(element, outlierTile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
+    auto copy = healthyElement("gns-gram", outlierInput(23));
+    fill(copy, outlierTile, [](auto, auto c) { return 0.001 * static_cast<double>(c % 8 + 1); });
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, outlierTile, copy.output, 16)) << "eight values, over and over";
 }
 
 TEST(Stale, AFewEqualValuesAreChance)
 {
-    auto element = healthyElement("gns-gram", gaussian(24));
-    const auto before = healthyElement("gns-gram", gaussian(25)).output;
-    fill(element, {32, 33, 64, 79}, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16)) << "fifteen in a row";
-    auto scattered = healthyElement("gns-gram", gaussian(24));
-    fill(scattered, tile, [&](auto r, auto c) {
-        const auto i = static_cast<std::size_t>(r * cols + c);
+    auto element = healthyElement("gns-gram", outlierInput(24));
+    const auto before = healthyElement("gns-gram", outlierInput(25)).output;
+    fill(element, {32, 33, 64, 79},
+        [&](auto r, auto c) { return before[static_cast<std::size_t>(r * outlierCols + c)]; });
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, outlierTile, before, 16)) << "fifteen in a row";
+    auto scattered = healthyElement("gns-gram", outlierInput(24));
+    fill(scattered, outlierTile, [&](auto r, auto c) {
+        const auto i = static_cast<std::size_t>(r * outlierCols + c);
         return c % 8 == 0 ? scattered.output[i] : before[i];
     });
-    EXPECT_FALSE(diagnose::recursBeyondChance(scattered, tile, before, 16)) << "no stretch";
+    EXPECT_FALSE(diagnose::recursBeyondChance(scattered, outlierTile, before, 16)) << "no stretch";
 }
 
 // A matrix changes little from update to update, and a kernel that is wrong in one place is so each time.
 TEST(Stale, MatricesThatAreAlikeEverywhereSayNothing)
 {
-    auto element = healthyElement("gns-gram", gaussian(26));
-    auto before = healthyElement("gns-gram", gaussian(27)).output;
+    auto element = healthyElement("gns-gram", outlierInput(26));
+    auto before = healthyElement("gns-gram", outlierInput(27)).output;
     for (std::size_t i = 0; i < before.size(); ++i) {
         before.set(i, i % 3 == 0 ? element.output[i] : before[i]);
     }
-    fill(element, tile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_FALSE(diagnose::recursBeyondChance(element, tile, before, 16));
-    EXPECT_FALSE(diagnose::recursBeyondChance(element, {0, rows, 0, cols}, before, 16)) << "nothing is left outside";
+    fill(element, outlierTile, [&](auto r, auto c) { return before[static_cast<std::size_t>(r * outlierCols + c)]; });
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, outlierTile, before, 16));
+    EXPECT_FALSE(diagnose::recursBeyondChance(element, {0, outlierRows, 0, outlierCols}, before, 16))
+        << "nothing is left outside";
 }
 
 TEST(Provenance, TellsWhereValuesRecurFrom)
 {
-    auto element = healthyElement("gns-gram", gaussian(5));
-    EXPECT_EQ(diagnose::recursInside(element, tile), "");
+    auto element = healthyElement("gns-gram", outlierInput(5));
+    EXPECT_EQ(diagnose::recursInside(element, outlierTile), "");
     auto cleared = element;
-    fill(cleared, tile, [](auto, auto) { return 0.0; });
-    EXPECT_THAT(diagnose::recursInside(cleared, tile), HasSubstr("zero"));
+    fill(cleared, outlierTile, [](auto, auto) { return 0.0; });
+    EXPECT_THAT(diagnose::recursInside(cleared, outlierTile), HasSubstr("zero"));
     auto copied = element;
-    fill(copied, tile, [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_EQ(diagnose::recursInside(copied, tile), "it holds the input, bit for bit");
+    fill(copied, outlierTile,
+        [&](auto r, auto c) { return element.input[static_cast<std::size_t>(r * outlierCols + c)]; });
+    EXPECT_EQ(diagnose::recursInside(copied, outlierTile), "it holds the input, bit for bit");
     auto twice = element;
-    fill(twice, tile,
-        [&](auto r, auto c) { return element.output[static_cast<std::size_t>((r + 16) * cols + c - 32)]; });
-    EXPECT_EQ(diagnose::recursInside(twice, tile), "it is also at [48, 32] of the same output, bit for bit");
+    fill(twice, outlierTile,
+        [&](auto r, auto c) { return element.output[static_cast<std::size_t>((r + 16) * outlierCols + c - 32)]; });
+    EXPECT_EQ(diagnose::recursInside(twice, outlierTile), "it is also at [48, 32] of the same output, bit for bit");
 }
 
 TEST(Provenance, AnotherMatrixIsRecognised)
 {
-    auto element = healthyElement("gns-gram", gaussian(6));
-    const auto other = healthyElement("gns-gram", gaussian(7)).output;
-    EXPECT_EQ(diagnose::recursIn(element, tile, other, "the output of element 1"), "");
-    fill(element, tile, [&](auto r, auto c) { return other[static_cast<std::size_t>(r * cols + c)]; });
-    EXPECT_EQ(diagnose::recursIn(element, tile, other, "the output of element 1"),
+    auto element = healthyElement("gns-gram", outlierInput(6));
+    const auto other = healthyElement("gns-gram", outlierInput(7)).output;
+    EXPECT_EQ(diagnose::recursIn(element, outlierTile, other, "the output of element 1"), "");
+    fill(element, outlierTile, [&](auto r, auto c) { return other[static_cast<std::size_t>(r * outlierCols + c)]; });
+    EXPECT_EQ(diagnose::recursIn(element, outlierTile, other, "the output of element 1"),
         "it holds the output of element 1, bit for bit");
 }
 
 TEST(Provenance, AConstantIsNoCopy)
 {
-    auto element = healthyElement("gns-gram", gaussian(8));
-    fill(element, tile, [](auto, auto) { return 0.5; });
+    auto element = healthyElement("gns-gram", outlierInput(8));
+    fill(element, outlierTile, [](auto, auto) { return 0.5; });
     auto other = element;
-    EXPECT_EQ(diagnose::recursIn(element, tile, other.output, "it"), "");
+    EXPECT_EQ(diagnose::recursIn(element, outlierTile, other.output, "it"), "");
 }
 
 TEST(Provenance, AnOutputThatIsItsInputIsACopy)
 {
-    auto element = healthyElement("gns-gram", gaussian(9));
+    auto element = healthyElement("gns-gram", outlierInput(9));
     EXPECT_FALSE(diagnose::isCopyOfInput(element));
     element.output = element.input;
     EXPECT_TRUE(diagnose::isCopyOfInput(element));

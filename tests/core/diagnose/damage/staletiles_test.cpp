@@ -13,6 +13,7 @@
 #include "core/model/verdict.h"
 #include "core/replay/program/formats.h"
 #include "tests/core/diagnose/healthycall.h"
+#include "tests/core/diagnose/says.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -24,16 +25,16 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t rows = 64;
-constexpr std::int64_t cols = 96;
-constexpr std::size_t size = rows * cols;
+constexpr std::int64_t staleRows = 64;
+constexpr std::int64_t staleCols = 96;
+constexpr std::size_t staleSize = staleRows * staleCols;
 
 using test::Matrix;
 
-Matrix waves(double phase)
+Matrix chirps(double phase)
 {
-    Matrix values(size);
-    for (std::size_t i = 0; i < size; ++i) {
+    Matrix values(staleSize);
+    for (std::size_t i = 0; i < staleSize; ++i) {
         const auto x = static_cast<double>(i);
         values[i] =
             replay::roundTo(Precision::bf16, std::sin(1.7 * x + phase) + 0.5 * std::cos(0.013 * x * x + phase * x));
@@ -41,21 +42,21 @@ Matrix waves(double phase)
     return values;
 }
 
-Matrix outputOf(const Matrix& input)
+Matrix gramOutput(const Matrix& input)
 {
-    return test::healthyOutput("gns-gram", input, rows, cols);
+    return test::healthyOutput("gns-gram", input, staleRows, staleCols);
 }
 
-tensorfile::TensorToWrite floats(const Matrix& values)
+tensorfile::TensorToWrite staleTensor(const Matrix& values)
 {
-    return test::floatTensor({values}, rows, cols);
+    return test::floatTensor({values}, staleRows, staleCols);
 }
 
 void fill(Matrix& matrix, const diagnose::Region& region, const std::function<double(std::size_t)>& value)
 {
     for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
         for (auto c = region.colBegin; c < region.colEnd; ++c) {
-            const auto i = static_cast<std::size_t>(r * cols + c);
+            const auto i = static_cast<std::size_t>(r * staleCols + c);
             matrix[i] = value(i);
         }
     }
@@ -67,7 +68,7 @@ double foreign(std::size_t i)
     return 0.3 * std::sin(2.3 * static_cast<double>(i));
 }
 
-constexpr diagnose::Region tile {32, 48, 64, 80};
+constexpr diagnose::Region staleTile {32, 48, 64, 80};
 constexpr diagnose::Region lastTile {48, 64, 80, 96};
 
 class StaleTiles : public testing::Test
@@ -77,7 +78,7 @@ protected:
     {
         auto name = fmt::format("dion_nan_capture_rank0_shape1x64x96_pid{}_{}.pt", pid, 1000 + m_run.captures.size());
         EXPECT_TRUE(tensorfile::writePt(
-            m_folder / name, {{"input", floats(input)}, {"output", floats(output)}, {"epsilon", 1e-8}}));
+            m_folder / name, {{"input", staleTensor(input)}, {"output", staleTensor(output)}, {"epsilon", 1e-8}}));
         auto file = tensorfile::openCapture(m_folder / name);
         EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
@@ -103,18 +104,13 @@ protected:
     RunData m_run;
 };
 
-auto says(const std::string& text)
-{
-    return Contains(Field(&EvidenceLine::text, HasSubstr(text)));
-}
-
 TEST_F(StaleTiles, ATileOutOfAnEarlierDumpNamesTheDump)
 {
-    const auto before = outputOf(waves(1));
-    const auto name = add(7, waves(1), before);
-    auto output = outputOf(waves(2));
-    fill(output, tile, [&](std::size_t i) { return before[i]; });
-    add(7, waves(2), output);
+    const auto before = gramOutput(chirps(1));
+    const auto name = add(7, chirps(1), before);
+    auto output = gramOutput(chirps(2));
+    fill(output, staleTile, [&](std::size_t i) { return before[i]; });
+    add(7, chirps(2), output);
     const auto v = verdict();
     EXPECT_EQ(v.rule, RuleId::offInPlaces) << "an old value may be kept on purpose";
     EXPECT_THAT(v.speaksFor,
@@ -125,11 +121,11 @@ TEST_F(StaleTiles, ATileOutOfAnEarlierDumpNamesTheDump)
 
 TEST_F(StaleTiles, AnotherProcessLeftNothingInThisOnesMemory)
 {
-    const auto before = outputOf(waves(1));
-    add(6, waves(1), before);
-    auto output = outputOf(waves(2));
-    fill(output, tile, [&](std::size_t i) { return before[i]; });
-    add(7, waves(2), output);
+    const auto before = gramOutput(chirps(1));
+    add(6, chirps(1), before);
+    auto output = gramOutput(chirps(2));
+    fill(output, staleTile, [&](std::size_t i) { return before[i]; });
+    add(7, chirps(2), output);
     const auto v = verdict();
     EXPECT_EQ(v.rule, RuleId::offInPlaces);
     EXPECT_THAT(v.speaksFor, Not(says("stale")));
@@ -138,10 +134,10 @@ TEST_F(StaleTiles, AnotherProcessLeftNothingInThisOnesMemory)
 TEST_F(StaleTiles, AnEarlierDumpThatIsAlikeIsNoSource)
 {
     // The same call twice, wrong in the same place each time: a fault, and not the memory of the first.
-    auto output = outputOf(waves(2));
-    fill(output, tile, foreign);
-    add(7, waves(2), output);
-    add(7, waves(2), output);
+    auto output = gramOutput(chirps(2));
+    fill(output, staleTile, foreign);
+    add(7, chirps(2), output);
+    add(7, chirps(2), output);
     const auto v = verdict();
     EXPECT_EQ(v.rule, RuleId::offInPlaces) << "both ended alike, so nothing was another output";
     EXPECT_THAT(v.speaksFor, Not(says("stale")));
@@ -149,11 +145,11 @@ TEST_F(StaleTiles, AnEarlierDumpThatIsAlikeIsNoSource)
 
 TEST_F(StaleTiles, TheSameInputWithoutTheWrongTileIsAnotherOutput)
 {
-    const auto good = outputOf(waves(2));
-    add(7, waves(2), good);
+    const auto good = gramOutput(chirps(2));
+    add(7, chirps(2), good);
     auto output = good;
-    fill(output, tile, foreign);
-    add(7, waves(2), output);
+    fill(output, staleTile, foreign);
+    add(7, chirps(2), output);
     const auto v = verdict();
     EXPECT_EQ(v.blame, Blame::undecided) << "a mask or an old value may have changed in between";
     EXPECT_THAT(v.notTestable, says("was given the same bits"));
@@ -161,18 +157,18 @@ TEST_F(StaleTiles, TheSameInputWithoutTheWrongTileIsAnotherOutput)
 
 TEST_F(StaleTiles, AWrongTileBesideNanIsALineMore)
 {
-    auto output = outputOf(waves(2));
+    auto output = gramOutput(chirps(2));
     fill(output, lastTile, [](std::size_t) { return NAN; });
-    add(7, waves(2), output);
+    add(7, chirps(2), output);
     m_run.captures.back().nothingElse = true;
     const auto plain = verdict();
     EXPECT_EQ(plain.blame, Blame::implementation) << plain.summary;
     EXPECT_THAT(plain.speaksFor, Not(says("beside the damage")));
-    const auto before = outputOf(waves(1));
-    fill(output, tile, [&](std::size_t i) { return before[i]; });
+    const auto before = gramOutput(chirps(1));
+    fill(output, staleTile, [&](std::size_t i) { return before[i]; });
     m_run.captures.clear();
-    const auto name = add(7, waves(1), before);
-    add(7, waves(2), output);
+    const auto name = add(7, chirps(1), before);
+    add(7, chirps(2), output);
     m_run.captures.back().nothingElse = true;
     const auto v = verdict();
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;

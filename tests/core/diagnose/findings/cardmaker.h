@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,9 +14,6 @@
 #include "tests/core/diagnose/runmaker.h"
 
 namespace nanscope {
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 inline Finding cardOf(const RunData& run, const std::string& id, const std::vector<CaptureVerdict>& verdicts = {},
     const diagnose::FindingChoices& choices = {})

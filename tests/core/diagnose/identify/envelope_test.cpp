@@ -7,16 +7,11 @@
 
 #include "core/diagnose/identify/envelope.h"
 #include "core/replay/variants/variant.h"
+#include "tests/core/diagnose/healthycall.h"
 #include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 namespace {
-
-diagnose::Member memberOf(std::string_view variant)
-{
-    const auto* found = replay::builtInVariant(variant);
-    return {found, found->precision};
-}
 
 /// `value` times the first rows of an identity: every singular value of the normalised input is the same.
 diagnose::Element diagonal(std::int64_t rows, std::int64_t cols, double value)
@@ -70,7 +65,7 @@ TEST(Envelope, MovesEachKnobBothWaysWhereItHasTwo)
     int up = 0;
     int down = 0;
     std::set<Lowering> lowerings;
-    for (const auto& rounding : diagnose::envelopeOf(memberOf("dion-ns5"))) {
+    for (const auto& rounding : diagnose::envelopeOf(test::memberOf("dion-ns5"))) {
         up += rounding.normUlps > 0 ? 1 : 0;
         down += rounding.normUlps < 0 ? 1 : 0;
         lowerings.insert(rounding.lowering);
@@ -82,7 +77,7 @@ TEST(Envelope, MovesEachKnobBothWaysWhereItHasTwo)
 
 TEST(Envelope, AMemberThatIsClearOfEveryLimitTakesTwoRoundings)
 {
-    const auto result = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5));
+    const auto result = measured(test::memberOf("dion-ns5"), diagonal(8, 12, 0.5));
     EXPECT_EQ(result.variant, "dion-ns5");
     EXPECT_EQ(result.precision, "bf16");
     EXPECT_EQ(result.roundings, 2);
@@ -100,7 +95,7 @@ TEST(Envelope, AMemberThatIsClearOfEveryLimitTakesTwoRoundings)
 TEST(Envelope, SlackIsTheDistanceOfTheSpectralNormToTheLimit)
 {
     // One direction alone has singular value 1 after the division, so the first step's slack is its limit less one.
-    const auto member = memberOf("gns-standard");
+    const auto member = test::memberOf("gns-standard");
     const auto limits = replay::divergenceLimits(member.variant->steps);
     auto expected = 100 * (limits[0] - 1);
     double sigma = 1;
@@ -118,8 +113,8 @@ TEST(Envelope, HeadroomIsThatOfTheComputeFormatOnly)
 {
     // 60,000 fits fp16, barely: gns takes norm and division in fp32, DeepSpeed's form casts first.
     const auto big = diagonal(1, 4, 60000);
-    EXPECT_GT(measured(memberOf("gns-standard"), big).headroomBinades, 10);
-    const auto castFirst = measured(memberOf("deepspeed-gram"), big);
+    EXPECT_GT(measured(test::memberOf("gns-standard"), big).headroomBinades, 10);
+    const auto castFirst = measured(test::memberOf("deepspeed-gram"), big);
     EXPECT_LT(castFirst.headroomBinades, 1);
     EXPECT_EQ(castFirst.finite, 8);
 }
@@ -128,7 +123,7 @@ TEST(Envelope, AnOverflowingCastIsCountedNamedAndReproducesTheDump)
 {
     auto element = diagonal(8, 12, 70000);
     element.input.set(1, 0.5);
-    const auto result = measured(memberOf("deepspeed-gram"), element);
+    const auto result = measured(test::memberOf("deepspeed-gram"), element);
     EXPECT_EQ(result.finite, 0);
     EXPECT_EQ(result.firstBad, "cast");
     EXPECT_EQ(result.headroomBinades, 0);
@@ -151,10 +146,11 @@ TEST(Envelope, FetchesOutputsThatMayEndLikeTheDumpAlone)
 {
     const auto fetched = [](std::string_view variant, const diagnose::Element& element) {
         CountingDevice device;
-        const auto done = diagnose::replayMember(memberOf(variant), element, 1e-8, diagnose::Enough::whole, device, {});
+        const auto done =
+            diagnose::replayMember(test::memberOf(variant), element, 1e-8, diagnose::Enough::whole, device, {});
         EXPECT_TRUE(done);
         // The Gram matrix of each step is fetched, too, for its norm.
-        return device.outputs - done->roundings * static_cast<int>(memberOf(variant).variant->steps.size());
+        return device.outputs - done->roundings * static_cast<int>(test::memberOf(variant).variant->steps.size());
     };
     auto overflowing = diagonal(8, 12, 70000);
     overflowing.input.set(1, 0.5);
@@ -167,15 +163,15 @@ TEST(Envelope, FetchesOutputsThatMayEndLikeTheDumpAlone)
 
 TEST(Envelope, WhereTheFunctionIsAskedForAnywayOneReplayThatTellsIsEnough)
 {
-    const auto healthy = measured(memberOf("dion-ns5"), diagonal(8, 12, 0.5), diagnose::Enough::asked);
+    const auto healthy = measured(test::memberOf("dion-ns5"), diagonal(8, 12, 0.5), diagnose::Enough::asked);
     EXPECT_EQ(healthy.roundings, 1) << "clear of every limit";
     auto overflowing = diagonal(8, 12, 70000);
     overflowing.input.set(1, 0.5);
-    const auto reproducing = measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked);
+    const auto reproducing = measured(test::memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked);
     EXPECT_EQ(reproducing.roundings, 1) << "ends like the dump";
     EXPECT_EQ(reproducing.reproducing, 1);
     overflowing.output.set(5, 0.25);
-    EXPECT_EQ(measured(memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked).roundings, 8)
+    EXPECT_EQ(measured(test::memberOf("deepspeed-gram"), overflowing, diagnose::Enough::asked).roundings, 8)
         << "fails, and not like the dump: another rounding may";
 }
 
@@ -183,9 +179,9 @@ TEST(Envelope, AnotherPatternIsNotReproduced)
 {
     auto element = diagonal(8, 12, 70000);
     element.output.set(5, INFINITY);
-    EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0);
+    EXPECT_EQ(measured(test::memberOf("deepspeed-gram"), element).reproducing, 0);
     element.output.set(5, 0.25);
-    EXPECT_EQ(measured(memberOf("deepspeed-gram"), element).reproducing, 0) << "one finite value is enough";
+    EXPECT_EQ(measured(test::memberOf("deepspeed-gram"), element).reproducing, 0) << "one finite value is enough";
 }
 
 TEST(Envelope, AFiniteDumpIsNeverReproduced)
@@ -193,14 +189,14 @@ TEST(Envelope, AFiniteDumpIsNeverReproduced)
     auto element = diagonal(8, 12, 0.5);
     element.output = std::vector<double>(element.output.size(), 0.5);
     element.outputScan.nan = 0;
-    EXPECT_EQ(measured(memberOf("dion-ns5"), element).reproducing, 0);
+    EXPECT_EQ(measured(test::memberOf("dion-ns5"), element).reproducing, 0);
 }
 
 TEST(Envelope, QIsMeasuredInTheGramFormOnly)
 {
     const auto input = diagonal(8, 12, 0.5);
-    EXPECT_FALSE(measured(memberOf("gns-standard"), input).absmaxQ);
-    EXPECT_TRUE(measured(memberOf("gns-gram"), input).absmaxQ);
+    EXPECT_FALSE(measured(test::memberOf("gns-standard"), input).absmaxQ);
+    EXPECT_TRUE(measured(test::memberOf("gns-gram"), input).absmaxQ);
 }
 
 TEST(Envelope, CancelIsAnError)
@@ -208,8 +204,8 @@ TEST(Envelope, CancelIsAnError)
     const auto device = replay::makeEigenDevice(1);
     CancelToken cancel;
     cancel.cancel();
-    const auto result =
-        diagnose::replayMember(memberOf("dion-ns5"), diagonal(2, 3, 1), {}, diagnose::Enough::whole, *device, cancel);
+    const auto result = diagnose::replayMember(
+        test::memberOf("dion-ns5"), diagonal(2, 3, 1), {}, diagnose::Enough::whole, *device, cancel);
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, ErrorKind::cancelled);
 }
@@ -217,7 +213,7 @@ TEST(Envelope, CancelIsAnError)
 TEST(Envelope, AMemberThatLeavesTheFormatHasNoHeadroomEvenWhereNothingFiniteRemains)
 {
     // 70000 on the diagonal and zeros beside it: after the cast to fp16 there are infinities and zeros only.
-    const auto result = measured(memberOf("deepspeed-gram"), diagonal(8, 12, 70000));
+    const auto result = measured(test::memberOf("deepspeed-gram"), diagonal(8, 12, 70000));
     EXPECT_EQ(result.finite, 0);
     EXPECT_EQ(result.headroomBinades, 0);
 }

@@ -15,28 +15,28 @@
 namespace nanscope {
 namespace {
 
-constexpr std::int64_t rows = 24;
-constexpr std::int64_t cols = 40;
+constexpr std::int64_t memberRows = 24;
+constexpr std::int64_t memberCols = 40;
 
 /// An input in which nothing is wrong, and an output that is all NaN.
-diagnose::Element allNaN(std::vector<double> input = test::waves(rows * cols, 0.3))
+diagnose::Element allNaN(std::vector<double> input = test::waves(memberRows * memberCols, 0.3))
 {
     diagnose::Element element;
-    element.shape = {1, rows, cols};
+    element.shape = {1, memberRows, memberCols};
     element.input = std::move(input);
     element.output = std::vector<double>(element.input.size(), std::numeric_limits<double>::quiet_NaN());
     const auto smallest = tensorfile::smallestNormal(Precision::fp64);
-    element.inputScan = tensorfile::scanMatrix(element.input.doubles(), rows, cols, false, smallest);
-    element.outputScan = tensorfile::scanMatrix(element.output.doubles(), rows, cols, false, smallest);
+    element.inputScan = tensorfile::scanMatrix(element.input.doubles(), memberRows, memberCols, false, smallest);
+    element.outputScan = tensorfile::scanMatrix(element.output.doubles(), memberRows, memberCols, false, smallest);
     return element;
 }
 
 std::vector<double> oneDirection()
 {
     std::vector<double> input;
-    for (std::int64_t i = 0; i < rows * cols; ++i) {
-        const auto row = i / cols;
-        input.push_back(std::sin(static_cast<double>(1 + row)) * std::cos(static_cast<double>(i % cols)));
+    for (std::int64_t i = 0; i < memberRows * memberCols; ++i) {
+        const auto row = i / memberCols;
+        input.push_back(std::sin(static_cast<double>(1 + row)) * std::cos(static_cast<double>(i % memberCols)));
     }
     return input;
 }
@@ -141,7 +141,7 @@ TEST(MemberReplays, WithoutForecastsEachPieceOfWorkIsReplayedOnce)
 TEST(MemberReplays, OutOfTheRangeOfAFormatEveryVariantIsReplayed)
 {
     // Every square is below the smallest number of fp32.
-    auto input = test::waves(rows * cols, 0.3);
+    auto input = test::waves(memberRows * memberCols, 0.3);
     std::ranges::for_each(input, [](double& value) { value *= 1e-24; });
     const auto outcome = allOf(allNaN(std::move(input)), true);
     EXPECT_TRUE(std::ranges::none_of(outcome.results, diagnose::verdict::isForecast));

@@ -22,21 +22,21 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr std::int64_t rows = 32;
-constexpr std::int64_t cols = 48;
-constexpr std::size_t size = rows * cols;
+constexpr std::int64_t offRows = 32;
+constexpr std::int64_t offCols = 48;
+constexpr std::size_t offSize = offRows * offCols;
 
 using test::Matrix;
 
-Matrix waves(double phase = 0)
+Matrix offWaves(double phase = 0)
 {
-    return test::waves(size, phase);
+    return test::waves(offSize, phase);
 }
 
 /// In no relation to the waves.
-Matrix noise()
+Matrix unrelatedNoise()
 {
-    Matrix values(size);
+    Matrix values(offSize);
     std::uint32_t state = 7;
     for (auto& value : values) {
         state = state * 1664525U + 1013904223U;
@@ -55,7 +55,7 @@ Matrix healthy(const Matrix& input, std::optional<int> steps = {})
     options.epsilon = 1e-8;
     options.steps = steps;
     options.keepOutput = true;
-    return replay::replay(variant, {1, rows, cols}, input, *device, options)->outputs[0].doubles();
+    return replay::replay(variant, {1, offRows, offCols}, input, *device, options)->outputs[0].doubles();
 }
 
 Matrix times(Matrix values, double factor)
@@ -71,8 +71,8 @@ CaptureVerdict verdictOn(const Matrix& input, const Matrix& output, std::optiona
     TemporaryFolder folder;
     const auto path = folder / "x.pt";
     EXPECT_TRUE(tensorfile::writePt(path,
-        {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)},
-            {"epsilon", 1e-8}}));
+        {{"input", test::floatTensor({input}, offRows, offCols)},
+            {"output", test::floatTensor({output}, offRows, offCols)}, {"epsilon", 1e-8}}));
     auto file = tensorfile::openCapture(path);
     EXPECT_TRUE(file && tensorfile::scanCapture(*file));
     file->capture.id = 1;
@@ -94,7 +94,7 @@ void expectQuestion(const CaptureVerdict& verdict)
 
 TEST(OffOutput, IsTheNamedFunctionTimesAFactor)
 {
-    const auto v = verdictOn(waves(), times(healthy(waves()), 0.2 * std::sqrt(48.0)));
+    const auto v = verdictOn(offWaves(), times(healthy(offWaves()), 0.2 * std::sqrt(48.0)));
     expectQuestion(v);
     EXPECT_EQ(v.facts.off.as, OffAs::multiple);
     EXPECT_THAT(v.facts.off.variants, ElementsAre("keller-jordan"));
@@ -105,7 +105,7 @@ TEST(OffOutput, IsTheNamedFunctionTimesAFactor)
 
 TEST(OffOutput, TimesAFactorIsFoundWithoutAName)
 {
-    const auto v = verdictOn(waves(), times(healthy(waves()), -3), std::nullopt);
+    const auto v = verdictOn(offWaves(), times(healthy(offWaves()), -3), std::nullopt);
     EXPECT_EQ(v.rule, RuleId::finiteOfNoKnownVariant);
     EXPECT_EQ(v.facts.off.as, OffAs::multiple);
     EXPECT_THAT(v.facts.off.variants, testing::Contains("keller-jordan"));
@@ -114,11 +114,11 @@ TEST(OffOutput, TimesAFactorIsFoundWithoutAName)
 
 TEST(OffOutput, ADamagedOneIsAFactorAwayWhereItIsFinite)
 {
-    auto output = times(healthy(waves()), 1e5);
+    auto output = times(healthy(offWaves()), 1e5);
     for (std::size_t row = 16; row < 32; ++row) {
-        std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * cols), 16, NAN);
+        std::fill_n(output.begin() + static_cast<std::ptrdiff_t>(row * offCols), 16, NAN);
     }
-    const auto v = verdictOn(waves(), output);
+    const auto v = verdictOn(offWaves(), output);
     EXPECT_EQ(v.rule, RuleId::nameContradicted) << v.summary;
     EXPECT_EQ(v.blame, Blame::undecided);
     EXPECT_THAT(v.summary, HasSubstr("rows 16–31 × columns 0–15 are NaN; where the output is finite it is "));
@@ -128,7 +128,7 @@ TEST(OffOutput, ADamagedOneIsAFactorAwayWhereItIsFinite)
 TEST(OffOutput, IsTheNamedFunctionInAnotherNumberOfSteps)
 {
     for (const int steps : {3, 6, 10}) {
-        const auto v = verdictOn(waves(), healthy(waves(), steps));
+        const auto v = verdictOn(offWaves(), healthy(offWaves(), steps));
         expectQuestion(v);
         EXPECT_EQ(v.facts.off.as, OffAs::otherSteps) << steps;
         EXPECT_EQ(v.facts.off.steps, steps);
@@ -140,7 +140,7 @@ TEST(OffOutput, IsTheNamedFunctionInAnotherNumberOfSteps)
 
 TEST(OffOutput, StepsAndAFactorAreFoundTogether)
 {
-    const auto v = verdictOn(waves(), times(healthy(waves(), 3), 2));
+    const auto v = verdictOn(offWaves(), times(healthy(offWaves(), 3), 2));
     EXPECT_EQ(v.facts.off.as, OffAs::otherSteps) << v.summary;
     EXPECT_EQ(v.facts.off.steps, 3);
     EXPECT_NEAR(v.facts.off.factor, 2, 0.02);
@@ -149,7 +149,7 @@ TEST(OffOutput, StepsAndAFactorAreFoundTogether)
 
 TEST(OffOutput, IsTheInput)
 {
-    const auto v = verdictOn(waves(), waves());
+    const auto v = verdictOn(offWaves(), offWaves());
     expectQuestion(v);
     EXPECT_EQ(v.facts.off.as, OffAs::input);
     EXPECT_THAT(v.summary, HasSubstr("the output is the input, bit for bit"));
@@ -157,7 +157,7 @@ TEST(OffOutput, IsTheInput)
 
 TEST(OffOutput, IsNotOfThisInput)
 {
-    const auto v = verdictOn(waves(), healthy(noise()));
+    const auto v = verdictOn(offWaves(), healthy(unrelatedNoise()));
     expectQuestion(v);
     EXPECT_EQ(v.facts.off.as, OffAs::notOfInput) << v.summary;
     EXPECT_THAT(v.summary, HasSubstr("this output is not of this input"));
@@ -165,11 +165,11 @@ TEST(OffOutput, IsNotOfThisInput)
 
 TEST(OffOutput, OfAnotherFunctionStaysUnknown)
 {
-    auto other = healthy(waves());
-    for (std::size_t i = 0; i < size; ++i) {
+    auto other = healthy(offWaves());
+    for (std::size_t i = 0; i < offSize; ++i) {
         other[i] += 0.3 * std::sin(0.7 * static_cast<double>(i));
     }
-    const auto v = verdictOn(waves(), other);
+    const auto v = verdictOn(offWaves(), other);
     EXPECT_EQ(v.facts.off.as, OffAs::unknown) << v.summary;
     EXPECT_THAT(v.summary, HasSubstr("the output is not what keller-jordan gives"));
     EXPECT_THAT(v.summary, Not(HasSubstr("times")));

@@ -27,21 +27,12 @@ using testing::Field;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr std::int64_t rows = 16;
-constexpr std::int64_t cols = 24;
-constexpr std::size_t size = rows * cols;
-
 using test::Matrix;
-
-Matrix waves(double phase = 0)
-{
-    return test::waves(size, phase);
-}
 
 /// Beyond what fp16 holds: whoever casts first ends all NaN.
 Matrix large()
 {
-    auto values = waves();
+    auto values = test::smallWaves();
     values[0] = 70000;
     return values;
 }
@@ -49,24 +40,14 @@ Matrix large()
 /// As large as large(), in each value; the outputs are those of waves().
 Matrix loud(double phase)
 {
-    auto values = waves(phase);
+    auto values = test::smallWaves(phase);
     std::ranges::for_each(values, [](auto& value) { value *= 4096; });
     return values;
 }
 
 Matrix allNan()
 {
-    return Matrix(size, NAN);
-}
-
-Matrix outputOf(std::string_view variant, const Matrix& input)
-{
-    return test::healthyOutput(variant, input, rows, cols);
-}
-
-tensorfile::TensorToWrite floats(const std::vector<Matrix>& batches)
-{
-    return test::floatTensor(batches, rows, cols);
+    return Matrix(test::smallSize, NAN);
 }
 
 class OtherCalls : public testing::Test
@@ -77,10 +58,10 @@ protected:
         const auto path = m_folder
             / fmt::format(
                 "{}_rank{}_shape{}x16x24_pid{}_{}.pt", m_lead, rank, input.size(), pid, 1000 + m_run.captures.size());
-        std::vector<std::pair<std::string, tensorfile::ValueToWrite>> dict {
-            {"input", floats(input)}, {"output", floats(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
+        std::vector<std::pair<std::string, tensorfile::ValueToWrite>> dict {{"input", test::smallTensor(input)},
+            {"output", test::smallTensor(output)}, {"rank", std::int64_t {rank}}, {"epsilon", 1e-8}};
         if (m_wrapped) {
-            dict.emplace_back("shape", floats(input).shape);
+            dict.emplace_back("shape", test::smallTensor(input).shape);
             dict.emplace_back("dtype", "torch.float32");
         }
         ASSERT_TRUE(tensorfile::writePt(path, dict));
@@ -131,7 +112,7 @@ TEST_F(OtherCalls, WithoutAControlAnAllNanOutputOfALargeInputIsAQuestion)
 
 TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
 {
-    add(0, 7, {loud(1), large()}, {outputOf("gns-gram", loud(1)), allNan()});
+    add(0, 7, {loud(1), large()}, {test::smallOutput("gns-gram", loud(1)), allNan()});
     const auto v = verdictOn(1);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.variant.how, IdentifiedBy::fit);
@@ -143,8 +124,8 @@ TEST_F(OtherCalls, AnotherMatrixOfTheCallTellsWhatRan)
 TEST_F(OtherCalls, AControlOfOurHelperTellsWhatRan)
 {
     m_lead = "nanscope_control";
-    add(0, 7, {loud(1)}, {outputOf("gns-gram", loud(1))});
-    add(0, 8, {waves(2)}, {outputOf("keller-jordan", waves(2))});
+    add(0, 7, {loud(1)}, {test::smallOutput("gns-gram", loud(1))});
+    add(0, 8, {test::smallWaves(2)}, {test::smallOutput("keller-jordan", test::smallWaves(2))});
     m_lead = "dion_nan_capture";
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(3);
@@ -158,8 +139,8 @@ TEST_F(OtherCalls, AControlOfOurHelperTellsWhatRan)
 
 TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
 {
-    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
-    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
+    add(0, 7, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
     EXPECT_EQ(verdictOn(1).rule, RuleId::fits);
     const auto asked = verdictOn(2);
     EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
@@ -174,13 +155,13 @@ TEST_F(OtherCalls, TheOutputOfAnEarlierCallWithAnotherInputIsABirth)
 TEST_F(OtherCalls, TheSameBitsOfANearInputAreAnEarlierOutput)
 {
     const auto near = [](double part) {
-        auto values = waves(1);
-        const auto other = waves(2);
+        auto values = test::smallWaves(1);
+        const auto other = test::smallWaves(2);
         std::ranges::transform(values, other, values.begin(), [part](auto a, auto b) { return a + part * b; });
         return values;
     };
-    const auto output = outputOf("gns-gram", waves(1));
-    add(0, 7, {waves(1)}, {output});
+    const auto output = test::smallOutput("gns-gram", test::smallWaves(1));
+    add(0, 7, {test::smallWaves(1)}, {output});
     add(0, 7, {near(0.02)}, {output});
     const auto asked = verdictOn(2);
     EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
@@ -193,9 +174,9 @@ TEST_F(OtherCalls, OffByMoreThanRoundingsIsNotHealthy)
 {
     std::mt19937 generator(7);
     std::normal_distribution<double> normal;
-    Matrix input(size);
+    Matrix input(test::smallSize);
     std::ranges::generate(input, [&] { return normal(generator); });
-    const auto whole = outputOf("keller-jordan", input);
+    const auto whole = test::smallOutput("keller-jordan", input);
     auto off = whole;
     for (std::size_t i = 0; i < off.size(); ++i) {
         off[i] *= i % 2 == 0 ? 1.025 : 0.975;
@@ -216,9 +197,9 @@ TEST_F(OtherCalls, OffByMoreThanTf32MakesIsNotHealthyBelowTwoPerCentEither)
 {
     std::mt19937 generator(7);
     std::normal_distribution<double> normal;
-    Matrix input(size);
+    Matrix input(test::smallSize);
     std::ranges::generate(input, [&] { return normal(generator); });
-    const auto whole = outputOf("emerging-quintic", input);
+    const auto whole = test::smallOutput("emerging-quintic", input);
     const auto offBy = [&](double part) {
         auto off = whole;
         for (std::size_t i = 0; i < off.size(); ++i) {
@@ -237,7 +218,7 @@ TEST_F(OtherCalls, OffByMoreThanTf32MakesIsNotHealthyBelowTwoPerCentEither)
 
 TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
 {
-    add(0, 7, {waves(1)}, {allNan()});
+    add(0, 7, {test::smallWaves(1)}, {allNan()});
     m_run.captures[0].variant = "my-own-function";
     m_run.captures[0].step = 41;
     EXPECT_THAT(verdictOn(1).notTestable,
@@ -246,12 +227,12 @@ TEST_F(OtherCalls, ASidecarThatIsNotUnderstoodIsSaid)
 
 TEST_F(OtherCalls, AnEarlierOutputIsKnownAgainThroughRoundings)
 {
-    auto again = outputOf("gns-gram", waves(1));
-    add(0, 7, {waves(1)}, {again});
+    auto again = test::smallOutput("gns-gram", test::smallWaves(1));
+    add(0, 7, {test::smallWaves(1)}, {again});
     for (std::size_t i = 0; i < again.size(); ++i) {
         again[i] *= i % 2 == 0 ? 1.003 : 0.997;
     }
-    add(0, 7, {waves(2)}, {again});
+    add(0, 7, {test::smallWaves(2)}, {again});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.rule, RuleId::outputOfEarlierCall) << v.summary;
     EXPECT_NEAR(v.facts.outputOfEarlierOff, 0.003, 1e-6);
@@ -260,8 +241,8 @@ TEST_F(OtherCalls, AnEarlierOutputIsKnownAgainThroughRoundings)
 
 TEST_F(OtherCalls, TheOutputOfAnotherMatrixOfTheCallIsStale)
 {
-    const auto first = outputOf("gns-gram", waves());
-    add(0, 1, {waves(), waves(0.7)}, {first, first});
+    const auto first = test::smallOutput("gns-gram", test::smallWaves());
+    add(0, 1, {test::smallWaves(), test::smallWaves(0.7)}, {first, first});
     const auto asked = verdictOn(1);
     EXPECT_EQ(asked.rule, RuleId::outputOfEarlierCall) << asked.summary;
     EXPECT_EQ(asked.facts.outputOfElement, 0);
@@ -275,14 +256,14 @@ TEST_F(OtherCalls, TheOutputOfAnotherMatrixOfTheCallIsStale)
 
 TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
 {
-    auto twice = waves(1);
+    auto twice = test::smallWaves(1);
     for (auto& value : twice) {
         value *= 2;
     }
     // Neither fits anything known, so that only the inputs tell.
-    auto output = outputOf("gns-gram", waves(1));
+    auto output = test::smallOutput("gns-gram", test::smallWaves(1));
     std::ranges::reverse(output);
-    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {test::smallWaves(1)}, {output});
     add(0, 7, {twice}, {output});
     m_nothingElse = true;
     EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
@@ -290,18 +271,18 @@ TEST_F(OtherCalls, AMultipleOfAnInputHasTheSameOutputAndIsFine)
 
 TEST_F(OtherCalls, TheOutputOfAnotherProcessIsNoStaleOne)
 {
-    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
-    add(0, 8, {waves(2)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
+    add(0, 8, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
     m_nothingElse = true;
     EXPECT_EQ(verdictOn(2).rule, RuleId::finiteOfNoKnownVariant);
 }
 
 TEST_F(OtherCalls, AFiniteOutputThatFitsNothingBesideAHealthyCallIsABirth)
 {
-    auto wrong = outputOf("gns-gram", waves(2));
+    auto wrong = test::smallOutput("gns-gram", test::smallWaves(2));
     std::ranges::reverse(wrong);
-    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
-    add(0, 7, {waves(2)}, {wrong});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
+    add(0, 7, {test::smallWaves(2)}, {wrong});
     const auto asked = verdictOn(2);
     EXPECT_EQ(asked.rule, RuleId::unlikeItsControl) << asked.summary;
     EXPECT_EQ(asked.role, Role::birth);
@@ -314,15 +295,15 @@ TEST_F(OtherCalls, AFiniteOutputThatFitsNothingBesideAHealthyCallIsABirth)
 
 TEST_F(OtherCalls, BesideAnEpsilonThatMattersAnotherSizeIsNoFault)
 {
-    auto faint = waves(2);
+    auto faint = test::smallWaves(2);
     for (auto& value : faint) {
         value *= 1e-9;
     }
-    auto halved = outputOf("gns-gram", faint);
+    auto halved = test::smallOutput("gns-gram", faint);
     for (auto& value : halved) {
         value *= 0.5;
     }
-    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
     add(0, 7, {faint}, {halved});
     m_nothingElse = true;
     EXPECT_NE(verdictOn(2, {"gns-gram"}).blame, Blame::implementation);
@@ -330,7 +311,7 @@ TEST_F(OtherCalls, BesideAnEpsilonThatMattersAnotherSizeIsNoFault)
 
 TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
 {
-    add(0, 7, {loud(1)}, {outputOf("gns-gram", loud(1))});
+    add(0, 7, {loud(1)}, {test::smallOutput("gns-gram", loud(1))});
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
@@ -341,11 +322,11 @@ TEST_F(OtherCalls, AHealthyCaptureOfTheSameKindTellsWhatRan)
 TEST_F(OtherCalls, AHealthyCallSpeaksForSmallInputsUntilTheirSquaresVanishInHalf)
 {
     const auto scaled = [](double factor) {
-        auto values = waves();
+        auto values = test::smallWaves();
         std::ranges::for_each(values, [factor](double& value) { value *= factor; });
         return values;
     };
-    add(0, 7, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
     add(0, 7, {scaled(0x1p-3)}, {allNan()});
     EXPECT_EQ(verdictOn(2).blame, Blame::implementation) << verdictOn(2).summary;
     add(0, 7, {scaled(0x1p-12)}, {allNan()});
@@ -356,7 +337,7 @@ TEST_F(OtherCalls, AHealthyCallSpeaksForSmallInputsUntilTheirSquaresVanishInHalf
 
 TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
 {
-    add(0, 7, {waves(1)}, {outputOf("deepspeed-gram", waves(1))});
+    add(0, 7, {test::smallWaves(1)}, {test::smallOutput("deepspeed-gram", test::smallWaves(1))});
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::numerics) << v.summary << v.question;
@@ -365,11 +346,11 @@ TEST_F(OtherCalls, AControlThatCastsFirstExplainsTheOverflow)
 
 TEST_F(OtherCalls, AControlThatOnlyFitsLeavesTheFormatOpen)
 {
-    auto output = outputOf("keller-jordan", waves(1));
+    auto output = test::smallOutput("keller-jordan", test::smallWaves(1));
     for (auto& value : output) {
         value = static_cast<float>(value * 1.001);
     }
-    add(0, 7, {waves(1)}, {output});
+    add(0, 7, {test::smallWaves(1)}, {output});
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
@@ -377,23 +358,23 @@ TEST_F(OtherCalls, AControlThatOnlyFitsLeavesTheFormatOpen)
 
 TEST_F(OtherCalls, AnotherAttemptIsNoControl)
 {
-    add(0, 6, {waves(1)}, {outputOf("gns-gram", waves(1))});
+    add(0, 6, {test::smallWaves(1)}, {test::smallOutput("gns-gram", test::smallWaves(1))});
     add(0, 7, {large()}, {allNan()});
     EXPECT_EQ(verdictOn(2).blame, Blame::undecided);
 }
 
 TEST_F(OtherCalls, ACorruptMatrixIsNoControl)
 {
-    auto half = outputOf("gns-gram", waves(1));
-    std::fill(half.begin(), half.begin() + size / 3, 0.25);
-    add(0, 7, {waves(1), large()}, {half, allNan()});
+    auto half = test::smallOutput("gns-gram", test::smallWaves(1));
+    std::fill(half.begin(), half.begin() + test::smallSize / 3, 0.25);
+    add(0, 7, {test::smallWaves(1), large()}, {half, allNan()});
     EXPECT_EQ(verdictOn(1).variant.how, IdentifiedBy::unknown);
 }
 
 TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
 {
-    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
+    add(0, 7, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
     EXPECT_EQ(verdictOn(2).rule, RuleId::duplicateMayHaveOtherState) << "a guard may have called again in fp32";
     m_nothingElse = true;
     const auto v = verdictOn(2);
@@ -401,24 +382,24 @@ TEST_F(OtherCalls, TheSameProcessGivingBothIsNondeterministic)
     EXPECT_EQ(v.speaksFor.front().source, "same input");
     m_nothingElse = false;
     m_run.captures.clear();
-    auto tile = outputOf("gns-gram", waves(2));
+    auto tile = test::smallOutput("gns-gram", test::smallWaves(2));
     std::fill_n(tile.begin(), 4, NAN);
-    add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
-    add(0, 7, {waves(2)}, {tile});
+    add(0, 7, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {tile});
     EXPECT_TRUE(verdictOn(2).facts.duplicate->sameRest);
     EXPECT_EQ(verdictOn(2).blame, Blame::nondeterministic) << "wrapped, and the rest are the bits of the other";
     for (auto& value : tile) {
         value = static_cast<float>(value * 1.001);
     }
     m_run.captures.pop_back();
-    add(0, 7, {waves(2)}, {tile});
+    add(0, 7, {test::smallWaves(2)}, {tile});
     EXPECT_FALSE(verdictOn(2).facts.duplicate->sameRest);
 }
 
 TEST_F(OtherCalls, AnotherRankWithTheSameBitsAcquitsTheNumbers)
 {
-    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
+    add(1, 8, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
     EXPECT_EQ(verdictOn(2).blame, Blame::undecided) << "the ranks may differ in what else they hold";
     m_nothingElse = true;
     const auto v = verdictOn(2);
@@ -433,8 +414,8 @@ TEST_F(OtherCalls, ACallThatMayTakeMoreThanItsInputMakesNoTwin)
     for (const int rank : {0, 1}) {
         m_run.captures.clear();
         m_nothingElse = false;
-        add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
-        add(0, 7, {waves(2)}, {allNan()});
+        add(rank, 7 + rank, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+        add(0, 7, {test::smallWaves(2)}, {allNan()});
         const auto v = verdictOn(2);
         EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
         EXPECT_THAT(v.question, HasSubstr("anything besides this input"));
@@ -450,10 +431,10 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
 {
     m_wrapped = false;
     for (const int rank : {0, 1}) {
-        for (const auto& output : {allNan(), Matrix(size, 0)}) {
+        for (const auto& output : {allNan(), Matrix(test::smallSize, 0)}) {
             m_run.captures.clear();
-            add(rank, 7 + rank, {waves(2)}, {outputOf("gns-gram", waves(2))});
-            add(0, 7, {waves(2)}, {output});
+            add(rank, 7 + rank, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+            add(0, 7, {test::smallWaves(2)}, {output});
             m_nothingElse = false;
             const auto asked = verdictOn(2);
             ASSERT_TRUE(diagnose::asksWhatElseIsTaken(asked)) << asked.kind;
@@ -485,7 +466,7 @@ TEST_F(OtherCalls, ThatNothingElseIsTakenDecidesWhatATwinAsks)
 TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
 {
     m_nothingElse = true;
-    add(0, 7, {large()}, {outputOf("gns-gram", large())});
+    add(0, 7, {large()}, {test::smallOutput("gns-gram", large())});
     add(0, 7, {large()}, {allNan()});
     const auto open = verdictOn(2);
     ASSERT_EQ(open.blame, Blame::undecided);
@@ -503,12 +484,12 @@ TEST_F(OtherCalls, ATwinIsHeardOfWhatIsTickedToo)
 
 TEST_F(OtherCalls, ZerosForTheInputOfAHealthyCallAreToldAsSuch)
 {
-    const Matrix zeros(size, 0);
+    const Matrix zeros(test::smallSize, 0);
     for (const bool alone : {true, false}) {
         m_nothingElse = alone;
         m_run.captures.clear();
-        add(0, 7, {waves(2)}, {outputOf("gns-gram", waves(2))});
-        add(0, 7, {waves(2)}, {zeros});
+        add(0, 7, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+        add(0, 7, {test::smallWaves(2)}, {zeros});
         const auto v = verdictOn(2);
         EXPECT_EQ(v.blame, alone ? Blame::nondeterministic : Blame::undecided) << "made again in another format";
         EXPECT_THAT(v.summary, HasSubstr("every value is zero"));
@@ -518,30 +499,31 @@ TEST_F(OtherCalls, ZerosForTheInputOfAHealthyCallAreToldAsSuch)
 TEST_F(OtherCalls, ACoefficientMayHaveGoneBadSinceTheHealthyCall)
 {
     m_wrapped = false;
-    add(0, 7, {loud(1)}, {outputOf("gns-gram", loud(1))});
+    add(0, 7, {loud(1)}, {test::smallOutput("gns-gram", loud(1))});
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_EQ(v.rule, RuleId::codeBesides);
     m_run.captures.clear();
-    add(0, 7, {loud(1), large()}, {outputOf("gns-gram", loud(1)), allNan()});
+    add(0, 7, {loud(1), large()}, {test::smallOutput("gns-gram", loud(1)), allNan()});
     EXPECT_EQ(verdictOn(1).rule, RuleId::codeBesides) << "it may be one for each matrix, as an expert's is";
     m_wrapped = true;
     m_run.captures.clear();
-    add(0, 7, {loud(1), large()}, {outputOf("gns-gram", loud(1)), allNan()});
+    add(0, 7, {loud(1), large()}, {test::smallOutput("gns-gram", loud(1)), allNan()});
     EXPECT_EQ(verdictOn(1).blame, Blame::implementation) << "wrapped, and the other matrix is gns-gram's bit for bit";
 }
 
 TEST_F(OtherCalls, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
 {
-    auto scattered = outputOf("gns-gram", waves(2));
+    auto scattered = test::smallOutput("gns-gram", test::smallWaves(2));
     for (auto i = std::size_t {3}; i < scattered.size(); i += 41) {
         scattered[i] = NAN;
     }
-    Matrix tile(size, 0);
+    Matrix tile(test::smallSize, 0);
     std::fill_n(tile.begin(), 4, NAN);
     // A cast may have lost what is scattered; element 2 is a zero matrix that came back as not zero.
-    add(0, 7, {waves(1), waves(2), Matrix(size, 0)}, {outputOf("gns-gram", waves(1)), scattered, tile});
+    add(0, 7, {test::smallWaves(1), test::smallWaves(2), Matrix(test::smallSize, 0)},
+        {test::smallOutput("gns-gram", test::smallWaves(1)), scattered, tile});
     const auto v = verdictOn(1);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
     EXPECT_EQ(v.facts.damage.batch, 2);
@@ -549,12 +531,12 @@ TEST_F(OtherCalls, ProofInOneMatrixOutweighsAnOpenQuestionInAnother)
 
 TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
 {
-    auto near = outputOf("keller-jordan", loud(1));
+    auto near = test::smallOutput("keller-jordan", loud(1));
     for (auto& value : near) {
         value = static_cast<float>(value * 1.001);
     }
     add(0, 7, {loud(1)}, {near});
-    add(0, 7, {loud(2)}, {outputOf("keller-jordan", loud(2))});
+    add(0, 7, {loud(2)}, {test::smallOutput("keller-jordan", loud(2))});
     add(0, 7, {large()}, {allNan()});
     const auto v = verdictOn(3);
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary << v.question;
@@ -566,26 +548,26 @@ TEST_F(OtherCalls, TheControlThatTellsMostIsTaken)
 // A Gram form that ran away may have been tried again in the standard form, which has its schedule.
 TEST_F(OtherCalls, ATwinProvesNothingWhereAFormOfItsScheduleMayRunAway)
 {
-    add(0, 7, {waves(2)}, {outputOf("cans", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
+    add(0, 7, {test::smallWaves(2)}, {test::smallOutput("cans", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
     const auto v = verdictOn(2);
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_THAT(v.question, HasSubstr("cans"));
     EXPECT_THAT(v.notTestable, Contains(Field(&EvidenceLine::source, "same input")));
     m_run.captures.clear();
-    add(0, 7, {waves(2)}, {outputOf("dion-ns5", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
+    add(0, 7, {test::smallWaves(2)}, {test::smallOutput("dion-ns5", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
     EXPECT_EQ(verdictOn(2).rule, RuleId::duplicateMayHaveOtherState) << "no form of this schedule runs away";
 }
 
 // That a neighbour went well and is of no known variant says more than the variants that are known.
 TEST_F(OtherCalls, AHealthyMatrixOfAnUnknownFunctionMakesItAStranger)
 {
-    auto foreign = waves(1);
+    auto foreign = test::smallWaves(1);
     for (auto& value : foreign) {
         value = std::tanh(3 * value);
     }
-    add(0, 7, {waves(1), waves(2)}, {foreign, allNan()});
+    add(0, 7, {test::smallWaves(1), test::smallWaves(2)}, {foreign, allNan()});
     const auto v = verdictOn(1);
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
     EXPECT_EQ(v.kind, "matches no known variant");
@@ -599,7 +581,7 @@ TEST_F(OtherCalls, ATwinProvesNothingWhereAFunctionCouldHaveDoneIt)
     for (const int pid : {7, 8}) {
         m_run.captures.clear();
         const int rank = pid == 7 ? 0 : 1;
-        add(rank, pid, {large()}, {outputOf("gns-gram", large())});
+        add(rank, pid, {large()}, {test::smallOutput("gns-gram", large())});
         add(0, 7, {large()}, {allNan()});
         const auto id = m_run.captures.back().id;
         const auto v = verdictOn(static_cast<int>(id));
@@ -611,8 +593,8 @@ TEST_F(OtherCalls, ATwinProvesNothingWhereAFunctionCouldHaveDoneIt)
 
 TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
 {
-    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
+    add(1, 8, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
     ASSERT_NE(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
     m_run.captures[0].variant = "gns-gram";
     EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr)
@@ -627,10 +609,11 @@ TEST_F(OtherCalls, FunctionsThatDifferMakeNoTwin)
 
 TEST_F(OtherCalls, NumbersThatExplainOneMatrixAcquitNobodyOfAnother)
 {
-    auto tile = outputOf("deepspeed-gram", waves(2));
+    auto tile = test::smallOutput("deepspeed-gram", test::smallWaves(2));
     std::fill_n(tile.begin(), 4, NAN);
     // Four that the cast explains come before the one that it does not.
-    add(0, 7, {large(), large(), large(), large(), waves(2)}, {allNan(), allNan(), allNan(), allNan(), tile});
+    add(0, 7, {large(), large(), large(), large(), test::smallWaves(2)},
+        {allNan(), allNan(), allNan(), allNan(), tile});
     m_nothingElse = true;
     const auto v = verdictOn(1, {"deepspeed-gram"});
     EXPECT_EQ(v.blame, Blame::implementation) << v.summary;
@@ -642,10 +625,10 @@ TEST_F(OtherCalls, NumbersThatExplainOneMatrixAcquitNobodyOfAnother)
 TEST_F(OtherCalls, ARankThatWasWrongTwiceIsAskedAboutItsCard)
 {
     m_nothingElse = true;
-    add(1, 8, {waves(2)}, {outputOf("gns-gram", waves(2))});
-    add(0, 7, {waves(2)}, {allNan()});
-    add(1, 8, {waves(3)}, {outputOf("gns-gram", waves(3))});
-    add(0, 7, {waves(3)}, {allNan()});
+    add(1, 8, {test::smallWaves(2)}, {test::smallOutput("gns-gram", test::smallWaves(2))});
+    add(0, 7, {test::smallWaves(2)}, {allNan()});
+    add(1, 8, {test::smallWaves(3)}, {test::smallOutput("gns-gram", test::smallWaves(3))});
+    add(0, 7, {test::smallWaves(3)}, {allNan()});
     EXPECT_EQ(verdictOn(2).rule, RuleId::rankWrongAgain);
     EXPECT_EQ(verdictOn(4).blame, Blame::undecided) << "its card, or a build that this rank alone has";
     EXPECT_THAT(verdictOn(4).question, HasSubstr("move with the card"));
@@ -658,7 +641,7 @@ TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
 {
     auto near = large();
     std::swap(near[3], near[4]);
-    add(1, 8, {near}, {outputOf("gns-gram", near)});
+    add(1, 8, {near}, {test::smallOutput("gns-gram", near)});
     add(0, 7, {large()}, {allNan()});
     EXPECT_TRUE(diagnose::mayShareInput(m_run.captures[1], m_run.captures[0])) << "their counts are the same";
     EXPECT_EQ(diagnose::cleanCallOf({}, m_run.captures[1], diagnose::CaptureIndex(m_run)), nullptr);
@@ -666,7 +649,7 @@ TEST_F(OtherCalls, ABitOfDifferenceMakesNoTwin)
 
 TEST_F(OtherCalls, RanksWithoutADumpAreNoEvidence)
 {
-    add(0, 7, {waves()}, {allNan()});
+    add(0, 7, {test::smallWaves()}, {allNan()});
     Series series;
     series.rank = 3;
     m_run.series.push_back(series);

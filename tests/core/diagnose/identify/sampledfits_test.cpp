@@ -15,13 +15,13 @@
 #include "core/replay/program/formats.h"
 #include "core/replay/variants/variant.h"
 #include "core/tensorfile/scan/scantensor.h"
+#include "tests/core/diagnose/healthycall.h"
 
 namespace nanscope {
 namespace {
 
-using Matrix = std::vector<double>;
+using test::Matrix;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t whole = std::numeric_limits<std::int64_t>::max();
 
 enum class Spectrum { gaussian, lowRank, powerLaw, orthogonal };
@@ -193,8 +193,8 @@ TEST(SampledFits, LookWhereTheOutputIsFiniteAndTheInputIsNotZero)
     auto input = element.input.doubles();
     std::fill_n(input.begin() + 16 * wide.cols, 64 * wide.cols, 0);
     element.input = std::move(input);
-    fill(element, 96, 0, 16, wide.cols, nan);
-    fill(element, 0, 128, wide.rows, 96, nan);
+    fill(element, 96, 0, 16, wide.cols, NAN);
+    fill(element, 0, 128, wide.rows, 96, NAN);
     const auto places = diagnose::samplePlaces(element, {{1, Matrix(wide.rows, 1)}});
     EXPECT_EQ(places.rows.size(), 6U * 16);
     EXPECT_EQ(places.cols.size(), 14U * 16);
@@ -261,13 +261,13 @@ TEST(SampledFits, NameTheSameBesideDamage)
 {
     const auto healthy = elementOf(Spectrum::gaussian, wide, "dion-ns5");
     auto unwritten = healthy;
-    fill(unwritten, 32, 64, 32, 64, nan);
+    fill(unwritten, 32, 64, 32, 64, NAN);
     expectAlike(unwritten, "a tile of NaN");
     auto half = healthy;
-    fill(half, 0, 0, wide.rows, wide.cols / 2, nan);
+    fill(half, 0, 0, wide.rows, wide.cols / 2, NAN);
     expectAlike(half, "half NaN");
     auto rows = healthy;
-    fill(rows, 16, 0, 112, wide.cols, nan);
+    fill(rows, 16, 0, 112, wide.cols, NAN);
     expectAlike(rows, "rows of NaN");
     auto wrong = healthy;
     fill(wrong, 32, 64, 16, 16, 0.7);

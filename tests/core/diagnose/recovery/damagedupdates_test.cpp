@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A finite loss proves weights that took part in it, and says nothing of the others.
-#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -16,8 +15,6 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 CaptureVerdict damagedAt(std::optional<std::int64_t> step, Role role = Role::birth, Blame blame = Blame::implementation)
 {

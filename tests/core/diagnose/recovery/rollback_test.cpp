@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <limits>
 
 #include <gmock/gmock.h>
 
@@ -21,9 +20,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 CheckpointStatus statusOf(const Rollback& rollback, std::int64_t step)
 {
@@ -613,11 +609,16 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, testing::StartsWith("take the norm in fp32"));
     EXPECT_THAT(tonight(Blame::numerics), HasSubstr("bf16"));
     auto inBf16 = birthAfter(1000, Blame::numerics);
-    inBf16.members = {{.variant = "keller-jordan", .precision = "bf16"}};
+    auto& iterating = inBf16.members.emplace_back();
+    iterating.variant = "keller-jordan";
+    iterating.precision = "bf16";
     EXPECT_THAT(diagnose::adviseRollback(run, {inBf16})->tonight, StartsWith("take a variant that stays inside"));
     onCpu.members = inBf16.members;
     EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, StartsWith("turn on a guard"));
-    onCpu.members.push_back({.variant = "gns-standard", .precision = "fp16", .castsFirst = true});
+    auto& casting = onCpu.members.emplace_back();
+    casting.variant = "gns-standard";
+    casting.precision = "fp16";
+    casting.castsFirst = true;
     EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, StartsWith("take the norm in fp32, iterate in bf16"));
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));

@@ -19,7 +19,7 @@ std::string text(const RunData& run)
     return diagnose::failureText(run, diagnose::failureTimelineOf(run, {}));
 }
 
-std::vector<EvidenceLine> rows(const RunData& run)
+std::vector<EvidenceLine> storyRows(const RunData& run)
 {
     return diagnose::logStories(run, diagnose::failureTimelineOf(run, {}));
 }
@@ -33,7 +33,7 @@ Event raised(const std::string& words, std::int64_t line, const std::string& sou
     return event;
 }
 
-Event guarded(std::int64_t line, const std::string& source = "train.log")
+Event fellBack(std::int64_t line, const std::string& source = "train.log")
 {
     auto event = eventOf(EventKind::skippedStep, {},
         "a.py:3: RuntimeWarning: [NorMuon nan_guard_fallback] skipping update (shape=(4, 512, 64))", line);
@@ -219,18 +219,18 @@ TEST(RunStory, TheExceptionOfOneRankIsTheCauseAndWatchdogsFollow)
 
 TEST(RunStory, AGuardThatSkippedIsTheMainThing)
 {
-    EXPECT_EQ(text(runWith({seriesOf("loss", 1, {3, 2, 2})}, {guarded(110)})),
+    EXPECT_EQ(text(runWith({seriesOf("loss", 1, {3, 2, 2})}, {fellBack(110)})),
         "a guard skipped at least 1 update (train.log:110); every logged loss is finite")
         << "no loss follows";
-    auto run = runWith({seriesOf("loss", 1, {3, 2, 2})}, {guarded(105)});
+    auto run = runWith({seriesOf("loss", 1, {3, 2, 2})}, {fellBack(105)});
     run.series.front().points.back().line = 109;
     EXPECT_EQ(text(run),
         "a guard skipped at least 1 update between the lines of steps 2 and 3 (train.log:105); every logged loss is "
         "finite");
-    run.events.push_back(guarded(1, "stderr.log"));
+    run.events.push_back(fellBack(1, "stderr.log"));
     run.events.back().rank = run.events.front().rank;
     EXPECT_THAT(text(run), HasSubstr("at least 1 update")) << "one line under a tee counts once";
-    run.events.back() = guarded(106);
+    run.events.back() = fellBack(106);
     run.events.back().rank = 1;
     EXPECT_THAT(text(run), HasSubstr("at least 1 update")) << "every rank says the same of one update";
     run.events.back().rank = run.events.front().rank;
@@ -270,14 +270,15 @@ TEST(RunStory, LogsOfSeveralRunsHaveARowEach)
     EXPECT_EQ(
         text(run), "loss is NaN at step 21 (alpha.log:120), and no number after it; 1 other log has a row of its own")
         << "the exception is another log's";
-    const auto all = rows(run);
+    const auto all = storyRows(run);
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_EQ(all[0].source, "alpha.log");
     EXPECT_EQ(all[0].text, "loss is NaN at step 21 (alpha.log:120), and no number after it");
     EXPECT_EQ(all[1].source, "beta.log");
     EXPECT_EQ(all[1].text, "every logged loss is finite; died after step 2: ValueError: x (beta.log:110)");
-    EXPECT_THAT(rows(runWith({seriesOf("loss", 1, {3, 2})})), IsEmpty()) << "one log is the headline";
-    EXPECT_THAT(rows(runWith({seriesOf("loss", 1, {3, 2}, "slurm-9.out"), seriesOf("loss", 3, {2}, "slurm-10.out")})),
+    EXPECT_THAT(storyRows(runWith({seriesOf("loss", 1, {3, 2})})), IsEmpty()) << "one log is the headline";
+    EXPECT_THAT(
+        storyRows(runWith({seriesOf("loss", 1, {3, 2}, "slurm-9.out"), seriesOf("loss", 3, {2}, "slurm-10.out")})),
         IsEmpty())
         << "attempts of one run";
 }
@@ -290,7 +291,7 @@ TEST(RunStory, ALogWhoseStepsHaveNoLossHasARowToo)
     }
     skipped.missing = 3;
     skipped.pointCount = 0;
-    const auto all = rows(runWith({seriesOf("loss", 1, {3, 2}, "alpha.log"), skipped}));
+    const auto all = storyRows(runWith({seriesOf("loss", 1, {3, 2}, "alpha.log"), skipped}));
     ASSERT_THAT(all, SizeIs(2));
     EXPECT_EQ(all[1].source, "beta.log");
     EXPECT_EQ(all[1].text, "3 steps logged without a loss");

@@ -16,9 +16,6 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::int64_t rows = 16;
-constexpr std::int64_t cols = 24;
-
 using test::Matrix;
 
 class Overwritten : public testing::Test
@@ -28,7 +25,8 @@ protected:
     {
         const auto path = m_folder / "x.pt";
         EXPECT_TRUE(tensorfile::writePt(path,
-            {{"input", test::floatTensor({input}, rows, cols)}, {"output", test::floatTensor({output}, rows, cols)}}));
+            {{"input", test::floatTensor({input}, test::smallRows, test::smallCols)},
+                {"output", test::floatTensor({output}, test::smallRows, test::smallCols)}}));
         auto file = tensorfile::openCapture(path);
         EXPECT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = 1;
@@ -37,8 +35,8 @@ protected:
 
     static Matrix withBadRow()
     {
-        auto values = test::waves(rows * cols, 0);
-        std::fill_n(values.begin(), cols, NAN);
+        auto values = test::waves(test::smallRows * test::smallCols, 0);
+        std::fill_n(values.begin(), test::smallCols, NAN);
         return values;
     }
 
@@ -60,14 +58,14 @@ TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
 
 TEST_F(Overwritten, NanInAndNanOutIsUpstream)
 {
-    const Matrix allNan(rows * cols, NAN);
+    const Matrix allNan(test::smallRows * test::smallCols, NAN);
     const auto file = saved(withBadRow(), allNan);
     EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {}));
 }
 
 TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
 {
-    const Matrix allNan(rows * cols, NAN);
+    const Matrix allNan(test::smallRows * test::smallCols, NAN);
     const auto file = saved(allNan, allNan);
     RunData run;
     EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, run));
@@ -81,7 +79,7 @@ TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
 {
     auto unit = withBadRow();
     double squares = 0;
-    for (std::size_t i = cols; i < unit.size(); ++i) {
+    for (std::size_t i = test::smallCols; i < unit.size(); ++i) {
         squares += unit[i] * unit[i];
     }
     // One row in sixteen is gone.
@@ -89,7 +87,7 @@ TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
     std::ranges::transform(unit, unit.begin(), [factor](auto value) { return factor * value; });
     auto twice = unit;
     std::ranges::transform(twice, twice.begin(), [](auto value) { return 2 * value; });
-    const Matrix allNan(rows * cols, NAN);
+    const Matrix allNan(test::smallRows * test::smallCols, NAN);
     const auto verdictOn = [&](const Matrix& input, const std::string& function) {
         RunData run;
         run.captures = {saved(input, allNan).capture};
@@ -106,7 +104,7 @@ TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
 
 TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
 {
-    const Matrix allNan(rows * cols, NAN);
+    const Matrix allNan(test::smallRows * test::smallCols, NAN);
     auto file = saved(allNan, allNan);
     file.output = file.input;
     EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));

@@ -9,6 +9,7 @@
 
 #include "core/model/verdict.h"
 #include "tests/core/diagnose/madefacts.h"
+#include "tests/core/diagnose/says.h"
 
 namespace nanscope {
 
@@ -105,11 +106,6 @@ std::vector<EvidenceLine> ofTried(std::vector<EvidenceLine> lines)
 CaptureVerdict seen(const CaptureVerdict& verdict, const TriedExperiment& tried)
 {
     return diagnose::withObservations(verdict, {threeInFour, {tried}});
-}
-
-auto says(const std::string& text)
-{
-    return Contains(testing::Field(&EvidenceLine::text, HasSubstr(text)));
 }
 
 std::string problemOf(const Observations& observed)

@@ -14,11 +14,11 @@ namespace {
 
 using testing::HasSubstr;
 
-using Scene = test::MadeFacts;
+using test::MadeFacts;
 
 TEST(Margins, SlackOfMoreThanOnePercentIsNeeded)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram").slackPercent = 1.0;
     EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].slackPercent = 1.01;
@@ -29,7 +29,7 @@ TEST(Margins, SlackOfMoreThanOnePercentIsNeeded)
 
 TEST(Margins, FourBinadesOfHeadroomAreNeeded)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram").headroomBinades = 3.99;
     EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].headroomBinades = 4;
@@ -40,13 +40,13 @@ TEST(Margins, FourBinadesOfHeadroomAreNeeded)
 // that is less than one rounding of the format.
 TEST(Margins, AScheduleNeedsHalfOfWhatItsAuthorsLeftIt)
 {
-    Scene s;
+    MadeFacts s;
     s.member("polar-express").slackPercent = 0.56;
     EXPECT_EQ(s.judged().blame, Blame::implementation);
     s.facts.members[0].slackPercent = 0.54;
     EXPECT_NE(s.judged().blame, Blame::implementation);
 
-    Scene cans;
+    MadeFacts cans;
     cans.member("emerging-cans").slackPercent = 0.0004;
     EXPECT_EQ(cans.judged().blame, Blame::implementation);
     cans.facts.members[0].slackPercent = 0.0002;
@@ -58,7 +58,7 @@ TEST(Margins, AScheduleNeedsHalfOfWhatItsAuthorsLeftIt)
 
 TEST(Margins, NumbersDoNotDamageARectangle)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram").absmaxQ = 101;
     EXPECT_EQ(s.judged().blame, Blame::numerics);
     s.facts.damage.shape = DamageShape::rectangle;
@@ -69,7 +69,7 @@ TEST(Margins, NumbersDoNotDamageARectangle)
 TEST(Margins, ValuesHereAndThereAreTheNumbersOnlyWhereTheFormatIsNearlyFull)
 {
     for (const auto shape : {DamageShape::singleElement, DamageShape::scattered}) {
-        Scene s;
+        MadeFacts s;
         s.facts.damage.shape = shape;
         auto& member = s.member("cans");
         member.slackPercent = -11.4;
@@ -86,7 +86,7 @@ TEST(Margins, ValuesHereAndThereAreTheNumbersOnlyWhereTheFormatIsNearlyFull)
 
 TEST(Margins, WhatRanAwayLeavesNoRightRest)
 {
-    Scene s;
+    MadeFacts s;
     s.facts.damage.shape = DamageShape::rectangle;
     s.member("cans").slackPercent = -11.4;
     s.facts.fit.compared = true;
@@ -109,7 +109,7 @@ TEST(Margins, WhatRanAwayLeavesNoRightRest)
 
 TEST(Margins, ALargeQIsACliffOfTheGramForm)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram").absmaxQ = 99.9;
     EXPECT_EQ(s.judged().blame, Blame::implementation);
     s.facts.members[0].absmaxQ = 100;
@@ -119,7 +119,7 @@ TEST(Margins, ALargeQIsACliffOfTheGramForm)
 
 TEST(Margins, OneMemberOnTheEdgeAmongSafeOnesLeavesAQuestion)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-standard");
     s.member("gns-gram").slackPercent = 0.5;
     const auto j = s.judged();
@@ -130,7 +130,7 @@ TEST(Margins, OneMemberOnTheEdgeAmongSafeOnesLeavesAQuestion)
 
 TEST(Margins, FormsNobodyRecommendsCountOnlyOnceTheyFail)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram");
     s.member("gram-no-restart").headroomBinades = 0.5;
     EXPECT_EQ(s.judged().blame, Blame::implementation) << "they never have margin";
@@ -140,7 +140,7 @@ TEST(Margins, FormsNobodyRecommendsCountOnlyOnceTheyFail)
 
 TEST(Margins, AFormPastItsLimitLeavesAQuestionThoughItStayedFinite)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram");
     auto& naive = s.member("gram-no-restart");
     naive.slackPercent = 0.1;
@@ -155,7 +155,7 @@ TEST(Margins, AFormPastItsLimitLeavesAQuestionThoughItStayedFinite)
 
 TEST(Margins, AFormThatIsNamedNeedsMarginLikeAnyOther)
 {
-    Scene s;
+    MadeFacts s;
     s.member("polar-express-unprotected").slackPercent = 0.9;
     EXPECT_EQ(s.judged().rule, RuleId::withoutMargin);
     s.facts.members[0].slackPercent = 1.1;
@@ -166,7 +166,7 @@ TEST(Margins, AFormThatIsNamedNeedsMarginLikeAnyOther)
 
 TEST(Margins, WhatFp16MakesZerosOfIsAQuestionOfTheCast)
 {
-    Scene s;
+    MadeFacts s;
     s.facts.inputAbsmax = 2.3e-8;
     s.member("keller-jordan");
     s.member("keller-jordan", 0, 8);
@@ -179,7 +179,7 @@ TEST(Margins, WhatFp16MakesZerosOfIsAQuestionOfTheCast)
 
 TEST(Margins, DamageWhereTheInputIsZeroIsAskedAbout)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram");
     s.facts.damageOnZeros = true;
     EXPECT_EQ(s.judged().blame, Blame::undecided);
@@ -191,14 +191,14 @@ TEST(Margins, DamageWhereTheInputIsZeroIsAskedAbout)
 
 TEST(Margins, WithoutAnyReplayNobodyIsAccused)
 {
-    const Scene s;
+    const MadeFacts s;
     EXPECT_EQ(s.judged().blame, Blame::undecided);
     EXPECT_EQ(s.judged().kind, "nothing to compare with");
 }
 
 TEST(Margins, EveryMemberBlowingUpDifferentlyIsNoProofForTheNumbers)
 {
-    Scene s;
+    MadeFacts s;
     s.member("keller-jordan", 0);
     s.member("dion-ns5", 0);
     const auto j = s.judged();
@@ -208,7 +208,7 @@ TEST(Margins, EveryMemberBlowingUpDifferentlyIsNoProofForTheNumbers)
 
 TEST(Margins, TheAccusationNamesItsCounts)
 {
-    Scene s;
+    MadeFacts s;
     s.member("gns-gram").slackPercent = 5.14;
     EXPECT_EQ(s.judged().summary,
         "the input is finite, and the one plausible variant stays finite on it; in the dump every value is NaN "
@@ -223,7 +223,7 @@ TEST(Margins, TheAccusationNamesItsCounts)
 
 TEST(Margins, LongListsOfVariantsAreCutInTheQuestion)
 {
-    Scene s;
+    MadeFacts s;
     for (const auto* variant : {"keller-jordan", "torch-muon", "dion-ns5", "dion-polar-express", "gns-standard"}) {
         s.member(variant, 0, 8);
     }
@@ -233,7 +233,7 @@ TEST(Margins, LongListsOfVariantsAreCutInTheQuestion)
 
 TEST(Margins, OverflowInTheCastNeedsACastAndAnOverflow)
 {
-    Scene s;
+    MadeFacts s;
     s.facts.inputAbsmax = 80384;
     s.member("deepspeed-gram", 0, 8);
     EXPECT_EQ(s.judged().kind, "overflow in the cast");
@@ -246,7 +246,7 @@ TEST(Margins, OverflowInTheCastNeedsACastAndAnOverflow)
 
 TEST(Margins, ExplanationSaysWhereItFirstBreaks)
 {
-    Scene s;
+    MadeFacts s;
     s.member("deepspeed-gram", 0, 8).firstBad = "step 3 q";
     EXPECT_THAT(s.judged().summary,
         HasSubstr("8 of 8 replays of deepspeed-gram in fp16 end with exactly this damage, "
@@ -255,7 +255,7 @@ TEST(Margins, ExplanationSaysWhereItFirstBreaks)
 
 TEST(Margins, ATileMustBeFarOffAndFarFromTypical)
 {
-    Scene s;
+    MadeFacts s;
     s.finiteOutput();
     s.facts.fit.compared = true;
     s.facts.fit.localDamage = true;
@@ -278,7 +278,7 @@ TEST(Margins, ATileMustBeFarOffAndFarFromTypical)
 
 TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
 {
-    Scene s;
+    MadeFacts s;
     s.finiteOutput();
     s.facts.identified.names = {"gns-gram"};
     s.facts.identified.fit = 0.002;
@@ -294,7 +294,7 @@ TEST(Margins, ZerosThatAMaskCanLeaveAreAskedAbout)
 
 TEST(Margins, WhatTheOutputContradictsIsNoFunctionToBeOffFrom)
 {
-    Scene s;
+    MadeFacts s;
     s.finiteOutput();
     auto& id = s.facts.identified;
     id.how = IdentifiedBy::given;
@@ -311,7 +311,7 @@ TEST(Margins, WhatTheOutputContradictsIsNoFunctionToBeOffFrom)
 
 TEST(Margins, ASilentZeroIsNumbersOnlyWhereReplaysAreZeroToo)
 {
-    Scene s;
+    MadeFacts s;
     s.finiteOutput();
     s.facts.outputZero = true;
     s.member("keller-jordan", 8, 8);
@@ -327,7 +327,7 @@ TEST(Margins, ASilentZeroIsNumbersOnlyWhereReplaysAreZeroToo)
 
 TEST(Margins, ZeroInAndOutIsHealthyAnythingElseIsProof)
 {
-    Scene s;
+    MadeFacts s;
     s.zeroInput();
     s.finiteOutput();
     s.facts.outputZero = true;

@@ -9,6 +9,7 @@
 #include "core/diagnose/verdict/experiments.h"
 #include "core/model/verdict.h"
 #include "tests/core/diagnose/madefacts.h"
+#include "tests/core/diagnose/says.h"
 
 namespace nanscope {
 namespace {
@@ -40,11 +41,6 @@ CallsAgain again(std::int64_t failed, std::int64_t calls)
     return {{}, failed, calls};
 }
 
-auto says(const std::string& text)
-{
-    return Contains(Field(&EvidenceLine::text, HasSubstr(text)));
-}
-
 CaptureVerdict after(Facts facts, const std::vector<CallsAgain>& called)
 {
     CaptureVerdict verdict;
@@ -58,7 +54,7 @@ CaptureVerdict after(Blame blame, const CallsAgain& called)
     return after(factsFor(blame), {called});
 }
 
-bool says(const CaptureVerdict& verdict, const char* source)
+bool speaksOf(const CaptureVerdict& verdict, const char* source)
 {
     const auto any = [&](const std::vector<EvidenceLine>& lines) {
         return std::ranges::any_of(lines, [&](const EvidenceLine& line) { return line.source == source; });
@@ -121,7 +117,7 @@ TEST(Retries, AnotherGpuSaysNothing)
     gpu.sameGpu = false;
     const auto v = after(Blame::implementation, gpu);
     EXPECT_EQ(v.blame, Blame::implementation);
-    EXPECT_FALSE(says(v, "retries"));
+    EXPECT_FALSE(speaksOf(v, "retries"));
     EXPECT_THAT(v.notTestable, says("on another GPU: that says nothing"));
 }
 
@@ -194,7 +190,7 @@ TEST(Retries, ASettingMattersWhereChanceDoesNotExplainIt)
              "cases"));
     EXPECT_THAT(after(factsFor(Blame::numerics), {again(200, 200), off}).speaksAgainst, says("makes a difference"));
     const auto undecided = after(factsFor(Blame::undecided), {again(200, 200), off});
-    EXPECT_FALSE(says(undecided, "retries"));
+    EXPECT_FALSE(speaksOf(undecided, "retries"));
     off.experiment = "fp32-norm";
     EXPECT_THAT(after(factsFor(Blame::numerics), {again(200, 200), off}).speaksFor, says("makes a difference"));
     EXPECT_THAT(after(factsFor(Blame::implementation), {off}).notTestable, Not(says("makes a difference")))

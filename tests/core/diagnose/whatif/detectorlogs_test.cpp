@@ -6,6 +6,7 @@
 
 #include "core/diagnose/whatif/detectorreplay.h"
 #include "core/ingest/ingest.h"
+#include "tests/core/diagnose/says.h"
 #include "tests/core/session/temporaryfolder.h"
 
 namespace nanscope {
@@ -17,11 +18,6 @@ using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-auto says(const std::string& words)
-{
-    return Contains(Field(&EvidenceLine::text, HasSubstr(words)));
-}
 
 class DetectorLogs : public ::testing::Test
 {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/diagnose/whatif/detectorreplay.h"
+#include "tests/core/diagnose/says.h"
 #include "tests/core/diagnose/whatif/guardrun.h"
 #include "tests/core/diagnose/whatif/kempnerlog.h"
 
@@ -17,11 +18,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-auto says(const std::string& words)
-{
-    return Contains(Field(&EvidenceLine::text, HasSubstr(words)));
-}
 
 std::vector<diagnose::DetectorReplay> replay(
     const RunData& run, std::int64_t patience, probe::NanAction action = probe::NanAction::warn)
@@ -38,14 +34,6 @@ diagnose::DetectorReplay only(
 }
 
 /// Three bad attempts among good ones: 3, 4 and 5.
-KempnerLog threeBad()
-{
-    KempnerLog log;
-    log.good(0).good(1).good(2, 2.25);
-    log.nan(3, 1, 1, "2.2500", 2).nan(4, 2, 2, "2.2500", 2).nan(5, 3, 3, "2.2500", 2);
-    return log.good(6, 2.75).good(7).good(8).good(9);
-}
-
 TEST(DetectorReplay, StopsWherePatienceEnds)
 {
     const auto answer = only(threeBad().run(), 2);

@@ -8,6 +8,7 @@
 #include "core/diagnose/whatif/guardwhatif.h"
 #include "core/diagnose/whatif/whatifwords.h"
 #include "core/tensorfile/tensorfile.h"
+#include "tests/core/diagnose/says.h"
 #include "tests/core/diagnose/whatif/guardrun.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -22,13 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-auto says(const std::string& words)
-{
-    return Contains(Field(&EvidenceLine::text, HasSubstr(words)));
-}
 
 diagnose::GuardOutcome outcome(const diagnose::GuardStep& step, probe::Layout layout, probe::GuardScope scope)
 {

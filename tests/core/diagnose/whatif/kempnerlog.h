@@ -64,4 +64,13 @@ private:
     std::string m_text;
 };
 
+/// Three bad attempts in a row among good ones.
+inline KempnerLog threeBad()
+{
+    KempnerLog log;
+    log.good(0).good(1).good(2, 2.25);
+    log.nan(3, 1, 1, "2.2500", 2).nan(4, 2, 2, "2.2500", 2).nan(5, 3, 3, "2.2500", 2);
+    return log.good(6, 2.75).good(7).good(8).good(9);
+}
+
 } // namespace nanscope

@@ -14,14 +14,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-KempnerLog threeBad()
-{
-    KempnerLog log;
-    log.good(0).good(1).good(2, 2.25);
-    log.nan(3, 1, 1, "2.2500", 2).nan(4, 2, 2, "2.2500", 2).nan(5, 3, 3, "2.2500", 2);
-    return log.good(6, 2.75).good(7).good(8).good(9);
-}
-
 const diagnose::AnswerFact* factOf(const std::vector<diagnose::AnswerFact>& facts, std::string_view label)
 {
     const auto found = std::ranges::find(facts, label, &diagnose::AnswerFact::label);
