@@ -333,7 +333,9 @@ std::string advisoriesText(const std::vector<AdvisoryMatch>& advisories)
         text += fact("", one.text);
         text += fact("", fmt::format("matches {}; {} (as of {})", one.matched, one.link, one.dated));
     }
-    return text.empty() && open.empty() ? text : "\nadvisories (published of these versions, no evidence of this run)\n" + text + open;
+    return text.empty() && open.empty()
+        ? text
+        : "\nadvisories (published of these versions, no evidence of this run)\n" + text + open;
 }
 
 /// The first ones in full.

@@ -91,7 +91,7 @@ TEST_P(SixteenBits, midpointsGoToEvenAndTheirNeighboursToTheNearest)
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, SixteenBits,
-    testing::Values(Format {Precision::bf16, 8}, Format {Precision::fp16, 5}),
+    testing::Values(SixteenBitFormat {Precision::bf16, 8}, SixteenBitFormat {Precision::fp16, 5}),
     [](const auto& info) { return std::string(name(info.param.precision)); });
 
 TEST(Tf32, keepsTenBitsOfMantissaAndTiesToEven)

@@ -114,7 +114,9 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
             fmt::format("{} climbs {:.3g}-fold {}, to {:.4g}{}", seriesName, ratio, span, last.value, others), source};
     } else if (nonFinite == 0 && calm(points)) {
         vote.kind = LogVote::Kind::calm;
-        vote.line = {fmt::format("{} stays within {:g}x of its median {} ({:.4g} at the last)", seriesName, calmFactor, span, last.value), source};
+        vote.line = {fmt::format("{} stays within {:g}x of its median {} ({:.4g} at the last)", seriesName, calmFactor,
+                         span, last.value),
+            source};
     }
     return vote;
 }

@@ -6,17 +6,23 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/try.h"
-#include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::tensorfile {
 
 namespace {
+
+auto corruptArchive(std::string what)
+{
+    return failure(ErrorKind::corrupt, std::move(what));
+}
 
 constexpr std::uint64_t endSize = 22;
 constexpr std::uint64_t locatorSize = 20;
@@ -65,11 +71,11 @@ Result<DirectoryPlace> readEnd64(
 {
     std::array<std::byte, end64Size> record;
     if (recordOffset > locatorOffset || locatorOffset - recordOffset < end64Size) {
-        return corrupt("The ZIP64 record lies outside the file; the file is damaged");
+        return corruptArchive("The ZIP64 record lies outside the file; the file is damaged");
     }
     TRY(file.readAt(recordOffset, record));
     if (loadLittle<std::uint32_t>(record.data()) != end64Signature) {
-        return corrupt("The ZIP64 record is not where the file says it is; the file is damaged");
+        return corruptArchive("The ZIP64 record is not where the file says it is; the file is damaged");
     }
     return DirectoryPlace {loadLittle<std::uint64_t>(record.data() + 48), loadLittle<std::uint64_t>(record.data() + 40),
         loadLittle<std::uint64_t>(record.data() + 32), recordOffset};
@@ -105,11 +111,11 @@ Result<DirectoryPlace> findDirectory(const platform::FileReader& file)
 Result<void> checkPlace(const DirectoryPlace& place)
 {
     if (place.offset > place.endOffset || place.size != place.endOffset - place.offset) {
-        return corrupt(
+        return corruptArchive(
             "The zip directory is not where the file says it is; the file is damaged or was cut in the middle");
     }
     if (place.entries > place.size / centralSize) {
-        return corrupt("The zip directory claims more entries than it has room for; the file is damaged");
+        return corruptArchive("The zip directory claims more entries than it has room for; the file is damaged");
     }
     return {};
 }
@@ -166,11 +172,11 @@ Result<void> checkEntry(const ZipEntry& entry, std::uint16_t method, std::uint64
             "The file holds compressed entries, which torch never writes; unpack it and pack it without compression");
     }
     if (packed != entry.size) {
-        return corrupt("An entry states two different sizes; the file is damaged");
+        return corruptArchive("An entry states two different sizes; the file is damaged");
     }
     const auto room = dataEnd < localSize ? 0 : dataEnd - localSize;
     if (entry.headerOffset > room || entry.size > room - entry.headerOffset) {
-        return corrupt("An entry lies outside the file; the file is damaged or cut off");
+        return corruptArchive("An entry lies outside the file; the file is damaged or cut off");
     }
     return {};
 }
@@ -178,21 +184,21 @@ Result<void> checkEntry(const ZipEntry& entry, std::uint16_t method, std::uint64
 Result<ZipEntry> parseEntry(std::span<const std::byte>& rest, std::uint64_t dataEnd)
 {
     if (rest.size() < centralSize || loadLittle<std::uint32_t>(rest.data()) != centralSignature) {
-        return corrupt("The zip directory is damaged");
+        return corruptArchive("The zip directory is damaged");
     }
     const auto* record = rest.data();
     const std::size_t nameSize = loadLittle<std::uint16_t>(record + 28);
     const std::size_t extraSize = loadLittle<std::uint16_t>(record + 30);
     const std::size_t whole = centralSize + nameSize + extraSize + loadLittle<std::uint16_t>(record + 32);
     if (whole > rest.size()) {
-        return corrupt("The zip directory is damaged");
+        return corruptArchive("The zip directory is damaged");
     }
     ZipEntry entry {std::string(asText(rest.subspan(centralSize, nameSize))), loadLittle<std::uint32_t>(record + 42),
         loadLittle<std::uint32_t>(record + 24), dataEnd, loadLittle<std::uint32_t>(record + 16),
         loadLittle<std::uint16_t>(record + 8)};
     std::uint64_t packed = loadLittle<std::uint32_t>(record + 20);
     if (!applyZip64(entry, packed, rest.subspan(centralSize + nameSize, extraSize))) {
-        return corrupt("The zip directory is damaged");
+        return corruptArchive("The zip directory is damaged");
     }
     const auto method = loadLittle<std::uint16_t>(record + 10);
     rest = rest.subspan(whole);
@@ -205,7 +211,7 @@ Result<void> checkNames(const std::vector<ZipEntry>& entries)
     std::unordered_set<std::string_view> seen;
     for (const auto& entry : entries) {
         if (!seen.insert(entry.name).second) {
-            return corrupt(
+            return corruptArchive(
                 "Two entries have the same name, so it is not clear which one is meant; the file is damaged");
         }
     }
@@ -224,7 +230,7 @@ Result<void> limitByNeighbours(std::vector<ZipEntry>& entries)
             entry.limit = entries[order[i + 1]].headerOffset;
         }
         if (entry.limit - entry.headerOffset < localSize + entry.name.size() + entry.size) {
-            return corrupt("Two entries share the same bytes; the file is damaged");
+            return corruptArchive("Two entries share the same bytes; the file is damaged");
         }
     }
     return {};
@@ -264,7 +270,7 @@ Result<ZipDirectory> readZipDirectory(const platform::FileReader& file)
         directory.entries.push_back(TRY(parseEntry(rest, place.offset)));
     }
     if (!rest.empty()) {
-        return corrupt("The zip directory holds more than it says; the file is damaged");
+        return corruptArchive("The zip directory holds more than it says; the file is damaged");
     }
     directory.statesChecksums = std::any_of(
         directory.entries.begin(), directory.entries.end(), [](const ZipEntry& entry) { return entry.crc != 0; });
@@ -281,11 +287,11 @@ Result<std::uint64_t> locateZipEntry(const platform::FileReader& file, const Zip
     const std::uint64_t extraSize = loadLittle<std::uint16_t>(header.data() + 28);
     const auto name = asText(std::span<const std::byte>(header).subspan(localSize));
     if (nameSize != entry.name.size() || !agrees(entry, header, name)) {
-        return corrupt("An entry's own header contradicts the zip directory; the file is damaged");
+        return corruptArchive("An entry's own header contradicts the zip directory; the file is damaged");
     }
     const auto begin = entry.headerOffset + localSize + nameSize + extraSize;
     if (begin > entry.limit || entry.size > entry.limit - begin) {
-        return corrupt("An entry reaches into the next one; the file is damaged");
+        return corruptArchive("An entry reaches into the next one; the file is damaged");
     }
     return begin;
 }
@@ -297,7 +303,7 @@ Result<std::vector<std::byte>> readZipEntry(
     std::vector<std::byte> bytes(entry.size);
     TRY(file.readAt(begin, bytes));
     if (directory.statesChecksums && updateCrc32(0, bytes) != entry.crc) {
-        return corrupt("The checksum of " + entry.name.substr(entry.name.rfind('/') + 1)
+        return corruptArchive("The checksum of " + entry.name.substr(entry.name.rfind('/') + 1)
             + " does not match, so the file is damaged; copy it again from where it was written");
     }
     return bytes;

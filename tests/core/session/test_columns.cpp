@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string_view>
 
 #include <gmock/gmock.h>
 
@@ -120,12 +121,13 @@ TEST_F(Columns, OfSeriesTellRankSegmentAndInferenceApart)
 
 TEST_F(Columns, OfEventsKeepEveryKindAndEveryGap)
 {
+    using namespace std::string_view_literals;
     std::vector<Event> events;
     for (int kind = 0; kind <= static_cast<int>(EventKind::other); ++kind) {
         Event event;
         event.kind = static_cast<EventKind>(kind);
         event.line = kind + 1;
-        event.text = std::string("text with \0 inside", 18) + " and µ";
+        event.text = "text with \0 inside and µ"sv;
         if (kind % 2 == 0) {
             event.rank = kind;
             event.step = most;

@@ -102,7 +102,8 @@ TEST(LogVoteRule, LinesAreNoSteps)
     for (auto& point : sparse.points) {
         point.step *= 10;
     }
-    EXPECT_EQ(vote({sparse}).line.text, "grad_norm stays within 2x of its median over the 6 lines of steps 0 to 50 (1 at the last)");
+    EXPECT_EQ(vote({sparse}).line.text,
+        "grad_norm stays within 2x of its median over the 6 lines of steps 0 to 50 (1 at the last)");
 }
 
 TEST(LogVoteRule, AnotherRanksTraceDoesNotVote)
