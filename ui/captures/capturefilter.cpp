@@ -147,7 +147,7 @@ void CaptureFilter::sayUnknownColumn(const QString& word)
     QStringList known;
     std::ranges::transform(
         filterColumns, std::back_inserter(known), [](const auto& one) { return QString::fromLatin1(one.first); });
-    m_problem = tr("%1 is no column, and is searched for as it stands; filterColumns are %2")
+    m_problem = tr("%1 is no column, and is searched for as it stands; columns are %2")
                     .arg(match.captured(), known.join(QLatin1Char(' ')));
 }
 

@@ -414,7 +414,7 @@ void FindingsPane::listChosen()
     hideEmptyColumns();
 }
 
-/// The names need the room of findingColumns in which nothing stands.
+/// The names need the room of columns in which nothing stands.
 void FindingsPane::hideEmptyColumns()
 {
     for (const int column : {int {step}, int {rank}}) {

@@ -100,7 +100,6 @@ namespace {
 
 using Matrix = std::vector<double>;
 
-constexpr double signalShare = 0.01;
 constexpr int mostDirections = 32;
 
 bool setsIterate(OpName op)

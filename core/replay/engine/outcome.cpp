@@ -12,8 +12,6 @@ namespace nanscope::replay {
 
 namespace {
 
-// Directions below this share of the Frobenius norm are noise to the iteration; design section 5.
-constexpr double outcomeSignalShare = 0.01;
 constexpr double degenerateFactor = 2;
 constexpr int directionsLookedAt = 8;
 
@@ -73,8 +71,7 @@ std::vector<std::vector<SingularDirection>> signalDirections(
     const auto size = static_cast<std::size_t>(shape.elements());
     for (std::int64_t i = 0; i < shape.batch; ++i) {
         const auto matrix = input.subview(static_cast<std::size_t>(i) * size, size);
-        all.push_back(
-            leadingDirections(matrix, shape.rows, shape.cols, outcomeSignalShare, directionsLookedAt, cancel));
+        all.push_back(leadingDirections(matrix, shape.rows, shape.cols, signalShare, directionsLookedAt, cancel));
     }
     return all;
 }

@@ -13,6 +13,9 @@
 
 namespace nanscope::replay {
 
+/// Directions below this share of the Frobenius norm are noise to the iteration; design section 5.
+constexpr double signalShare = 0.01;
+
 // The eigenvalues of a large symmetric matrix A = Q L Q^T, and Q^T times a few vectors in place of all of Q.
 
 /// The rest of a symmetric tridiagonal matrix is zero.

@@ -111,7 +111,9 @@ TEST_F(CaptureModelTest, FilterKnowsColumnsExclusionAndExpressions)
     EXPECT_EQ(filtered("/^birth$/"), QStringList({"0"})) << "of a cell";
     EXPECT_EQ(filtered("5-6"), QStringList({"0"})) << "as the list shows it, on a keyboard";
     EXPECT_EQ(filtered("ronk:1").size(), 0);
-    EXPECT_TRUE(filter.problem().startsWith(QStringLiteral("ronk: is no column"))) << filter.problem().toStdString();
+    EXPECT_TRUE(filter.problem().startsWith(
+        QStringLiteral("ronk: is no column, and is searched for as it stands; columns are role: rank: ")))
+        << filter.problem().toStdString();
     EXPECT_EQ(filtered("rank:1"), QStringList({"1"}));
     EXPECT_EQ(filter.problem(), QString());
     EXPECT_EQ(filtered("").size(), 3);
