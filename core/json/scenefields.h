@@ -40,6 +40,9 @@ void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
     visit("bad_momenta", state.badMomenta);
     visit("weights", state.weights);
     visit("bad_weights", state.badWeights);
+    visit("weights_before", state.weightsBefore);
+    visit("bad_weights_before", state.badWeightsBefore);
+    visit.text("first_bad_before", state.firstBadBefore);
     visit.text("first_bad", state.firstBad);
     visit("of", state.coverage);
 }

@@ -84,10 +84,13 @@ struct ParameterState
     std::int64_t badGradients = 0; ///< of them, those that were not finite
     std::int64_t momenta = 0;
     std::int64_t badMomenta = 0;
-    std::string firstBad {}; ///< name of the first parameter with any of them
+    std::string firstBad {}; ///< name of the first parameter with a gradient or momentum that was not finite
     std::optional<ParameterCoverage> coverage {};
     std::int64_t weights = 0;
     std::int64_t badWeights = 0;
+    std::int64_t weightsBefore = 0; ///< looked at before the step of the call began; older helpers did not
+    std::int64_t badWeightsBefore = 0;
+    std::string firstBadBefore {}; ///< name of the first parameter whose weight was not finite by then
 
     bool operator==(const ParameterState&) const = default;
 };

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
+
 namespace nanscope {
 
 namespace {
@@ -77,6 +79,17 @@ std::vector<std::string> notesOf(const Scene& scene)
                 scene.stale->matrix, scene.stale->call));
     }
     return notes;
+}
+
+std::string weightsBeforeText(const ParameterState& known)
+{
+    const auto& coverage = known.coverage;
+    const auto whose = fmt::format("{} of this shape{}{}", counted(known.weightsBefore, "weight"),
+        coverage && coverage->all == known.weightsBefore ? "" : " that the helper looked at",
+        coverage && coverage->shards ? ", as far as this rank holds them," : "");
+    const auto bad = known.badWeightsBefore;
+    return fmt::format("before the step began, {} of {} {} not finite{}", bad == 0 ? "none" : std::to_string(bad), whose,
+        bad <= 1 ? "was" : "were", known.firstBadBefore.empty() ? "" : ", first " + known.firstBadBefore);
 }
 
 std::string withheldText(const Scene& scene)

@@ -15,6 +15,9 @@ namespace nanscope {
 /// that contradicts its dump or could not be read. One clause each.
 std::vector<std::string> notesOf(const Scene& scene);
 
+/// How many weights were damaged before the step of the call: only where it was looked at one at least.
+std::string weightsBeforeText(const ParameterState& known);
+
 /// Why there are no tensors; empty where there are.
 std::string withheldText(const Scene& scene);
 

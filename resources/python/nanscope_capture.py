@@ -468,6 +468,8 @@ class _Process:
         self.told = False  # whether somebody said its number; else optimizers count their own
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
         self.gradients = weakref.WeakKeyDictionary()  # optimizer: see _mark_gradients()
+        self.weights = weakref.WeakKeyDictionary()  # optimizer: see _mark_weights()
+        self.shapes = set()  # of the matrices that calls were given, as far as they are known
         self.stepping = None  # optimizer whose step() runs
         self.outermost = _Outermost()
         self.optimizers = []
@@ -493,7 +495,7 @@ _names = {}  # id of a parameter: (reference to it, name)
 def _after_fork():
     global _process
     before, _process = _process, _Process()
-    for name in ("step", "told", "taken", "optimizers", "gradients"):
+    for name in ("step", "told", "taken", "optimizers", "gradients", "shapes"):
         setattr(_process, name, getattr(before, name))
     _local.busy = False
 
@@ -2075,6 +2077,7 @@ def _prepare(spot, args, kwargs, index, strict):
     with _process.lock:
         _process.looked += 1
         _process.ring.append(call)
+        _process.shapes.add(call.shape[-2:])
     if strict:
         _copy_before(call, tensor)
     else:
@@ -2951,9 +2954,13 @@ def _parameter_entry(place, item):
     return {"index": place, "name": name, "shape": list(getattr(shape, "shape", shape))}
 
 
-def _has_shape(parameter, call):
+def _shapes_of(parameter):
     """Of a DTensor the function may have been given the whole, or this rank's part."""
-    return call.shape[-2:] in (tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:]))
+    return tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:])
+
+
+def _has_shape(parameter, call):
+    return call.shape[-2:] in _shapes_of(parameter)
 
 
 def _of_shape(call):
@@ -2985,12 +2992,22 @@ def _state_entry(call, optimizer, parameter):
     count, first = (0, None) if _finite(weight) else _damage(weight)
     return {
         "parameter": _name_of(parameter),
+        "weight_finite_before": _was_finite_before(call, optimizer, parameter),
         "weight_finite": count == 0,
         "weight_nonfinite": count,
         "weight_first_nonfinite": first,
         "grad_finite": None if gradient is None else _finite(gradient),
         "momentum_finite": None if moment is None else _finite(moment),
     }
+
+
+def _was_finite_before(call, optimizer, parameter):
+    """Whether the weight was finite when the step of the call began; None where nobody looked."""
+    step, marks = _process.weights.get(optimizer, (None, {}))
+    reference, total = marks.get(id(parameter), (None, None))
+    if step is None or step != call.optimizer_step or reference() is not parameter:
+        return None
+    return math.isfinite(float(total))
 
 
 def _gradient_of(call, optimizer, parameter, moment):
@@ -3465,6 +3482,7 @@ def _before_step(hook, optimizer, *_):
     process.stepping = optimizer
     if _on:
         _guarded(_mark_gradients, optimizer)
+        _guarded(_mark_weights, optimizer)
     if optimizer not in process.taken:
         process.taken[optimizer] = _steps_taken(optimizer)
     if not process.told:
@@ -3480,6 +3498,22 @@ def _mark_gradients(optimizer):
             if gradient is not None and gradient.dim() > 1:
                 marks[id(parameter)] = (weakref.ref(gradient), _versions_of(gradient))
     _process.gradients[optimizer] = marks
+
+
+def _mark_weights(optimizer):
+    """Leaves on the device whether the weights that calls are made for are finite before the step: after it, one that a
+    call spoilt looks as one does that was bad already. Before the first call any matrix may be one of them."""
+    step, shapes = _process.outermost.running, _process.shapes
+    if _process.weights.get(optimizer, (None, None))[0] == step:
+        return  # install() and watch() both have a hook on it
+    marks = {}
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            weight = _own(parameter)
+            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_shapes_of(parameter)))
+            if wanted and _watchable(weight) and not _capturing_graph(weight.device):
+                marks[id(parameter)] = (weakref.ref(parameter), _sum_of(weight))
+    _process.weights[optimizer] = (step, marks)
 
 
 def _steps_taken(optimizer):

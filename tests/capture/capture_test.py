@@ -2006,10 +2006,30 @@ class Training(Case):
             self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
             (state,) = sidecar["state"]
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
+            self.assertEqual(state["weight_finite_before"], True)
             self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
             in_place = self.rebuilt is None and not options
             self.assertEqual((state["grad_finite"], state["momentum_finite"]), (None if in_place else False, False))
             self.assertEqual(sidecar["state_of"], {"parameters": 1, "listed": 1, "shards": False})
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_a_weight_that_was_bad_before_the_step(self):
+        for mode in ("observe", "strict"):
+            self.forget()
+            self.on(mode, retries=0)
+            capture.install()
+            model = self.train(steps=3, watch=True)
+            with torch.no_grad():
+                model.up.weight[1, 2] = NAN
+            self.train(steps=1, model=model, watch=True)
+            before = {}
+            for path in self.folder.glob("dion*.json"):
+                for state in json.loads(path.read_text())["state"]:
+                    before.setdefault(state["parameter"], []).append(state["weight_finite_before"])
+            # The first step's optimizer is gone; its parameters are those of the second.
+            self.assertEqual({name: set(found) for name, found in before.items()},
+                {"up.weight": {False}, "down.weight": {True}}, mode)
             for path in self.folder.iterdir():
                 path.unlink()
 

@@ -20,6 +20,7 @@
 #include <QTableView>
 
 #include "core/model/verdict.h"
+#include "core/session/lockwait.h"
 #include "core/session/session.h"
 #include "tests/ui/openwindow.h"
 #include "ui/captures/capturespane.h"
@@ -247,6 +248,7 @@ TEST_F(BadSession, LockedByAnotherProgram)
     Sql other(session);
     other.run("PRAGMA locking_mode = EXCLUSIVE");
     other.run("BEGIN EXCLUSIVE");
+    const session::NoLockWait notTenSecondsEach;
     window->actions().rescan->trigger();
     ASSERT_TRUE(settle());
     EXPECT_TRUE(sentence().contains(QStringLiteral("keeps the session locked"))) << sentence().toStdString();

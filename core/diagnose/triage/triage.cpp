@@ -121,14 +121,6 @@ std::string countedBad(const Capture& capture)
         capture.part.empty() ? "" : " of this rank's part");
 }
 
-std::string upstreamSummary(const Capture& capture)
-{
-    return capture.input.total().finite() ? "the input was not scanned"
-                                          : countedBad(capture)
-            + ": they came in with the gradient, the momentum or weights that were bad already, so that this call did "
-              "not make them";
-}
-
 std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
 {
     if (!coverage) {
@@ -160,6 +152,25 @@ std::string parametersText(const ParameterState& known)
         unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
 }
 
+bool hadBadWeights(const Scene& scene)
+{
+    return scene.parameters && scene.parameters->badWeightsBefore > 0;
+}
+
+std::string upstreamSummary(const Capture& capture)
+{
+    if (capture.input.total().finite()) {
+        return "the input was not scanned";
+    }
+    return countedBad(capture)
+        + (hadBadWeights(capture.scene)
+                ? fmt::format("; {}, so that this call did not make them: code after an earlier iteration, another "
+                              "optimizer or a checkpoint did",
+                    weightsBeforeText(*capture.scene.parameters))
+                : ": they came in with the gradient, the momentum or weights that were bad already, so that this call "
+                  "did not make them");
+}
+
 /// What leaves it open who brought the bad values, though none was found.
 std::string whatWasMissed(const ParameterState& known)
 {
@@ -184,8 +195,11 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
-    } else {
+    } else if (!hadBadWeights(capture.scene)) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
+    }
+    if (known && known->weightsBefore > 0) {
+        v.speaksFor.push_back({weightsBeforeText(*known), "sidecar"});
     }
     v.notTestable.push_back(
         {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
@@ -422,9 +436,9 @@ private:
     std::array<Half, 2> m_halves; ///< captures of whole tensors, and of parts
 };
 
-/// Weights that a helper found finite in a later step of an optimizer: what was damaged before did not reach them, and
-/// no update heals a NaN. A weight that is not finite tells nothing: it is looked at in the middle of a step, or after
-/// it.
+/// Weights that a helper found finite in a later step of an optimizer, or before one: what was damaged before did not
+/// reach them, and no update heals a NaN. A weight that is not finite in the middle of a step, or after it, tells
+/// nothing.
 class SoundWeights
 {
 public:
@@ -432,10 +446,7 @@ public:
     {
         for (const auto& capture : run.captures) {
             const auto& scene = capture.scene;
-            const auto& known = scene.parameters;
-            const auto& coverage = known ? known->coverage : std::nullopt;
-            if (coverage && !coverage->shards && known->badWeights == 0 && known->weights == coverage->all
-                && capture.pid && scene.optimizerStep) {
+            if (capture.pid && scene.optimizerStep && scene.parameters && foundAllFinite(*scene.parameters)) {
                 auto& last = m_last.try_emplace(keyOf(capture), *scene.optimizerStep).first->second;
                 last = std::max(last, *scene.optimizerStep);
             }
@@ -452,6 +463,14 @@ public:
 
 private:
     using Key = std::tuple<std::optional<int>, std::optional<int>, std::int64_t, std::int64_t>;
+
+    static bool foundAllFinite(const ParameterState& known)
+    {
+        const auto& coverage = known.coverage;
+        const bool before = coverage && known.badWeightsBefore == 0 && known.weightsBefore == coverage->all;
+        const bool since = coverage && known.badWeights == 0 && known.weights == coverage->all;
+        return coverage && !coverage->shards && (before || since);
+    }
 
     static Key keyOf(const Capture& capture)
     {
@@ -768,6 +787,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.blame = doubt ? Blame::undecided : Blame::upstream;
     v.summary = upstreamSummary(*entry.capture);
     if (!doubt) {
+        v.kind = hadBadWeights(entry.capture->scene) ? "weights that were bad before" : "";
         argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
         return;
     }

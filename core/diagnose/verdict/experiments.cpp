@@ -108,6 +108,13 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
 {
     // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
     const auto& known = verdict.facts.scene.parameters;
+    if (known && known->badWeightsBefore > 0) {
+        const auto whose = known->firstBadBefore.empty() ? std::string("these weights") : known->firstBadBefore;
+        return {advice(fmt::format("check {} right after each step, and after each line of it that writes to a weight",
+                           whose),
+                    "a mask, decay, a scale or a learning rate after the iteration leaves a weight so"),
+            advice("check the weights of the checkpoint that the run went on from, where there is one")};
+    }
     const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
     return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)),
         advice("look at the data of the step before, and at the loss scale where there is one"),

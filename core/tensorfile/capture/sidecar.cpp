@@ -127,7 +127,7 @@ std::optional<StaleOutput> staleIn(const simdjson::dom::object& object)
     return std::nullopt;
 }
 
-/// Counts a gradient or a momentum that the helper looked at; false where it was not finite.
+/// Counts a tensor that the helper looked at; false where it was not finite.
 bool countFinite(const Value& value, std::int64_t& all, std::int64_t& bad)
 {
     bool finite = true;
@@ -158,9 +158,13 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
     for (const auto one : found) {
         const bool gradient = countFinite(one["grad_finite"], state.gradients, state.badGradients);
         const bool momentum = countFinite(one["momentum_finite"], state.momenta, state.badMomenta);
-        const bool weight = countFinite(one["weight_finite"], state.weights, state.badWeights);
-        if ((!gradient || !momentum || !weight) && state.firstBad.empty()) {
+        const bool before = countFinite(one["weight_finite_before"], state.weightsBefore, state.badWeightsBefore);
+        countFinite(one["weight_finite"], state.weights, state.badWeights);
+        if ((!gradient || !momentum) && state.firstBad.empty()) {
             state.firstBad = textIn(one["parameter"], mostName);
+        }
+        if (!before && state.firstBadBefore.empty()) {
+            state.firstBadBefore = textIn(one["parameter"], mostName);
         }
     }
     state.coverage = coverageIn(object["state_of"]);

@@ -353,7 +353,13 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b"}));
     folder.write("x.json",
         R"({"state": [{"parameter": "a", "weight_finite": true}, {"parameter": "b", "weight_finite": false}]})");
-    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "b", {}, 2, 1}));
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "", {}, 2, 1}));
+    folder.write("x.json",
+        R"({"state": [{"parameter": "a", "weight_finite_before": true, "weight_finite": false},
+                      {"parameter": "b", "weight_finite_before": false, "weight_finite": false},
+                      {"parameter": "c", "weight_finite_before": null, "weight_finite": true, "grad_finite": false}]})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters,
+        (ParameterState {1, 1, 0, 0, "c", {}, 3, 2, 2, 1, "b"}));
     folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
 }

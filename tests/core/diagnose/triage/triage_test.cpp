@@ -389,6 +389,26 @@ TEST(Triage, CountsBadGradientsAndMomentaAndAcquitsNeither)
     EXPECT_THAT(missed(1, {2, 2, false}), testing::HasSubstr("it may have missed the one of this call"));
 }
 
+TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
+{
+    RunSummary s;
+    s.step(0, 3).dump("first", 0, damaged, allBad, 10);
+    auto& known = s.run.captures.front().scene.parameters;
+    known = ParameterState {2, 2, 2, 2, "a", ParameterCoverage {2, 2, false}, 2, 2, 2, 1, "b"};
+    const auto bad = s.verdictOf("first");
+    EXPECT_EQ(bad.blame, Blame::upstream);
+    EXPECT_EQ(bad.kind, "weights that were bad before");
+    EXPECT_THAT(bad.summary,
+        testing::HasSubstr("before the step began, 1 of 2 weights of this shape was not finite, first b, so that this "
+                           "call did not make them: code after an earlier iteration"));
+    known->badWeightsBefore = 0;
+    known->firstBadBefore.clear();
+    const auto good = s.verdictOf("first");
+    EXPECT_EQ(good.kind, "");
+    EXPECT_THAT(good.summary, testing::HasSubstr("with the gradient, the momentum or weights"));
+    EXPECT_EQ(good.speaksFor.back().text, "before the step began, none of 2 weights of this shape was not finite");
+}
+
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
 {
     RunSummary s;
@@ -511,7 +531,7 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     auto& known = s.run.captures.back().scene.parameters;
     known = ParameterState {1, 1, 1, 1, "experts.3", ParameterCoverage {1, 1, false}, 1, 1};
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "a weight is looked at once the step has begun";
-    known->badWeights = 0;
+    known->weightsBefore = 1;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "no process says that it is the same weight";
     for (auto& capture : s.run.captures) {
         capture.pid = 7;
@@ -520,6 +540,10 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor that it was updated since";
     s.run.captures[1].scene.optimizerStep = 9;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "what was damaged before did not reach the only weight";
+    known->badWeightsBefore = 1;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "it was bad when the step began";
+    known->weightsBefore = known->badWeightsBefore = known->badWeights = 0;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "it is sound after the step";
     known->coverage->all = 2;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor is anything known of the other one";
     known->coverage->all = 1;

@@ -140,6 +140,9 @@ TEST(NextExperiments, FitTheVerdict)
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton"))));
     v.blame = Blame::upstream;
     EXPECT_THAT(lines(v).front(), HasSubstr("gradient and momentum"));
+    v.facts.scene.parameters = ParameterState {1, 1, 0, 0, "a", {}, 1, 1, 2, 1, "b"};
+    EXPECT_THAT(lines(v).front(), HasSubstr("check b right after each step")) << "a bad gradient follows from a weight";
+    v.facts.scene.parameters.reset();
     v.blame = Blame::undecided;
     v.role = Role::upstream;
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton")))) << "it is asked what came before";
