@@ -135,6 +135,8 @@ struct Scene
     std::int64_t otherTensors = 0; ///< of more than one value that the function was given besides its input
     std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
 
+    /// A bad gradient follows from those: no batch and no loss scale need have made it.
+    bool hadBadWeights() const { return parameters && parameters->badWeightsBefore > 0; }
     bool operator==(const Scene&) const = default;
 };
 

@@ -245,6 +245,17 @@ TEST_F(WatchTest, SumsUpWhatWasThereUnlessAskedForAll)
     EXPECT_EQ(all.end(), "ended with status 0");
 }
 
+TEST_F(WatchTest, TellsOfDumpsInTheOrderOfTheirTimes)
+{
+    drop("dion_nan_capture_rank0_shape16x16_pid7_1700000009000.pt");
+    drop("dion_nan_capture_rank1_shape16x16_pid8_1700000001000.pt", sized(8));
+    auto watch = watching({"--all"});
+    EXPECT_EQ(watch.event()["captures"], 2);
+    EXPECT_EQ(watch.event("dump")["rank"], 1);
+    EXPECT_EQ(watch.event("dump")["rank"], 0);
+    watch.interrupt();
+}
+
 TEST_F(WatchTest, GivesTheCommandItsFactsAndRunsNothingOfAFileName)
 {
     const auto trap = m_folder / "trap";

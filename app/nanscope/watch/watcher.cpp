@@ -268,9 +268,12 @@ void Watcher::sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::
 void Watcher::tell(const RunData& run, const workflow::RunNews::Found& found)
 {
     const auto verdicts = found.dumps.empty() ? std::vector<CaptureVerdict>() : diagnose::triage(run);
-    const auto triaged = verdictsFor(found.dumps, verdicts);
-    for (std::size_t i = 0; i < found.dumps.size(); ++i) {
-        m_teller.tell(dumpEvent(*found.dumps[i], triaged[i] != nullptr ? *triaged[i] : CaptureVerdict {}));
+    auto dumps = found.dumps;
+    // Those of a run lie in the order of their names, which begins with the rank.
+    std::ranges::stable_sort(dumps, {}, [](const Capture* dump) { return dump->timestampMs.value_or(0); });
+    const auto triaged = verdictsFor(dumps, verdicts);
+    for (std::size_t i = 0; i < dumps.size(); ++i) {
+        m_teller.tell(dumpEvent(*dumps[i], triaged[i] != nullptr ? *triaged[i] : CaptureVerdict {}));
     }
     for (const auto& news : found.nonFinite) {
         m_teller.tell(nonFiniteEvent(news, run.root));

@@ -473,11 +473,16 @@ void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
             continue;
         }
         const auto base = life->proofs.empty() ? 1 : life->proofs.base();
-        const auto weights = verdict.step->first - base + 1;
+        const bool before = verdict.facts.scene.hadBadWeights();
+        const auto weights = verdict.step->first - base + (before ? 0 : 1);
         if (!life->proofs.empty() && life->proofs.lastWeights() >= weights) {
             continue;
         }
-        Sign sign {weights, {}, {fmt::format("{} has a Newton-Schulz output that is not finite", verdict.capture), {}}};
+        Sign sign {weights, {},
+            {fmt::format("{} {}", verdict.capture,
+                 before ? "was called with weights that were not finite before its step"
+                        : "has a Newton-Schulz output that is not finite"),
+                {}}};
         earliest(lines.endedWithOne(*life) ? life->tornFrom : life->poisonedFrom, std::move(sign));
     }
 }

@@ -94,6 +94,10 @@ std::string settingWithoutCause(const RunData& run)
 /// What the cause asks for; where it is open, what covers most of what is open.
 std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline, const RunData& run)
 {
+    if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadBadWeights()) {
+        return "check the weights right after each step: what follows the iteration, another optimizer or a checkpoint "
+               "spoilt them";
+    }
     const bool climbs = timeline.failed && timeline.failed->climbingFrom;
     if (climbs && (verdict == nullptr || verdict->blame == Blame::upstream)) {
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";

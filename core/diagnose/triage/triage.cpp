@@ -152,18 +152,13 @@ std::string parametersText(const ParameterState& known)
         unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
 }
 
-bool hadBadWeights(const Scene& scene)
-{
-    return scene.parameters && scene.parameters->badWeightsBefore > 0;
-}
-
 std::string upstreamSummary(const Capture& capture)
 {
     if (capture.input.total().finite()) {
         return "the input was not scanned";
     }
     return countedBad(capture)
-        + (hadBadWeights(capture.scene)
+        + (capture.scene.hadBadWeights()
                 ? fmt::format("; {}, so that this call did not make them: code after an earlier iteration, another "
                               "optimizer or a checkpoint did",
                     weightsBeforeText(*capture.scene.parameters))
@@ -195,7 +190,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
-    } else if (!hadBadWeights(capture.scene)) {
+    } else if (!capture.scene.hadBadWeights()) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (known && known->weightsBefore > 0) {
@@ -787,7 +782,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.blame = doubt ? Blame::undecided : Blame::upstream;
     v.summary = upstreamSummary(*entry.capture);
     if (!doubt) {
-        v.kind = hadBadWeights(entry.capture->scene) ? "weights that were bad before" : "";
+        v.kind = entry.capture->scene.hadBadWeights() ? "weights that were bad before" : "";
         argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
         return;
     }

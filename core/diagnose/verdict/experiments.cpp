@@ -108,7 +108,7 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
 {
     // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
     const auto& known = verdict.facts.scene.parameters;
-    if (known && known->badWeightsBefore > 0) {
+    if (verdict.facts.scene.hadBadWeights()) {
         const auto whose = known->firstBadBefore.empty() ? std::string("these weights") : known->firstBadBefore;
         return {advice(fmt::format("check {} right after each step, and after each line of it that writes to a weight",
                            whose),

@@ -245,6 +245,23 @@ TEST(Rollback, ADamagedInputBesideAClimbIsNoFaultOfItsBatch)
     EXPECT_THAT(tonight(), HasSubstr("check gradients before the optimizer"));
 }
 
+TEST(Rollback, WeightsThatWereBadBeforeTheStepAreThoseOfTheCheckpointBefore)
+{
+    auto upstream = birthAfter(60, Blame::upstream);
+    upstream.role = Role::upstream;
+    upstream.step = std::pair(60, 60);
+    auto run = runOf(50, 0);
+    run.checkpoints = {saved(40), saved(59)};
+    const auto first = [&] { return diagnose::failureTimelineOf(run, {upstream}).failed->first(); };
+    EXPECT_EQ(first(), 60) << "the update of step 60 wrote the first bad weights";
+    EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, HasSubstr("check gradients"));
+    upstream.facts.scene.parameters = ParameterState {1, 1, 0, 0, "w", {}, 1, 1, 1, 1, "w"};
+    EXPECT_EQ(first(), 59) << "it read them";
+    const auto advice = *diagnose::adviseRollback(run, {upstream});
+    EXPECT_THAT(advice.tonight, StartsWith("check the weights right after each step"));
+    EXPECT_EQ(advice.recommended, 40);
+}
+
 TEST(Rollback, CapturesThatAreThereAreNotAskedFor)
 {
     RunData run;
