@@ -285,7 +285,7 @@ std::string sceneText(const Capture& capture)
     const auto& scene = capture.scene;
     std::string text;
     if (!scene.function.empty()) {
-        text += fmt::format("{} was called. ", printable(scene.function));
+        text += fmt::format("{} was called{}. ", printable(scene.function), scene.onCpu ? " on the CPU" : "");
     }
     if (scene.calledAgain > 0) {
         const bool damaged = scene.outputBad || (capture.output && !capture.output->total().finite());

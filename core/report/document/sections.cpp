@@ -382,6 +382,9 @@ Blocks call(const ReportFacts& facts)
     if (capture.output) {
         known.add(own(fmt::format("output {} {}", shapeText(capture.output->shape), shortName(capture.output->dtype))));
     }
+    if (capture.scene.onCpu) {
+        known.add(own("it ran on the CPU"));
+    }
     return known.blocks();
 }
 

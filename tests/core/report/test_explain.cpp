@@ -108,6 +108,8 @@ TEST(Explain, SaysWhatAHelperSawAtTheCall)
     EXPECT_THAT(text, HasSubstr("scene    mine: ns was called."));
     EXPECT_THAT(text, HasSubstr("2 of 9\n         calls failed: no function of its input does that."));
     EXPECT_THAT(text, HasSubstr("Afterwards the input"));
+    capture.scene.onCpu = true;
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("mine: ns was called on the CPU."));
     capture.scene = {"", 1, 1, false};
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("1 of 1 call failed."));
     capture.scene = {"", 3, 0, false};

@@ -468,6 +468,14 @@ TEST(Sections, TheClaimNamesBirthsOfAnotherCause)
         << "it is told as the cause";
 }
 
+TEST(Sections, TheCallSaysThatItRanOnTheCpu)
+{
+    auto input = handmade::reportInput();
+    EXPECT_THAT(sectionOf(input, ReportSection::call), Not(HasSubstr("CPU")));
+    input.run.captures[0].scene.onCpu = true;
+    EXPECT_THAT(sectionOf(input, ReportSection::call), HasSubstr("it ran on the CPU"));
+}
+
 TEST(Sections, ImpactCountsTheLossThatIsNotFinite)
 {
     auto input = handmade::reportInput();
