@@ -38,8 +38,6 @@ std::string writeSound(
     return path.string();
 }
 
-const std::string systemPython = "/usr/bin/python3";
-
 std::string writeFunction(const WorkFolder& folder)
 {
     writeText(folder / "kernels.py",

@@ -13,6 +13,9 @@ namespace nanscope::testing {
 /// The run that the program brings along.
 inline const std::string sample = NANSCOPE_SAMPLE;
 
+/// Has no torch where that of the project lies apart. Not there on every system: what takes it skips then.
+inline const std::string systemPython = "/usr/bin/python3";
+
 /// What a run of the built program left behind.
 struct Finished
 {

@@ -455,8 +455,8 @@ class SharedMeasurement : public ::testing::Test
 protected:
     void SetUp() override
     {
-        if (!std::filesystem::exists(m_python)) {
-            GTEST_SKIP() << "there is no " << m_python;
+        if (!std::filesystem::exists(systemPython)) {
+            GTEST_SKIP() << "there is no " << systemPython;
         }
         writeCapture(m_folder / "capture.pt", {8, 12});
         std::ofstream(m_folder / "mine.py")
@@ -474,7 +474,7 @@ protected:
     std::vector<std::string> words() const
     {
         return {"measure", "repeat", m_folder / "capture.pt", "--impl", "python:" + (m_folder / "mine.py:f"),
-            "--python", m_python, "-n", "20", "--job", m_folder / "job"};
+            "--python", systemPython, "-n", "20", "--job", m_folder / "job"};
     }
 
     Finished gather(const std::vector<std::string>& more = {"--json"}) const
@@ -506,7 +506,6 @@ protected:
         return line;
     }
 
-    const std::string m_python = "/usr/bin/python3";
     WorkFolder m_folder;
 };
 

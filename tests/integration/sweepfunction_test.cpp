@@ -26,8 +26,6 @@ using ::testing::SizeIs;
 
 namespace {
 
-const std::string plainPython = "/usr/bin/python3";
-
 // What it does is told by the first element it is given, so that one sweep meets all of it.
 constexpr auto behaviours = R"(
 import os, sys, time
@@ -126,10 +124,10 @@ class SweptFunctions : public ::testing::Test
 protected:
     void SetUp() override
     {
-        if (!std::filesystem::exists(plainPython)) {
+        if (!std::filesystem::exists(systemPython)) {
             GTEST_SKIP() << "there is no python3 on this machine";
         }
-        if (std::system((plainPython + " -c 'import torch' 2>/dev/null").c_str()) == 0) {
+        if (std::system((systemPython + " -c 'import torch' 2>/dev/null").c_str()) == 0) {
             GTEST_SKIP() << "the system's Python has torch: this is about one without";
         }
         writeText(kernels, "PIDS = '" + (outside / "pids") + "'\n" + behaviours);
@@ -137,7 +135,7 @@ protected:
     std::vector<std::string> sweep(std::vector<std::string> more, const std::string& function = "f") const
     {
         std::vector<std::string> all {"sweep", folder.path().string(), "--variant", "torch-muon", "--precision",
-            "fp64,bf16", "--impl", "python:" + kernels + ":" + function, "--python", plainPython};
+            "fp64,bf16", "--impl", "python:" + kernels + ":" + function, "--python", systemPython};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
@@ -224,7 +222,7 @@ TEST_F(SweptFunctions, WhatLeavesTheRangeOfTheVariantsBesideItIsDegenerate)
     writeTelling(folder, 7); // returns its input, whose signal directions are far from 1
     const auto range = [this](const char* variants) {
         const auto done = run({"sweep", folder.path().string(), "--variant", variants, "--precision", "fp64", "--impl",
-            "python:" + kernels + ":f", "--python", plainPython, "--json"});
+            "python:" + kernels + ":f", "--python", systemPython, "--json"});
         EXPECT_EQ(done.status, 0) << done.err;
         return done.json()["cells"].back();
     };
@@ -242,7 +240,7 @@ TEST_F(SweptFunctions, TheTextNamesTheReasonInTheRowAndShowsTheProgramBefore)
     writeTelling(folder, 9);
     const auto done = run(sweep({}));
     EXPECT_EQ(done.status, 3);
-    EXPECT_THAT(done.err, HasSubstr("Runs " + plainPython + " -u nanscope_impl.py"));
+    EXPECT_THAT(done.err, HasSubstr("Runs " + systemPython + " -u nanscope_impl.py"));
     EXPECT_THAT(done.out,
         HasSubstr("python:kernels.py:f  own        native      -         cpu     failed   the "
                   "function raised ValueError: no"));
