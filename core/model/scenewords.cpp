@@ -88,8 +88,8 @@ std::string weightsBeforeText(const ParameterState& known)
         coverage && coverage->all == known.weightsBefore ? "" : " that the helper looked at",
         coverage && coverage->shards ? ", as far as this rank holds them," : "");
     const auto bad = known.badWeightsBefore;
-    return fmt::format("before the step began, {} of {} {} not finite{}", bad == 0 ? "none" : std::to_string(bad), whose,
-        bad <= 1 ? "was" : "were", known.firstBadBefore.empty() ? "" : ", first " + known.firstBadBefore);
+    return fmt::format("before the step began, {} of {} {} not finite{}", bad == 0 ? "none" : std::to_string(bad),
+        whose, bad <= 1 ? "was" : "were", known.firstBadBefore.empty() ? "" : ", first " + known.firstBadBefore);
 }
 
 std::string withheldText(const Scene& scene)

@@ -110,8 +110,8 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
     const auto& known = verdict.facts.scene.parameters;
     if (verdict.facts.scene.hadBadWeights()) {
         const auto whose = known->firstBadBefore.empty() ? std::string("these weights") : known->firstBadBefore;
-        return {advice(fmt::format("check {} right after each step, and after each line of it that writes to a weight",
-                           whose),
+        return {advice(fmt::format(
+                           "check {} right after each step, and after each line of it that writes to a weight", whose),
                     "a mask, decay, a scale or a learning rate after the iteration leaves a weight so"),
             advice("check the weights of the checkpoint that the run went on from, where there is one")};
     }
