@@ -149,6 +149,7 @@ struct Said
     std::vector<Rejection>
         damaged {}; ///< of the rejected ones, files of tensors that are cut off or contradict themselves
     std::set<std::string> captures {}; ///< files that are captures, or parts of one
+    std::vector<Checkpoint> checkpoints {}; ///< files whose names do not say that they are some
 };
 
 Rejection rejectionOf(const FoundFile& file, const Error& error)
@@ -173,16 +174,49 @@ bool liesInCheckpoint(const FoundFile& file, const std::vector<Checkpoint>& foun
         found, [&](const Checkpoint& checkpoint) { return file.relative.starts_with(checkpoint.path + '/'); });
 }
 
-/// A file of tensors that is no capture, a checkpoint for example, is nothing to complain about. One that holds
-/// nothing but objects we refuse to rebuild is, unless trainers write such files: "training_args.bin".
-bool isOtherTensorFile(const FoundFile& file, const std::vector<Checkpoint>& checkpoints)
+/// The step of a checkpoint that a script of one's own saved: a number beside a dict of tensors. That of a file named
+/// "checkpoint_15.pt" may be an epoch.
+std::optional<std::int64_t> stepOfCheckpoint(const tensorfile::PickleValue& root)
+{
+    const auto* dict = std::get_if<tensorfile::PickleDict>(&root.value);
+    const auto holdsWeights = [](const tensorfile::PickleEntry& entry) {
+        return std::holds_alternative<tensorfile::PickleDict>(entry.second.value) && holdsTensor(entry.second);
+    };
+    if (dict == nullptr || std::ranges::none_of(*dict, holdsWeights)) {
+        return std::nullopt;
+    }
+    for (const auto* key : {"step", "global_step", "iteration", "iter_num"}) {
+        const auto* value = root.find(key);
+        const auto* step = value != nullptr ? std::get_if<std::int64_t>(&value->value) : nullptr;
+        if (step != nullptr && *step >= 0) {
+            return *step;
+        }
+    }
+    return std::nullopt;
+}
+
+/// A file of tensors that is no capture.
+struct OtherTensors
+{
+    std::optional<std::int64_t> step {}; ///< of a checkpoint
+};
+
+/// A checkpoint, for example, is nothing to complain about. What holds nothing but objects we refuse to rebuild is,
+/// unless trainers write such files: "training_args.bin".
+std::optional<OtherTensors> otherTensorsIn(const FoundFile& file, const std::vector<Checkpoint>& checkpoints)
 {
     // Its dump was left behind, or is being written: the sidecar has its name first.
     if (tensorfile::looksLikeSidecar(file.path)) {
-        return true;
+        return OtherTensors {};
     }
     const auto opened = tensorfile::openTensorFile(file.path);
-    return opened && (opened->opaque.empty() || holdsTensor(opened->root) || liesInCheckpoint(file, checkpoints));
+    const bool inCheckpoint = liesInCheckpoint(file, checkpoints);
+    if (!opened || !(opened->opaque.empty() || holdsTensor(opened->root) || inCheckpoint)) {
+        return std::nullopt;
+    }
+    const bool found =
+        inCheckpoint || std::ranges::find(checkpoints, file.relative, &Checkpoint::path) != checkpoints.end();
+    return OtherTensors {found ? std::nullopt : stepOfCheckpoint(opened->root)};
 }
 
 /// What a thread found in one file.
@@ -192,6 +226,7 @@ struct ReadFile
     bool known = false;
     bool reject = false;
     bool isCapture = false; ///< also one that could not be read to its end
+    std::optional<std::int64_t> checkpointStep {};
 };
 
 class CaptureImport
@@ -244,19 +279,22 @@ private:
         };
         auto capture =
             guarded([&] { return tensorfile::readCaptureOrCounts(file.path, isKnown, quiet); }, file.path.string());
-        const auto isOther = [&] {
-            return capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1
-                && isOtherTensorFile(file, m_found.checkpoints);
-        };
-        const bool reject = !capture && (isCapture || !isOther());
+        const bool maybeOther =
+            !capture && !isCapture && capture.error().kind == ErrorKind::unsupported && m_found.files.size() > 1;
+        const auto other = maybeOther ? otherTensorsIn(file, m_found.checkpoints) : std::nullopt;
+        const bool reject = !capture && !other;
         isCapture = isCapture || capture;
-        return {std::move(capture), known, reject, isCapture};
+        return {std::move(capture), known, reject, isCapture, other ? other->step : std::nullopt};
     }
 
     Result<void> add(const FoundFile& file, ReadFile read)
     {
         if (read.isCapture) {
             m_said.captures.insert(file.relative);
+        }
+        if (read.checkpointStep) {
+            m_said.checkpoints.push_back(
+                {*read.checkpointStep, CheckpointFact::found, file.relative, "", {}, 0, {}, file.path.string()});
         }
         if (!read.capture) {
             if (read.reject) {
@@ -706,6 +744,7 @@ Result<RunData> readRun(
     destination.storeLogs = [] { return Result<std::vector<std::string>>(std::vector<std::string>()); };
     auto said = TRY(importFiles(found, destination, job));
     rejectDamaged(run, found, said.rejected);
+    moveTo(run.checkpoints, said.checkpoints);
     forgetCaptures(run.checkpoints, said.captures);
     noteDamage(run.checkpoints, said.damaged);
     run.rejected = std::move(said.rejected);
@@ -793,6 +832,7 @@ Result<RunData> importRun(const std::filesystem::path& path, session::Session& s
         return read;
     };
     auto said = TRY(importFiles(found, destination, job));
+    moveTo(found.checkpoints, said.checkpoints);
     forgetCaptures(found.checkpoints, said.captures);
     noteDamage(found.checkpoints, said.damaged);
     auto now = TRY(session.setFoundCheckpoints(found.checkpoints).and_then([&] { return session.summary(); }));

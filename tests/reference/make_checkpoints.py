@@ -82,7 +82,7 @@ def nested():
             place = place.setdefault(key, {})
         place[last] = tensor
     tree["model"]["tied"] = tree["model"]["head"]
-    return tree | {"epoch": 3, "history": [0.5, "text", None]}
+    return tree | {"epoch": 3, "step": 15, "history": [0.5, "text", None]}
 
 
 def write_safetensors(path, tensors):

@@ -97,6 +97,23 @@ TEST_F(CheckpointFolders, ACaptureWithTheNameOfACheckpointIsNone)
     }
 }
 
+TEST_F(CheckpointFolders, AFileOfAnyNameIsOneByWhatItHolds)
+{
+    put("train.log", "step 1 loss 2.5\n");
+    const auto run = m_folder.path();
+    std::filesystem::copy(NANSCOPE_TEST_DATA "/checkpoints/trainer.pt", run / "checkpoint_3.pt");
+    std::filesystem::copy(NANSCOPE_TEST_DATA "/checkpoints/trainer.pt", run / "step_14.pt");
+    ASSERT_TRUE(
+        tensorfile::writePt(run / "gradient.pt", {{"grad", smallMatrix("grad", 1)}, {"step", std::int64_t {9}}}));
+    const auto read = ingest::readRun(run);
+    ASSERT_TRUE(read);
+    ASSERT_THAT(read->checkpoints, SizeIs(2)) << "a tensor beside a step is a dump by hand";
+    EXPECT_EQ(read->checkpoints[0].step, 14) << "what a name says counts";
+    EXPECT_EQ(read->checkpoints[1].step, 15) << "and not its epoch";
+    EXPECT_EQ(read->checkpoints[1].path, "checkpoint_3.pt");
+    EXPECT_EQ(read->checkpoints[1].place, (run / "checkpoint_3.pt").string());
+}
+
 TEST_F(CheckpointFolders, SayWhatIsMissing)
 {
     put("step_1/__0_0.distcp");
