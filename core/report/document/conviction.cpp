@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/model/scenewords.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
 
@@ -120,11 +121,13 @@ std::string damageText(const CaptureVerdict& verdict)
     return text + ".";
 }
 
-std::string damagedInputText(const CaptureTensor& input)
+std::string damagedInputText(const Capture& capture)
 {
-    const auto scan = input.total();
-    return fmt::format("{} in the input already, of {} values, the first at {}.", classesText(scan),
-        countText(scan.count), indexText(indexIn(input.shape, scan.firstNonFinite)));
+    const auto scan = capture.input.total();
+    const auto weights =
+        capture.scene.hadBadWeights() ? " " + asSentence(weightsBeforeText(*capture.scene.parameters)) : std::string();
+    return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),
+        countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)), weights);
 }
 
 bool castMayDecide(const CaptureVerdict& verdict)
@@ -176,7 +179,7 @@ std::string convictingText(
         return overflowText(*overflow);
     }
     if (capture.input.scanned() && !capture.input.total().finite()) {
-        return damagedInputText(capture.input);
+        return damagedInputText(capture);
     }
     if (castMayDecide(verdict)) {
         if (auto text = castText(capture.input); !text.empty()) {
