@@ -86,6 +86,7 @@ __all__ = [
 SCHEMA = "nanscope.sidecar/1"
 RUN_SCHEMA = "nanscope.run/1"
 RING = 256  # calls that are remembered, and slots of one block of verdicts
+WITHOUT_CALL = 8  # optimizer steps after which, without a watched call, none is expected: there are several optimizers
 UNREAD = 4096  # calls after which observe reads its verdicts though nobody ended a step
 
 # Functions that run Newton-Schulz: module, name, Nanscope's name of the variant (None where arguments, version or
@@ -3504,6 +3505,8 @@ def _mark_weights(optimizer):
     """Leaves on the device whether the weights that calls are made for are finite before the step: after it, one that a
     call spoilt looks as one does that was bad already. Before the first call any matrix may be one of them."""
     step, shapes = _process.outermost.running, _process.shapes
+    if not shapes and _process.steps >= WITHOUT_CALL:
+        return  # nothing that is watched runs
     if _process.weights.get(optimizer, (None, None))[0] == step:
         return  # install() and watch() both have a hook on it
     marks = {}
