@@ -131,11 +131,18 @@ std::string_view roleText(const CaptureVerdict& verdict)
     return isAsked(verdict) ? "finite" : name(verdict.role);
 }
 
-/// Those that came in damaged in the same step, by the same rule, say the same: the first says it in full.
+/// Those that came in damaged in the same step, by the same rule, say the same, and so do births of one function that
+/// end alike: the first says it in full.
 bool saysTheSame(const CaptureVerdict& verdict, const CaptureVerdict& before)
 {
-    return verdict.role == Role::upstream && before.role == Role::upstream && verdict.rule == before.rule
-        && verdict.step && verdict.step == before.step;
+    if (verdict.role != before.role || verdict.rule != before.rule) {
+        return false;
+    }
+    if (verdict.role == Role::upstream) {
+        return verdict.step && verdict.step == before.step;
+    }
+    return verdict.role == Role::birth && blameText(verdict) == blameText(before) && verdict.question == before.question
+        && verdict.facts.scene.function == before.facts.scene.function;
 }
 
 std::string shortPlace(const CaptureVerdict& verdict)
@@ -145,9 +152,28 @@ std::string shortPlace(const CaptureVerdict& verdict)
     return printable(verdict.capture) + (where.empty() ? where : fmt::format(" ({})", where));
 }
 
+/// Where and when they were born: by the same rule, each by its own replays.
+std::string otherBirthsText(std::span<const CaptureVerdict* const> others)
+{
+    constexpr std::size_t most = 8;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(most, others.size()); ++i) {
+        const auto& one = *others[i];
+        const auto& damage = one.facts.damage.text;
+        text += fact(i == 0 ? "likewise" : "",
+            fmt::format("{}, {}{}", shortPlace(one), stepText(one), damage.empty() ? "" : ": " + damage));
+    }
+    return others.size() > most
+        ? text + fact("", fmt::format("and {} more (--json has them all)", others.size() - most))
+        : text;
+}
+
 /// "dump3.pt (rank 3), dump4.pt (rank 4, blocks.0.attn.wq) and 12 more"
 std::string alsoText(std::span<const CaptureVerdict* const> others)
 {
+    if (!others.empty() && others.front()->role == Role::birth) {
+        return otherBirthsText(others);
+    }
     constexpr std::size_t most = 3;
     std::string text;
     for (std::size_t i = 0; i < std::min(most, others.size()); ++i) {

@@ -29,6 +29,7 @@ void fields(Visit& visit, jsonfields::Of<ParameterCoverage> auto& coverage)
     visit("parameters", coverage.all);
     visit("listed", coverage.listed);
     visit("shards", coverage.shards);
+    visit("transposes", coverage.transposes);
 }
 
 template <class Visit>
@@ -42,9 +43,17 @@ void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
     visit("bad_weights", state.badWeights);
     visit("weights_before", state.weightsBefore);
     visit("bad_weights_before", state.badWeightsBefore);
-    visit.text("first_bad_before", state.firstBadBefore);
     visit.text("first_bad", state.firstBad);
     visit("of", state.coverage);
+}
+
+template <class Visit>
+void fields(Visit& visit, jsonfields::Of<WeightsBefore> auto& weights)
+{
+    visit("looked_at", weights.lookedAt);
+    visit("bad", weights.bad);
+    visit.text("first", weights.first);
+    visit("shards", weights.shards);
 }
 
 template <class Visit>
@@ -69,6 +78,7 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit.text("exception", scene.exception);
     visit("stale", scene.stale);
     visit("parameters", scene.parameters);
+    visit("weights_before", scene.weightsBefore);
     visit.text("control", scene.control);
     visit("rotated", scene.rotated);
     visit("withheld", scene.withheld);

@@ -73,6 +73,7 @@ struct ParameterCoverage
     std::int64_t all = 0; ///< parameters of this shape in the optimizers that it watches
     std::int64_t listed = 0; ///< of them, those that it looked at
     bool shards = false; ///< of one of them other ranks hold other parts, so that what is said holds for this rank's
+    bool transposes = false; ///< those are counted whose transpose has the shape of the call; older helpers did not
     bool operator==(const ParameterCoverage&) const = default;
 };
 
@@ -90,9 +91,18 @@ struct ParameterState
     std::int64_t badWeights = 0;
     std::int64_t weightsBefore = 0; ///< looked at before the step of the call began; older helpers did not
     std::int64_t badWeightsBefore = 0;
-    std::string firstBadBefore {}; ///< name of the first parameter whose weight was not finite by then
 
     bool operator==(const ParameterState&) const = default;
+};
+
+/// Of all weights that calls of this optimizer are made for, as they were before the step of this call.
+struct WeightsBefore
+{
+    std::int64_t lookedAt = 0;
+    std::int64_t bad = 0; ///< of them, those that were not finite
+    std::string first {}; ///< name of the first bad one
+    bool shards = false; ///< of one of them other ranks hold other parts
+    bool operator==(const WeightsBefore&) const = default;
 };
 
 /// Of the first matrix of an input that was not written.
@@ -119,6 +129,7 @@ struct Scene
     std::string exception {}; ///< that the call ended with
     std::optional<StaleOutput> stale {}; ///< the first there is
     std::optional<ParameterState> parameters {};
+    std::optional<WeightsBefore> weightsBefore {};
     std::string control {}; ///< file of a healthy call of the same kind
     bool rotated = false; ///< the tensors were turned at random to hide them: which value was bad is lost
     Withheld withheld = Withheld::nothing;
@@ -136,7 +147,14 @@ struct Scene
     std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
 
     /// A bad gradient follows from those: no batch and no loss scale need have made it.
-    bool hadBadWeights() const { return parameters && parameters->badWeightsBefore > 0; }
+    bool hadBadWeights() const { return weightsBefore && weightsBefore->bad > 0; }
+    /// Whichever parameter the call was of, its gradient was finite.
+    bool hadOnlyBadMomenta() const
+    {
+        const auto* coverage = parameters && parameters->coverage ? &*parameters->coverage : nullptr;
+        return coverage != nullptr && coverage->transposes && !coverage->shards && parameters->badMomenta > 0
+            && parameters->badGradients == 0 && parameters->gradients == coverage->all;
+    }
     bool operator==(const Scene&) const = default;
 };
 

@@ -81,15 +81,12 @@ std::vector<std::string> notesOf(const Scene& scene)
     return notes;
 }
 
-std::string weightsBeforeText(const ParameterState& known)
+std::string weightsBeforeText(const WeightsBefore& weights)
 {
-    const auto& coverage = known.coverage;
-    const auto whose = fmt::format("{} of this shape{}{}", counted(known.weightsBefore, "weight"),
-        coverage && coverage->all == known.weightsBefore ? "" : " that the helper looked at",
-        coverage && coverage->shards ? ", as far as this rank holds them," : "");
-    const auto bad = known.badWeightsBefore;
-    return fmt::format("before the step began, {} of {} {} not finite{}", bad == 0 ? "none" : std::to_string(bad),
-        whose, bad <= 1 ? "was" : "were", known.firstBadBefore.empty() ? "" : ", first " + known.firstBadBefore);
+    return fmt::format("before the step began, {} of {} that calls are made for{} {} not finite{}",
+        weights.bad == 0 ? "none" : std::to_string(weights.bad), counted(weights.lookedAt, "weight"),
+        weights.shards ? ", as far as this rank holds them," : "", weights.bad <= 1 ? "was" : "were",
+        weights.first.empty() ? "" : ", first " + weights.first);
 }
 
 std::string withheldText(const Scene& scene)

@@ -15,8 +15,8 @@ namespace nanscope {
 /// that contradicts its dump or could not be read. One clause each.
 std::vector<std::string> notesOf(const Scene& scene);
 
-/// How many weights were damaged before the step of the call: only where it was looked at one at least.
-std::string weightsBeforeText(const ParameterState& known);
+/// "before the step began, 1 of 8 weights was not finite, first layers.3.q"
+std::string weightsBeforeText(const WeightsBefore& weights);
 
 /// Why there are no tensors; empty where there are.
 std::string withheldText(const Scene& scene);

@@ -2900,6 +2900,7 @@ def _sidecar(scene, retries, skipped, damage):
             "parameters": _parameters(call, scene.rebuilt),
             "state": state,
             "state_of": state_of,
+            "weights_before": _weights_before(call),
             "environment": _environment_of(call),
             "limits": _limits(),
             "privacy": _settings.privacy,
@@ -2957,7 +2958,12 @@ def _parameter_entry(place, item):
 
 def _shapes_of(parameter):
     """Of a DTensor the function may have been given the whole, or this rank's part."""
-    return tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:])
+    return {tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:])}
+
+
+def _turned(shapes):
+    """With their transposes: some optimizers hand over a matrix with its longer side first."""
+    return shapes | {shape[::-1] for shape in shapes}
 
 
 def _has_shape(parameter, call):
@@ -2965,12 +2971,17 @@ def _has_shape(parameter, call):
 
 
 def _of_shape(call):
-    """(its optimizer, the parameter) of every one whose matrix has the shape of the call."""
+    """(its optimizer, the parameter) of every one whose matrix, or its transpose, has the shape of the call; first
+    those that need no transposing."""
+    turned = []
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if _has_shape(parameter, call):
                     yield optimizer, parameter
+                elif call.shape[-2:] in _turned(_shapes_of(parameter)):
+                    turned.append((optimizer, parameter))
+    yield from turned
 
 
 def _state(call):
@@ -2981,7 +2992,22 @@ def _state(call):
     every = list(_of_shape(call))
     listed = [_state_entry(call, *one) for one in every[:64]]
     shards = any(_is_shard(parameter) for _, parameter in every)
-    return listed, {"parameters": len(every), "listed": len(listed), "shards": shards}
+    return listed, {"parameters": len(every), "listed": len(listed), "shards": shards, "transposes": True}
+
+
+def _weights_before(call):
+    """Of the weights that calls are made for, whether they were finite when the step of this one began; None where
+    nobody looked."""
+    looked, bad, shards = 0, [], False
+    for optimizer, (step, marks) in list(_process.weights.items()):
+        for reference, total in marks.values() if step is not None and step == call.optimizer_step else ():
+            parameter = reference()
+            looked += 1
+            shards = shards or (parameter is not None and _is_shard(parameter))
+            if not math.isfinite(float(total)):
+                bad.append(_name_of(parameter))
+    first = next((name for name in bad if name), None)
+    return {"looked_at": looked, "bad": len(bad), "first": first, "shards": shards} if looked else None
 
 
 def _state_entry(call, optimizer, parameter):
@@ -3513,7 +3539,7 @@ def _mark_weights(optimizer):
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             weight = _own(parameter)
-            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_shapes_of(parameter)))
+            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(parameter))))
             if wanted and _watchable(weight) and not _capturing_graph(weight.device):
                 marks[id(parameter)] = (weakref.ref(parameter), _sum_of(weight))
     _process.weights[optimizer] = (step, marks)
@@ -3547,6 +3573,8 @@ def _after_step(optimizer, *_):
 def _count_step(optimizer):
     process = _process
     process.steps += 1
+    if _on and process.steps == WITHOUT_CALL and not process.calls:
+        _say(f"{_tag()} {_nothing_watched()}")
     next_one = process.taken.get(optimizer)
     if next_one is not None:
         process.taken[optimizer] = next_one + 1

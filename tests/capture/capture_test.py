@@ -1788,13 +1788,13 @@ class State(Case):
         capture.wrap(broken)(draw(8, 12))
         sidecar = self.only()[1]
         self.assertEqual(len(sidecar["state"]), 64)
-        self.assertEqual(sidecar["state_of"], {"parameters": 70, "listed": 64, "shards": False})
+        self.assertEqual(sidecar["state_of"], {"parameters": 70, "listed": 64, "shards": False, "transposes": True})
 
     def test_of_no_optimizer_nothing_is_listed(self):
         self.on(retries=0)
         capture.wrap(broken)(draw(8, 12))
         sidecar = self.only()[1]
-        self.assertEqual((sidecar["state"], sidecar["state_of"]), ([], {"parameters": 0, "listed": 0, "shards": False}))
+        self.assertEqual((sidecar["state"], sidecar["state_of"]), ([], {"parameters": 0, "listed": 0, "shards": False, "transposes": True}))
 
     def test_only_what_is_a_moment_of_the_parameter_is_asked(self):
         for kept, finite in (
@@ -2004,13 +2004,15 @@ class Training(Case):
                 self.assertEqual((sidecar["input"]["rebuilt"] or {}).get("parameter"), self.rebuilt)
             self.assertEqual((sidecar["variant"], sidecar["step"], sidecar.get("epsilon")), (self.variant, 9, self.epsilon))
             self.assertEqual([p["name"] for p in sidecar["parameters"]], ["down.weight"])
-            (state,) = sidecar["state"]
+            state, turned = sidecar["state"]
+            self.assertEqual((turned["parameter"], turned["weight_finite"]), ("up.weight", True))
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
             self.assertEqual(state["weight_finite_before"], True)
             self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
             in_place = self.rebuilt is None and not options
             self.assertEqual((state["grad_finite"], state["momentum_finite"]), (None if in_place else False, False))
-            self.assertEqual(sidecar["state_of"], {"parameters": 1, "listed": 1, "shards": False})
+            self.assertEqual(sidecar["state_of"], {"parameters": 2, "listed": 2, "shards": False, "transposes": True})
+            self.assertEqual(sidecar["weights_before"], {"looked_at": 2, "bad": 0, "first": None, "shards": False})
             for path in self.folder.iterdir():
                 path.unlink()
 
@@ -2025,7 +2027,9 @@ class Training(Case):
             self.train(steps=1, model=model, watch=True)
             before = {}
             for path in self.folder.glob("dion*.json"):
-                for state in json.loads(path.read_text())["state"]:
+                sidecar = json.loads(path.read_text())
+                self.assertEqual(sidecar["weights_before"], {"looked_at": 2, "bad": 1, "first": "up.weight", "shards": False})
+                for state in sidecar["state"]:
                     before.setdefault(state["parameter"], []).append(state["weight_finite_before"])
             # The first step's optimizer is gone; its parameters are those of the second.
             self.assertEqual({name: set(found) for name, found in before.items()},
@@ -2199,6 +2203,19 @@ class Sampling(Case):
                 capture._at_exit()
             self.assertIn(said, text.getvalue())
             self.assertEqual(bool(text.getvalue()), watched)
+
+    def test_without_a_watched_call_it_is_said_soon(self):
+        self.on()
+        model = Net()
+        optimizer = capture.watch(torch.optim.SGD(model.parameters(), lr=0.1))
+        said = []
+        for step in range(10):
+            model(draw(3, 12)).sum().backward()
+            with contextlib.redirect_stderr(io.StringIO()) as text:
+                optimizer.step()
+            said.append(text.getvalue())
+        self.assertEqual([step for step, text in enumerate(said) if text], [7])
+        self.assertIn("no call was seen in 8 optimizer steps: no function that is watched ran", said[7])
 
     def test_what_is_unread_at_exit_is_read(self):
         for ends in (False, True):
@@ -2795,8 +2812,8 @@ class Ranks(Case):
         spread(call_with_shards_as_parameters, self.folder)
         for rank in range(2):
             found = [s["state_of"] for s in self.sidecars() if s["environment"]["rank"] == rank]
-            whole = {"parameters": 2, "listed": 2, "shards": False}
-            self.assertEqual(found, [{**whole, "shards": True}, whole, whole])
+            whole = {"parameters": 2, "listed": 2, "shards": False, "transposes": True}
+            self.assertEqual(found, [{**whole, "shards": True, "transposes": True}, whole, whole])
 
     def test_ddp(self):
         """Both ranks train as they do without the helper; rank 1 alone has a bad call."""

@@ -98,6 +98,9 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
         return "check the weights right after each step: what follows the iteration, another optimizer or a checkpoint "
                "spoilt them";
     }
+    if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadOnlyBadMomenta()) {
+        return "go on with an optimizer state whose momentum is finite, or with a new one: the gradients were finite";
+    }
     const bool climbs = timeline.failed && timeline.failed->climbingFrom;
     if (climbs && (verdict == nullptr || verdict->blame == Blame::upstream)) {
         return "take a lower learning rate or a longer warmup, and skip the batches of the fault";

@@ -25,6 +25,16 @@ namespace {
 
 enum class InputState { finite, partly, bad };
 
+/// The parameter of the call is among those that the helper counted. Of a matrix that is not square, one that counts no
+/// transposes may have missed it.
+bool coversTheCall(const Capture& capture)
+{
+    const auto& known = capture.scene.parameters;
+    const auto shape = matrixShape(capture.input.shape);
+    return known && known->coverage && known->coverage->all > 0
+        && (known->coverage->transposes || shape.rows == shape.cols);
+}
+
 bool damagedOnZero(const Capture& capture)
 {
     if (!capture.output) {
@@ -126,12 +136,13 @@ std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
     if (!coverage) {
         return "among the parameters of this shape that the helper looked at";
     }
+    const auto* turned = coverage->transposes ? " or its transpose" : "";
     if (coverage->listed < coverage->all) {
-        return fmt::format(
-            "among the {} of {} parameters of this shape that the helper looked at", coverage->listed, coverage->all);
+        return fmt::format("among the {} of {} parameters of this shape{} that the helper looked at", coverage->listed,
+            coverage->all, turned);
     }
     return coverage->all == 1 ? "of the only parameter of this shape"
-                              : fmt::format("among all {} parameters of this shape", coverage->all);
+                              : fmt::format("among all {} parameters of this shape{}", coverage->all, turned);
 }
 
 /// A count, no more: the helper leaves out a gradient that the step has written to, and lists 64 parameters at most.
@@ -152,18 +163,26 @@ std::string parametersText(const ParameterState& known)
         unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
 }
 
+std::string whoBroughtThem(const Scene& scene)
+{
+    if (scene.hadBadWeights()) {
+        return fmt::format("; {}, so that this call did not make them: code after an earlier iteration, another "
+                           "optimizer or a checkpoint did",
+            weightsBeforeText(*scene.weightsBefore));
+    }
+    if (scene.hadOnlyBadMomenta()) {
+        return ": they came in with the momentum, as the gradients were finite, so that this call did not make them";
+    }
+    return ": they came in with the gradient, the momentum or weights that were bad already, so that this call did not "
+           "make them";
+}
+
 std::string upstreamSummary(const Capture& capture)
 {
     if (capture.input.total().finite()) {
         return "the input was not scanned";
     }
-    return countedBad(capture)
-        + (capture.scene.hadBadWeights()
-                ? fmt::format("; {}, so that this call did not make them: code after an earlier iteration, another "
-                              "optimizer or a checkpoint did",
-                    weightsBeforeText(*capture.scene.parameters))
-                : ": they came in with the gradient, the momentum or weights that were bad already, so that this call "
-                  "did not make them");
+    return countedBad(capture) + whoBroughtThem(capture.scene);
 }
 
 /// What leaves it open who brought the bad values, though none was found.
@@ -193,8 +212,8 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     } else if (!capture.scene.hadBadWeights()) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
-    if (known && known->weightsBefore > 0) {
-        v.speaksFor.push_back({weightsBeforeText(*known), "sidecar"});
+    if (capture.scene.weightsBefore) {
+        v.speaksFor.push_back({weightsBeforeText(*capture.scene.weightsBefore), "sidecar"});
     }
     v.notTestable.push_back(
         {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
@@ -441,7 +460,7 @@ public:
     {
         for (const auto& capture : run.captures) {
             const auto& scene = capture.scene;
-            if (capture.pid && scene.optimizerStep && scene.parameters && foundAllFinite(*scene.parameters)) {
+            if (capture.pid && scene.optimizerStep && foundAllFinite(capture)) {
                 auto& last = m_last.try_emplace(keyOf(capture), *scene.optimizerStep).first->second;
                 last = std::max(last, *scene.optimizerStep);
             }
@@ -459,12 +478,14 @@ public:
 private:
     using Key = std::tuple<std::optional<int>, std::optional<int>, std::int64_t, std::int64_t>;
 
-    static bool foundAllFinite(const ParameterState& known)
+    static bool foundAllFinite(const Capture& capture)
     {
-        const auto& coverage = known.coverage;
-        const bool before = coverage && known.badWeightsBefore == 0 && known.weightsBefore == coverage->all;
-        const bool since = coverage && known.badWeights == 0 && known.weights == coverage->all;
-        return coverage && !coverage->shards && (before || since);
+        const auto& known = capture.scene.parameters;
+        if (!coversTheCall(capture) || known->coverage->shards) {
+            return false;
+        }
+        const bool before = known->badWeightsBefore == 0 && known->weightsBefore == known->coverage->all;
+        return before || (known->badWeights == 0 && known->weights == known->coverage->all);
     }
 
     static Key keyOf(const Capture& capture)
@@ -956,10 +977,10 @@ void judgeCounted(Entry& entry)
 constexpr const char* raisedKind = "the call raised an exception";
 
 /// Whichever of them the call was of.
-bool allGradientsBad(const Scene& scene)
+bool allGradientsBad(const Capture& capture)
 {
-    const auto& known = scene.parameters;
-    return known && known->coverage && known->coverage->all > 0 && known->badGradients == known->coverage->all;
+    const auto& known = capture.scene.parameters;
+    return known && coversTheCall(capture) && known->badGradients == known->coverage->all;
 }
 
 /// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.
@@ -978,7 +999,7 @@ void judgeUncounted(Entry& entry, const Earlier& known)
     }
     const auto* cause = known.causes.firstFor(entry);
     const auto* earlier = cause != nullptr ? cause : known.upstream.firstFor(entry);
-    if (earlier == nullptr && allGradientsBad(scene)) {
+    if (earlier == nullptr && allGradientsBad(capture)) {
         v.role = Role::upstream;
         v.rule = RuleId::damagedInput;
         v.blame = Blame::upstream;

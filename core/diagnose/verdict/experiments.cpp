@@ -109,13 +109,18 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
     // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
     const auto& known = verdict.facts.scene.parameters;
     if (verdict.facts.scene.hadBadWeights()) {
-        const auto whose = known->firstBadBefore.empty() ? std::string("these weights") : known->firstBadBefore;
+        const auto& first = verdict.facts.scene.weightsBefore->first;
+        const auto whose = first.empty() ? std::string("all weights") : first;
         return {advice(fmt::format(
                            "check {} right after each step, and after each line of it that writes to a weight", whose),
                     "a mask, decay, a scale or a learning rate after the iteration leaves a weight so"),
             advice("check the weights of the checkpoint that the run went on from, where there is one")};
     }
     const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
+    if (verdict.facts.scene.hadOnlyBadMomenta()) {
+        return {advice(fmt::format("check that the momentum of {} is finite right before each step", whose)),
+            advice("check the optimizer state of the checkpoint that the run went on from, where there is one")};
+    }
     return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)),
         advice("look at the data of the step before, and at the loss scale where there is one"),
         advice("check that all weights are finite right after the step before",
@@ -137,7 +142,7 @@ void addOfMachine(std::vector<Experiment>& list, const CaptureVerdict& verdict)
     if (open && !scene.onCpu) {
         list.push_back(known("launch-blocking"));
     }
-    if (open) {
+    if (open || verdict.blame == Blame::nondeterministic) {
         list.push_back(known("fill-nan"));
     }
     if (open && !scene.onCpu && scene.world != 1) {
@@ -208,6 +213,10 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
     }
     if (isImportable(verdict.facts.scene) && verdict.facts.scene.otherTensors == 0) {
         list.push_back(calledAgain(verdict));
+    }
+    if (verdict.rule == RuleId::calledAgainFinite && verdict.facts.damage.count == 0) {
+        list.push_back(advice("the same run with NANSCOPE_CAPTURE_KEEP=1",
+            "holds the outputs of a step until it ends: where the damage lies tells a tile of a kernel from the rest"));
     }
     addOfMachine(list, verdict);
     return list;

@@ -125,7 +125,7 @@ std::string damagedInputText(const Capture& capture)
 {
     const auto scan = capture.input.total();
     const auto weights =
-        capture.scene.hadBadWeights() ? " " + asSentence(weightsBeforeText(*capture.scene.parameters)) : std::string();
+        capture.scene.hadBadWeights() ? " " + asSentence(weightsBeforeText(*capture.scene.weightsBefore)) : std::string();
     return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),
         countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)), weights);
 }

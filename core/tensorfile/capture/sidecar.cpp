@@ -145,7 +145,17 @@ std::optional<ParameterCoverage> coverageIn(const Value& value)
     if (!all || !listed || *listed > *all) {
         return std::nullopt;
     }
-    return ParameterCoverage {*all, *listed, isTrue(value["shards"])};
+    return ParameterCoverage {*all, *listed, isTrue(value["shards"]), isTrue(value["transposes"])};
+}
+
+std::optional<WeightsBefore> weightsBeforeIn(const Value& value)
+{
+    const auto lookedAt = countIn(value["looked_at"]);
+    const auto bad = countIn(value["bad"]);
+    if (!lookedAt || !bad || *bad > *lookedAt) {
+        return std::nullopt;
+    }
+    return WeightsBefore {*lookedAt, *bad, textIn(value["first"], mostName), isTrue(value["shards"])};
 }
 
 std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
@@ -158,13 +168,10 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
     for (const auto one : found) {
         const bool gradient = countFinite(one["grad_finite"], state.gradients, state.badGradients);
         const bool momentum = countFinite(one["momentum_finite"], state.momenta, state.badMomenta);
-        const bool before = countFinite(one["weight_finite_before"], state.weightsBefore, state.badWeightsBefore);
+        countFinite(one["weight_finite_before"], state.weightsBefore, state.badWeightsBefore);
         countFinite(one["weight_finite"], state.weights, state.badWeights);
         if ((!gradient || !momentum) && state.firstBad.empty()) {
             state.firstBad = textIn(one["parameter"], mostName);
-        }
-        if (!before && state.firstBadBefore.empty()) {
-            state.firstBadBefore = textIn(one["parameter"], mostName);
         }
     }
     state.coverage = coverageIn(object["state_of"]);

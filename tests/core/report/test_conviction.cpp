@@ -129,8 +129,8 @@ TEST(Conviction, ADamagedInputSaysHowMuchOfItAndWhere)
     capture.input.batches[0].firstNonFinite = 97;
     EXPECT_EQ(convictingText(capture, calmVerdict(), {}),
         "2 Inf in the input already, of 15,360 values, the first at [0,1,1].");
-    capture.scene.parameters = ParameterState {.weightsBefore = 3, .badWeightsBefore = 1, .firstBadBefore = "h.3"};
+    capture.scene.weightsBefore = WeightsBefore {3, 1, "h.3", false};
     EXPECT_EQ(convictingText(capture, calmVerdict(), {}),
-        "2 Inf in the input already, of 15,360 values, the first at [0,1,1]. Before the step began, 1 of 3 weights of "
-        "this shape that the helper looked at was not finite, first h.3.");
+        "2 Inf in the input already, of 15,360 values, the first at [0,1,1]. Before the step began, 1 of 3 weights that "
+        "calls are made for was not finite, first h.3.");
 }

@@ -282,7 +282,8 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
     scene.parameters =
-        ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1, "blocks.1.q"};
+        ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1};
+    scene.weightsBefore = WeightsBefore {12, 1, "blocks.1.q", true};
     scene.optimizerStep = 28;
     scene.badNotWritten = 2;
     scene.notLookedAt = 49;

@@ -359,9 +359,21 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
                       {"parameter": "b", "weight_finite_before": false, "weight_finite": false},
                       {"parameter": "c", "weight_finite_before": null, "weight_finite": true, "grad_finite": false}]})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters,
-        (ParameterState {1, 1, 0, 0, "c", {}, 3, 2, 2, 1, "b"}));
+        (ParameterState {1, 1, 0, 0, "c", {}, 3, 2, 2, 1}));
     folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
+}
+
+TEST_F(CaptureFileTest, TakesWhatTheHelperSawOfTheWeightsBeforeTheStep)
+{
+    const auto before = [&](std::string_view json) {
+        folder.write("x.json", fmt::format(R"({{"weights_before": {}}})", json));
+        return open("x.pt", smallCapture())->capture.scene.weightsBefore;
+    };
+    EXPECT_EQ(before(R"({"looked_at": 8, "bad": 1, "first": "up", "shards": true})"), (WeightsBefore {8, 1, "up", true}));
+    EXPECT_EQ(before(R"({"looked_at": 8, "bad": 0, "first": null, "shards": false})"), (WeightsBefore {8, 0, "", false}));
+    EXPECT_FALSE(before("null"));
+    EXPECT_FALSE(before(R"({"looked_at": 8, "bad": 9})"));
 }
 
 TEST_F(CaptureFileTest, CountsWhatTheHelperSawAndDidNotWrite)
@@ -383,6 +395,8 @@ TEST_F(CaptureFileTest, KnowsHowManyOfTheParametersTheHelperLookedAt)
         return open("x.pt", smallCapture())->capture.scene.parameters->coverage;
     };
     EXPECT_EQ(coverageOf(R"({"parameters": 70, "listed": 64, "shards": true})"), (ParameterCoverage {70, 64, true}));
+    EXPECT_EQ(coverageOf(R"({"parameters": 3, "listed": 3, "shards": false, "transposes": true})"),
+        (ParameterCoverage {3, 3, false, true}));
     EXPECT_EQ(coverageOf(R"({"parameters": 2, "listed": 2, "shards": false})"), (ParameterCoverage {2, 2, false}));
     for (const auto* strange : {"null", "7", "{}", R"({"parameters": 3})", R"({"parameters": 3, "listed": 4})",
              R"({"parameters": "3", "listed": 3})", R"({"parameters": 3, "listed": -1})"}) {

@@ -255,7 +255,9 @@ TEST(Rollback, WeightsThatWereBadBeforeTheStepAreThoseOfTheCheckpointBefore)
     const auto first = [&] { return diagnose::failureTimelineOf(run, {upstream}).failed->first(); };
     EXPECT_EQ(first(), 60) << "the update of step 60 wrote the first bad weights";
     EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, HasSubstr("check gradients"));
-    upstream.facts.scene.parameters = ParameterState {1, 1, 0, 0, "w", {}, 1, 1, 1, 1, "w"};
+    upstream.facts.scene.parameters = ParameterState {1, 0, 1, 1, "w", ParameterCoverage {1, 1, false, true}};
+    EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, StartsWith("go on with an optimizer state"));
+    upstream.facts.scene.weightsBefore = WeightsBefore {1, 1, "w", false};
     EXPECT_EQ(first(), 59) << "it read them";
     const auto advice = *diagnose::adviseRollback(run, {upstream});
     EXPECT_THAT(advice.tonight, StartsWith("check the weights right after each step"));

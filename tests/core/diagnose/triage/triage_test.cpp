@@ -393,20 +393,27 @@ TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
 {
     RunSummary s;
     s.step(0, 3).dump("first", 0, damaged, allBad, 10);
-    auto& known = s.run.captures.front().scene.parameters;
-    known = ParameterState {2, 2, 2, 2, "a", ParameterCoverage {2, 2, false}, 2, 2, 2, 1, "b"};
+    auto& scene = s.run.captures.front().scene;
+    scene.weightsBefore = WeightsBefore {2, 1, "b", false};
     const auto bad = s.verdictOf("first");
     EXPECT_EQ(bad.blame, Blame::upstream);
     EXPECT_EQ(bad.kind, "weights that were bad before");
     EXPECT_THAT(bad.summary,
-        testing::HasSubstr("before the step began, 1 of 2 weights of this shape was not finite, first b, so that this "
-                           "call did not make them: code after an earlier iteration"));
-    known->badWeightsBefore = 0;
-    known->firstBadBefore.clear();
+        testing::HasSubstr("before the step began, 1 of 2 weights that calls are made for was not finite, first b, so "
+                           "that this call did not make them: code after an earlier iteration"));
+    scene.weightsBefore = WeightsBefore {2, 0, "", true};
     const auto good = s.verdictOf("first");
     EXPECT_EQ(good.kind, "");
     EXPECT_THAT(good.summary, testing::HasSubstr("with the gradient, the momentum or weights"));
-    EXPECT_EQ(good.speaksFor.back().text, "before the step began, none of 2 weights of this shape was not finite");
+    EXPECT_EQ(good.speaksFor.back().text,
+        "before the step began, none of 2 weights that calls are made for, as far as this rank holds them, was not "
+        "finite");
+    scene.parameters = ParameterState {2, 0, 2, 1, "a", ParameterCoverage {2, 2, false, true}};
+    EXPECT_THAT(s.verdictOf("first").summary,
+        testing::HasSubstr("they came in with the momentum, as the gradients were finite"));
+    scene.parameters->coverage->transposes = false;
+    EXPECT_THAT(s.verdictOf("first").summary, testing::Not(testing::HasSubstr("as the gradients were finite")))
+        << "the call may have been of a parameter that nobody counted";
 }
 
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
@@ -544,6 +551,12 @@ TEST(Triage, AFiniteLossDoesNotShowAWeightThatTakesNoPart)
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "it was bad when the step began";
     known->weightsBefore = known->badWeightsBefore = known->badWeights = 0;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream) << "it is sound after the step";
+    for (auto& capture : s.run.captures) {
+        capture.input.shape = capture.output->shape = {1, 5, 20};
+    }
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nobody counted one of 20 × 5, whose call it may be";
+    known->coverage->transposes = true;
+    EXPECT_EQ(s.verdictOf("later").blame, Blame::upstream);
     known->coverage->all = 2;
     EXPECT_EQ(s.verdictOf("later").blame, Blame::undecided) << "nor is anything known of the other one";
     known->coverage->all = 1;
@@ -679,6 +692,9 @@ TEST(Triage, BadGradientsOfAllItsParametersTellOfAnInputThatWasLost)
     capture.scene.parameters = ParameterState {1, 1, 1, 1, "w", ParameterCoverage {1, 1, false}};
     EXPECT_EQ(s.verdictOf("lost").role, Role::upstream);
     EXPECT_EQ(s.verdictOf("lost").blame, Blame::upstream);
+    capture.input.shape = {1, 5, 20};
+    EXPECT_EQ(s.verdictOf("lost").blame, Blame::undecided) << "nobody counted one of 20 × 5";
+    capture.input.shape = {1, 10, 10};
     capture.scene.parameters->coverage->all = 2;
     EXPECT_EQ(s.verdictOf("lost").blame, Blame::undecided) << "it may have been of the other one";
 }
