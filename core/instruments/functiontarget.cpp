@@ -240,8 +240,9 @@ Result<std::unique_ptr<FunctionTarget::Child>> FunctionTarget::Child::start(
     auto greeting = TRY(child->read(std::max(choice.timeout, leastStart), "it was not ready", cancel));
     if (!flagIn(greeting.json, "ok")) {
         const auto why = greeting.json.is_null() ? greeting.complaint : textIn(greeting.json, "error");
-        return failure(
-            ErrorKind::usage, fmt::format("{} could not be loaded: {}", choice.target, why), choice.python.string());
+        const auto* remedy = flagIn(greeting.json, "lacks_module") ? "; --python names another Python" : "";
+        return failure(ErrorKind::usage, fmt::format("{} could not be loaded: {}{}", choice.target, why, remedy),
+            choice.python.string());
     }
     child->m_greeting = std::move(greeting.json);
     return child;

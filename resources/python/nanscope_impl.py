@@ -521,7 +521,7 @@ def hello(target, device):
         return {**told, **engine.facts()}, engine, caller
     except BaseException as error:
         text = str(error) if isinstance(error, Complaint) else f"{type(error).__name__}: {one_line(error)}"
-        return {"ok": False, "error": text}, None, None
+        return {"ok": False, "error": text, "lacks_module": isinstance(error, ModuleNotFoundError)}, None, None
 
 
 def main():

@@ -281,8 +281,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.notCalledAgain = "the call needs every rank";
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
-    scene.parameters =
-        ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1};
+    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1};
     scene.weightsBefore = WeightsBefore {12, 1, "blocks.1.q", true};
     scene.optimizerStep = 28;
     scene.badNotWritten = 2;

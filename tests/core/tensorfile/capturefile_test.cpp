@@ -358,8 +358,8 @@ TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
         R"({"state": [{"parameter": "a", "weight_finite_before": true, "weight_finite": false},
                       {"parameter": "b", "weight_finite_before": false, "weight_finite": false},
                       {"parameter": "c", "weight_finite_before": null, "weight_finite": true, "grad_finite": false}]})");
-    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters,
-        (ParameterState {1, 1, 0, 0, "c", {}, 3, 2, 2, 1}));
+    EXPECT_EQ(
+        open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {1, 1, 0, 0, "c", {}, 3, 2, 2, 1}));
     folder.write("x.json", R"({"state": [{"parameter": "a", "grad_finite": null}]})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.scene.parameters);
 }
@@ -370,8 +370,10 @@ TEST_F(CaptureFileTest, TakesWhatTheHelperSawOfTheWeightsBeforeTheStep)
         folder.write("x.json", fmt::format(R"({{"weights_before": {}}})", json));
         return open("x.pt", smallCapture())->capture.scene.weightsBefore;
     };
-    EXPECT_EQ(before(R"({"looked_at": 8, "bad": 1, "first": "up", "shards": true})"), (WeightsBefore {8, 1, "up", true}));
-    EXPECT_EQ(before(R"({"looked_at": 8, "bad": 0, "first": null, "shards": false})"), (WeightsBefore {8, 0, "", false}));
+    EXPECT_EQ(
+        before(R"({"looked_at": 8, "bad": 1, "first": "up", "shards": true})"), (WeightsBefore {8, 1, "up", true}));
+    EXPECT_EQ(
+        before(R"({"looked_at": 8, "bad": 0, "first": null, "shards": false})"), (WeightsBefore {8, 0, "", false}));
     EXPECT_FALSE(before("null"));
     EXPECT_FALSE(before(R"({"looked_at": 8, "bad": 9})"));
 }
