@@ -9,12 +9,14 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/words.h"
 #include "core/base/guarded.h"
 #include "core/base/try.h"
 #include "core/platform/platform.h"
+#include "core/replay/variants/nearest.h"
 
 namespace nanscope {
 
@@ -83,6 +85,32 @@ int fail(const Error& error)
     return exitStatusOf(error.kind);
 }
 
+const CLI::App& chosenCommand(const CLI::App& app)
+{
+    const auto chosen = app.get_subcommands();
+    return chosen.empty() ? app : chosenCommand(*chosen.front());
+}
+
+/// "; the nearest are --ran, --rank", where an option is not known.
+std::string nearestOptions(const CLI::App& command)
+{
+    const auto extras = command.remaining();
+    const auto unknown =
+        std::ranges::find_if(extras, [](const std::string& extra) { return extra.starts_with("--"); });
+    if (unknown == extras.end()) {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const auto* option : command.get_options()) {
+        for (const auto& name : option->get_lnames()) {
+            names.push_back("--" + name);
+        }
+    }
+    constexpr std::size_t shown = 3;
+    return fmt::format(
+        "; the nearest are {}", fmt::join(replay::nearest(*unknown, {names.begin(), names.end()}, shown), ", "));
+}
+
 /// Some of the library's messages end in a stop or fill several lines; ours are one sentence without one.
 Error usageError(const CLI::ParseError& error, const CLI::App& root)
 {
@@ -90,7 +118,8 @@ Error usageError(const CLI::ParseError& error, const CLI::App& root)
     const auto name = chosen.empty() ? std::string("nanscope") : "nanscope " + chosen.front()->get_name();
     std::string what = error.what();
     what.erase(what.find_last_not_of(" .\n") + 1);
-    return {ErrorKind::usage, fmt::format("Wrong use of {}: {}; see `{} --help`", name, what, name), {}};
+    const auto nearest = nearestOptions(chosenCommand(root));
+    return {ErrorKind::usage, fmt::format("Wrong use of {}: {}{}; see `{} --help`", name, what, nearest, name), {}};
 }
 
 int runCommand(Command& command)

@@ -82,8 +82,10 @@ constexpr std::array table {
     // 48: an uncorrectable error; 94 and 95: contained to one process, and not; 140: unrecovered.
     Words {"uncorrected_memory",
         R"(Xid(?: \([^)]*\))?:? (?:48|94|95|140)\b|[Uu]ncorrectable ECC|[Dd]ouble[- ][Bb]it ECC|SDCReplayMismatch)"},
+    Words {"calls_not_seen",
+        R"(\[(?:nanscope|dion NaN) capture\] (?:no call was seen in \d+|looked at \d+ of \d+ calls; \d+ not looked at))"},
 };
-static_assert(table.size() == static_cast<std::size_t>(Phrase::uncorrectedMemory) + 1);
+static_assert(table.size() == static_cast<std::size_t>(Phrase::callsNotSeen) + 1);
 
 std::vector<Phrase> phrasesIn(re2::StringPiece line)
 {

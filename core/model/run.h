@@ -119,6 +119,7 @@ enum class Phrase : std::uint8_t {
     newtonSchulzKernel, ///< what it reports is in a kernel whose name, or whose file's, is one of Newton-Schulz
     xid, ///< of a card that is named by its address, perhaps with the process that used it
     uncorrectedMemory, ///< values of a memory may have been others than were written
+    callsNotSeen, ///< the capture helper saw no call, or did not look at all of them
 };
 
 /// The collective operation that one rank is in, or did last. Ranks count those of a process group alike.

@@ -52,7 +52,9 @@ TEST(Statuses, UnknownNamesAreUsageErrorsThatNameTheNearest)
         {{"agree", capture, "--variant", "gns-gram", "--precision", "fp12"}, "fp16"},
         {{"agree", capture, "--variant", "gns"}, "gns-standard"},
         {{"spread", capture, "--variant", "gns-gram", "--op", "gramm", "--iteration", "1"}, "gram"},
-        {{"list", capture, "--log-level", "warn"}, "warning"}, {{"sweep", capture, "--capture", "b.pt"}, "a.pt"}};
+        {{"list", capture, "--log-level", "warn"}, "warning"}, {{"sweep", capture, "--capture", "b.pt"}, "a.pt"},
+        {{"diagnose", capture, "--rann", "x"}, "the nearest are --ran,"},
+        {{"measure", "repeat", capture, "--piethon", "x"}, "--python"}};
     for (const auto& [arguments, nearest] : cases) {
         const auto done = run(arguments);
         EXPECT_EQ(done.status, 2) << arguments[0] << " " << arguments.back();

@@ -137,6 +137,18 @@ CardOutcome scanGaps(const RunSummary& summary)
         evidence);
 }
 
+CardOutcome captureGaps(const RunSummary& summary)
+{
+    const auto [count, evidence] =
+        linesThat(summary, [](const Event& event) { return event.says(Phrase::callsNotSeen); });
+    if (count == 0) {
+        return hasConsole(summary.run) ? clear("no capture helper says that it left calls out")
+                                       : notCheckable("no console log");
+    }
+    return fired(Confidence::high,
+        "the capture helper did not look at all calls: those it did not see may have been bad", evidence);
+}
+
 /// What no line of a log can show, however honest; honestyCards() ends with them.
 std::vector<Card> limitCards()
 {
@@ -160,6 +172,11 @@ std::vector<Card> limitCards()
              "_SCAN_UNTIL "
              "around it with _SCAN_EVERY=1 tell"},
             scanGaps},
+        {"capture-gaps", "Calls that the capture helper did not look at", "info",
+            "nanscope_capture.py says that it saw no call, or how many it left out",
+            {"wrap() or patched() watch a function that it does not know, TORCH_COMPILE_DISABLE=1 one that is compiled "
+             "as a part of another, NANSCOPE_CAPTURE_EVERY=1 all calls"},
+            captureGaps},
     };
 }
 

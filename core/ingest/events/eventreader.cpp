@@ -335,6 +335,8 @@ constexpr std::array eventTable {
     Signature {other, R"(#nixnan: error \[[^\]]*\] detected in (?:operand \d+ of )?instruction)"},
     Signature {nanLoss, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:first NaN observed at|has_NaN=1\b))"},
     Signature {other, R"(\[hipBLASLt CHECK_NUMERICS\].*(?:were NOT scanned|is inverted))"},
+    Signature {other,
+        R"(\[(?:nanscope|dion NaN) capture\] (?:no call was seen in \d+|looked at \d+ of \d+ calls; \d+ not looked at))"},
     Signature {nanLoss, R"(checkForNaN.*Assertion .*isnan.* failed)"},
 
     // Trainers of one's own, in either order of words. What was skipped may be a column of a table, too: that has

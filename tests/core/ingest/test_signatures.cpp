@@ -61,6 +61,9 @@ TEST_F(Signatures, OfInstruments)
         {"[hipBLASLt CHECK_NUMERICS] handle teardown: matmul calls [3..9] were NOT scanned (scan_every=10)",
             "#nixnan: error [subnormal] detected in instruction FADD R1 ; in function f at line 3 of type f32",
             "#nixnan: error [div0] detected in operand 1 of instruction MUFU.RSQ R5, R0 ; in function f of type f32"});
+    expectKind(EventKind::other,
+        {"[nanscope capture] no call was seen in 60 optimizer steps: no function that is watched ran, or it ran as a "
+         "part"});
     EXPECT_THAT(read("c.log", "[hipBLASLt CHECK_NUMERICS] gemm :- Output D : has_NaN=0 | shape m=1 n=1 k=1\n").events,
         IsEmpty());
 }
