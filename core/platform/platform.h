@@ -63,7 +63,6 @@ public:
     Result<void> keepEdges(std::uint64_t size);
 
 private:
-    friend class MappedFile;
     struct Edge
     {
         std::uint64_t offset = 0;
@@ -83,28 +82,6 @@ private:
     std::uint64_t m_begin = 0;
     std::uint64_t m_size = 0;
     std::array<Edge, 2> m_edges;
-};
-
-/// A read-only mapping of a whole file. Empty files map to an empty span. Touching a part that was cut off the
-/// file after the mapping was made ends the program: what can be copied is better read with FileReader.
-class MappedFile
-{
-public:
-    static Result<std::shared_ptr<const MappedFile>> open(const std::filesystem::path& path);
-    virtual ~MappedFile() = default;
-    MappedFile(const MappedFile&) = delete;
-    MappedFile& operator=(const MappedFile&) = delete;
-
-    std::span<const std::byte> bytes() const { return m_bytes; }
-    const FileStamp& stamp() const { return m_stamp; }
-
-    /// Tells the system that this part will be read from front to back soon.
-    virtual void willRead(std::span<const std::byte> part) const = 0;
-
-protected:
-    MappedFile() = default;
-    std::span<const std::byte> m_bytes;
-    FileStamp m_stamp;
 };
 
 /// Writes a file under a temporary name beside its target; commit() flushes it to disk and renames it. Without

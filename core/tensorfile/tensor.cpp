@@ -171,21 +171,6 @@ Tensor Tensor::part(std::int64_t batch, std::int64_t row, std::int64_t rows, std
     return Tensor(m_source, m_storageKey, m_dtype, {rows, cols}, {rowStride, colStride}, offset);
 }
 
-Result<StorageBytes> Tensor::map() const
-{
-    auto stream = TRY(TensorStream::open(*this));
-    auto mapped = platform::MappedFile::open(m_source->path());
-    if (mapped && (*mapped)->stamp() != m_source->stamp()) {
-        return failure(
-            ErrorKind::io, "The file was changed after it was opened; open it again", m_source->path().string());
-    }
-    return mapped.map([&](const std::shared_ptr<const platform::MappedFile>& file) {
-        const auto part =
-            file->bytes().subspan(m_source->part().offset + stream.storageBegin(), m_source->find(m_storageKey)->size);
-        return StorageBytes {file, part, m_source->bigEndian};
-    });
-}
-
 Result<void> Tensor::read(std::int64_t batch, std::span<float> out) const
 {
     return readMatrix(*this, batch, out);
@@ -231,11 +216,6 @@ Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch)
     return source->locate(file, *stored)
         .and_then([&](std::uint64_t begin) { return storageCrc(file, begin, stored->size, watch); })
         .map([&](std::uint32_t crc) { return crc == *stored->crc; });
-}
-
-Result<bool> Tensor::checksumMatches() const
-{
-    return tensorfile::checksumMatches(*this, {});
 }
 
 const PickleValue* PickleValue::find(std::string_view key) const

@@ -24,14 +24,6 @@
 
 namespace nanscope::tensorfile {
 
-/// Contents of one storage as they lie in the file; keeps the mapping alive. Never writable.
-struct StorageBytes
-{
-    std::shared_ptr<const void> owner;
-    std::span<const std::byte> bytes;
-    bool bigEndian = false;
-};
-
 struct Sharding; // sharding.h
 
 /// A tensor in a file: shape, strides and offset in elements, contents not yet touched. Cheap to copy. A DTensor is
@@ -61,11 +53,6 @@ public:
     /// A rectangle of one matrix, which must have it; nothing is read.
     Tensor part(std::int64_t batch, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols) const;
 
-    /// Maps the storage; fails if it is cut off, or if the file is no longer the one that was opened. Should
-    /// the file is cut afterwards, touching the bytes ends the program: read(), readBits(), scanTensor() and
-    /// tileTensor() copy instead, and turn that into an error.
-    Result<StorageBytes> map() const;
-
     /// One matrix of the batch, row-major and contiguous, converted exactly (fp64 to float rounds to nearest).
     /// `out` has rows*cols elements.
     Result<void> read(std::int64_t batch, std::span<float> out) const;
@@ -76,9 +63,6 @@ public:
 
     /// The bit patterns of one matrix, row-major, native byte order, sizeOf(dtype()) bytes each.
     Result<std::vector<std::byte>> readBits(std::int64_t batch) const;
-
-    /// Compares the storage's CRC-32 with the one the file states; true where the format states none.
-    Result<bool> checksumMatches() const;
 
 private:
     std::shared_ptr<const Source> m_source;

@@ -59,7 +59,7 @@ Result<Tensor> makeTensor(std::shared_ptr<const Tensor::Source> source, std::str
 /// Row-major strides.
 Shape rowMajorStrides(const Shape& shape);
 
-/// Tensor::checksumMatches() for who waits.
+/// Compares the storage's CRC-32 with the one the file states; true where the format states none.
 Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch);
 
 /// The file a tensor comes from, for messages.

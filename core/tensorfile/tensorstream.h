@@ -41,9 +41,6 @@ public:
     /// Fails (ErrorKind::cancelled) soon after the watch stops it.
     Result<void> matrix(std::int64_t batch, const Sink& sink);
 
-    /// Where the storage begins in the file.
-    std::uint64_t storageBegin() const { return m_begin; }
-
     /// True if reading all matrices in order reads the storage once, from its first byte to its last.
     bool readsWholeStorage() const;
     /// CRC-32 of what was read so far; only meaningful where readsWholeStorage().

@@ -27,6 +27,7 @@
 #include "core/session/session.h"
 #include "core/tensorfile/capture/capturefile.h"
 #include "core/tensorfile/scan/scantensor.h"
+#include "core/tensorfile/tensorsource.h"
 #include "core/tensorfile/zip/checksum.h"
 
 namespace nanscope::fuzz {
@@ -184,8 +185,7 @@ void useTensor(const tensorfile::Tensor& tensor)
         (void)tensor.readBits(batch);
         (void)tensorfile::tileTensor(tensor, batch);
     }
-    (void)tensor.checksumMatches();
-    (void)tensor.map();
+    (void)tensorfile::checksumMatches(tensor, {});
 }
 
 void useValue(const tensorfile::PickleValue& value, int& budget)

@@ -26,19 +26,6 @@ std::string contents(const std::filesystem::path& path)
 
 } // namespace
 
-TEST(MappedFile, ShowsTheContents)
-{
-    const TempFolder folder;
-    const auto file = platform::MappedFile::open(folder.write("x", "hello"));
-    ASSERT_TRUE(file);
-    (*file)->willRead((*file)->bytes());
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>((*file)->bytes().data()), 5), "hello");
-    const auto empty = platform::MappedFile::open(folder.write("y", ""));
-    ASSERT_TRUE(empty);
-    EXPECT_TRUE((*empty)->bytes().empty());
-    EXPECT_FALSE(platform::MappedFile::open(folder.path()));
-}
-
 TEST(FileReader, FailsInsteadOfReadingPastTheEnd)
 {
     const TempFolder folder;

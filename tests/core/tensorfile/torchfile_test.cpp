@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "core/tensorfile/tensorfile.h"
+#include "core/tensorfile/tensorsource.h"
 #include "fixtures.h"
 
 namespace nanscope {
@@ -45,7 +45,7 @@ TEST_F(TorchFileTest, ReadsEveryWayOfStatingSizesInTheZip)
             ASSERT_NE(input->tensor(), nullptr);
             EXPECT_EQ(input->tensor()->shape(), (Shape {6, 4}));
             EXPECT_EQ(readAll(*input->tensor()), smallInput());
-            const auto matches = input->tensor()->checksumMatches();
+            const auto matches = tensorfile::checksumMatches(*input->tensor(), {});
             EXPECT_TRUE(matches && *matches);
         }
     }
@@ -68,18 +68,6 @@ TEST_F(TorchFileTest, KeepsNaNPayloadsInBitsAndFloats)
     std::memcpy(&word, bits->data() + 7 * sizeof(word), sizeof(word));
     EXPECT_EQ(word, 0x7fc12345U);
     EXPECT_EQ(std::bit_cast<std::uint32_t>(readAll(output)[7]), 0x7fc12345U);
-}
-
-TEST_F(TorchFileTest, MapsTheBytesOfAStorage)
-{
-    const auto file = open(smallCapture());
-    ASSERT_TRUE(file);
-    const auto mapped = file->root.find("input")->tensor()->map();
-    ASSERT_TRUE(mapped) << sentence(mapped.error());
-    const auto expected = bytesOf(smallInput());
-    ASSERT_EQ(mapped->bytes.size(), expected.size());
-    EXPECT_EQ(std::memcmp(mapped->bytes.data(), expected.data(), expected.size()), 0);
-    EXPECT_FALSE(mapped->bigEndian);
 }
 
 TEST_F(TorchFileTest, ReadsBigEndianStorages)
@@ -126,7 +114,7 @@ TEST_F(TorchFileTest, IdentitySeesContentsWhereNoChecksumsAre)
         const auto file = open(zip({{"a/data.pkl", body, 0, 0, 0U}, {"a/data/0", bytesOf(values), 0, 0, 0U}}));
         ASSERT_TRUE(file) << sentence(file.error());
         identities.push_back(file->identity);
-        const auto matches = file->root.tensor()->checksumMatches();
+        const auto matches = tensorfile::checksumMatches(*file->root.tensor(), {});
         EXPECT_TRUE(matches && *matches);
     }
     EXPECT_NE(identities[0], identities[1]);
@@ -151,8 +139,7 @@ TEST_F(TorchFileTest, AFileThatChangesIsNoticedAndNeverFaults)
     const auto read = tensor.read(0, std::span<float>(out));
     ASSERT_FALSE(read);
     EXPECT_NE(sentence(read.error()).find("changed"), std::string::npos);
-    EXPECT_FALSE(tensor.map());
-    EXPECT_FALSE(tensor.checksumMatches());
+    EXPECT_FALSE(tensorfile::checksumMatches(tensor, {}));
 }
 
 TEST_F(TorchFileTest, ReadingIntoTheWrongRoomIsAnError)
