@@ -95,8 +95,7 @@ const CLI::App& chosenCommand(const CLI::App& app)
 std::string nearestOptions(const CLI::App& command)
 {
     const auto extras = command.remaining();
-    const auto unknown =
-        std::ranges::find_if(extras, [](const std::string& extra) { return extra.starts_with("--"); });
+    const auto unknown = std::ranges::find_if(extras, [](const std::string& extra) { return extra.starts_with("--"); });
     if (unknown == extras.end()) {
         return {};
     }

@@ -124,8 +124,9 @@ std::string damageText(const CaptureVerdict& verdict)
 std::string damagedInputText(const Capture& capture)
 {
     const auto scan = capture.input.total();
-    const auto weights =
-        capture.scene.hadBadWeights() ? " " + asSentence(weightsBeforeText(*capture.scene.weightsBefore)) : std::string();
+    const auto weights = capture.scene.hadBadWeights()
+        ? " " + asSentence(weightsBeforeText(*capture.scene.weightsBefore))
+        : std::string();
     return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),
         countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)), weights);
 }

@@ -131,6 +131,7 @@ TEST(Conviction, ADamagedInputSaysHowMuchOfItAndWhere)
         "2 Inf in the input already, of 15,360 values, the first at [0,1,1].");
     capture.scene.weightsBefore = WeightsBefore {3, 1, "h.3", false};
     EXPECT_EQ(convictingText(capture, calmVerdict(), {}),
-        "2 Inf in the input already, of 15,360 values, the first at [0,1,1]. Before the step began, 1 of 3 weights that "
+        "2 Inf in the input already, of 15,360 values, the first at [0,1,1]. Before the step began, 1 of 3 weights "
+        "that "
         "calls are made for was not finite, first h.3.");
 }
