@@ -179,7 +179,8 @@ void addAll(CaptureVerdict& verdict, const CallsAgain& called)
 
 void addFinite(CaptureVerdict& verdict, const CallsAgain& called, const Decision& decision)
 {
-    auto line = lineOf(fmt::format("{} on the same GPU{}: the same bits end in two ways", callsText(called),
+    const auto* where = verdict.facts.scene.onCpu ? "CPU" : "GPU";
+    auto line = lineOf(fmt::format("{} on the same {}{}: the same bits end in two ways", callsText(called), where,
         called.failed == 0 ? ", and the captured one did" : ", and the others did not"));
     (decision.blame == Blame::nondeterministic ? verdict.speaksFor : verdict.notTestable).push_back(std::move(line));
 }
@@ -541,9 +542,11 @@ void addUntestable(CaptureVerdict& v)
             "capture"});
     const bool again = std::ranges::any_of(
         v.facts.calledAgain, [](const CallsAgain& one) { return one.experiment.empty() && one.sameGpu; });
-    v.notTestable.push_back({again ? "whether the same call fails on another GPU"
-                                   : "whether the same call fails again, here or on another GPU: this was replayed "
-                                     "from the published formulas, not with your kernel",
+    const auto* another = v.facts.scene.onCpu ? "another machine" : "another GPU";
+    v.notTestable.push_back({again ? fmt::format("whether the same call fails on {}", another)
+                                   : fmt::format("whether the same call fails again, here or on {}: this was replayed "
+                                                 "from the published formulas, not with your kernel",
+                                       another),
         "replay"});
     if (v.facts.nothingElse) {
         return;

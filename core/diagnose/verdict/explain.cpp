@@ -111,6 +111,26 @@ std::string whichRan(const Considered& c, Considered::Property concerned)
         oneThat(c, concerned, true), good.empty() ? std::string("another") : good);
 }
 
+/// "kernel, launch order, aliasing or communication": what the call can have had of them.
+std::string suspectsText(
+    const Facts& facts, const char* kernel = "kernel", bool launchOrder = true, bool machine = false)
+{
+    std::vector<std::string> suspects {kernel};
+    if (launchOrder && !facts.scene.onCpu) {
+        suspects.emplace_back("launch order");
+    }
+    suspects.emplace_back("aliasing");
+    if (facts.scene.world != 1) {
+        suspects.emplace_back("communication");
+    }
+    if (machine) {
+        suspects.emplace_back("machine");
+    }
+    const auto last = suspects.back();
+    suspects.pop_back();
+    return fmt::format("{} or {}", fmt::join(suspects, ", "), last);
+}
+
 std::string damageText(const Facts& facts)
 {
     return facts.outputZero ? "every value is zero" : facts.damage.text;
@@ -126,7 +146,7 @@ Words ofDuplicate(const Considered& c, RuleId rule)
                 + damageText(c.facts),
             {}};
     case RuleId::duplicateOnAnotherRank:
-        return {"kernel, launch order, aliasing, communication or machine",
+        return {suspectsText(c.facts, "kernel", true, true),
             fmt::format("{} gave a finite output for the very same input, so the numbers did not do it: {}", whose,
                 damageText(c.facts)),
             {}};
@@ -213,7 +233,7 @@ Words zeroInSomethingOut(const Considered& c)
 Words noReplayEndsLikeThis(const Considered& c)
 {
     const auto count = std::ssize(c.members);
-    return {"kernel, launch order, aliasing or communication",
+    return {suspectsText(c.facts),
         fmt::format("the input is finite, and {} stays finite on it; in the dump {} ({})",
             count == 1 ? "the one plausible variant"
                        : fmt::format("each of {} plausible {}", count, memberNoun(c.members, count)),
@@ -625,8 +645,8 @@ std::string narrowedKind(const Considered& c)
     if (std::ranges::any_of(facts.calledAgain, failsElsewhere)) {
         return fmt::format("{} or aliasing", kernel);
     }
-    return fmt::format("{}{}, aliasing or communication{}", kernel, stays("launch-blocking") ? "" : ", launch order",
-        unconfirmed ? ", or another function than was named" : "");
+    return suspectsText(facts, kernel, !stays("launch-blocking"))
+        + (unconfirmed ? ", or another function than was named" : "");
 }
 
 int swapsWithTheCard(const Facts& facts)

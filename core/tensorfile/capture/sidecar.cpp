@@ -216,6 +216,7 @@ void takeScene(const simdjson::dom::object& object, Scene& scene)
     scene.exception = textIn(object["exception"], mostWords);
     scene.stale = staleIn(object);
     scene.parameters = parametersIn(object);
+    scene.weightsBefore = weightsBeforeIn(object["weights_before"]);
     scene.control = controlIn(object);
     scene.rotated = wordIn(object["privacy"]) == "rotate";
 }

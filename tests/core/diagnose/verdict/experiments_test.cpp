@@ -247,6 +247,20 @@ TEST(Tried, CleanHoursOfAnUnknownRateSayNothing)
     EXPECT_THAT(ofTried(verdict.speaksFor), IsEmpty());
 }
 
+TEST(Experiments, AloneOnACpuACallHasNeitherLaunchesNorPeers)
+{
+    test::MadeFacts made;
+    made.member("gns-gram");
+    EXPECT_EQ(made.judged().kind, everythingOpen);
+    made.facts.scene.onCpu = true;
+    EXPECT_EQ(made.judged().kind, "kernel, aliasing or communication");
+    made.facts.scene.world = 1;
+    const auto alone = made.judged();
+    EXPECT_EQ(alone.kind, "kernel or aliasing");
+    EXPECT_THAT(alone.notTestable,
+        Contains(testing::Field(&EvidenceLine::text, HasSubstr("fails again, here or on another machine"))));
+}
+
 TEST(Tried, WhatCameAgainNarrowsAnAccusation)
 {
     EXPECT_EQ(seen(accused(), {"kernels-off", Seen::stays}).kind,
