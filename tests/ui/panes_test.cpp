@@ -172,6 +172,24 @@ TEST(CapturesPane, NarrowListGivesItsShapesUpBeforeItCutsAVerdict)
     EXPECT_FALSE(pane.view()->isColumnHidden(CaptureModel::ShapeColumn));
 }
 
+TEST(CapturesPane, NarrowListGivesUpTheRankWhereThereIsOnlyOne)
+{
+    auto run = std::make_shared<RunData>(*test::makeRun());
+    std::int64_t rows = 8;
+    for (auto& capture : run->captures) {
+        capture.rank = 0;
+        capture.input.shape = {1, rows++, 16};
+    }
+    CapturesPane pane;
+    pane.setRun(run, test::makeDiagnosis());
+    pane.resize(316, 300);
+    pane.show();
+    EXPECT_TRUE(pane.view()->isColumnHidden(CaptureModel::RankColumn));
+    EXPECT_FALSE(pane.view()->isColumnHidden(CaptureModel::ShapeColumn));
+    pane.resize(700, 300);
+    EXPECT_FALSE(pane.view()->isColumnHidden(CaptureModel::RankColumn));
+}
+
 TEST(CapturesPane, TheVerdictIsReadAtTheWidthOfASmallWindow)
 {
     CapturesPane pane;

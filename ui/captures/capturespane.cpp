@@ -35,6 +35,7 @@ namespace nanscope {
 namespace {
 
 constexpr int columnPadding = 12;
+constexpr int lookedAt = 200; // rows, of a run that may have 100,000
 constexpr int markWidth = 17;
 
 class RoleDelegate : public QStyledItemDelegate
@@ -86,11 +87,23 @@ void setUpCaptureTable(QTableView& view)
     view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     view.horizontalHeader()->setHighlightSections(false);
     view.horizontalHeader()->setMinimumSectionSize(32);
-    view.setColumnHidden(CaptureModel::FileColumn, true);
     view.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
     view.horizontalHeader()->setStretchLastSection(true);
     view.horizontalHeader()->setSortIndicatorClearable(true);
     view.horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+}
+
+/// Several captures of which this column tells none from another.
+bool isAlike(const CaptureModel& model, int column)
+{
+    const QVariant first = model.index(0, column).data();
+    const int rows = std::min(lookedAt, model.rowCount());
+    for (int row = 1; row < rows; ++row) {
+        if (model.index(row, column).data() != first) {
+            return false;
+        }
+    }
+    return rows > 1;
 }
 
 } // namespace
@@ -102,6 +115,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     , m_box(new QLineEdit(this))
     , m_problem(new QLabel(this))
     , m_view(makeListOfRows(this, m_filter, tr("Captures of the run")))
+    , m_unwanted {CaptureModel::FileColumn}
 {
     m_box->setPlaceholderText(tr("Filter, e.g. rank:0 !downstream"));
     m_box->setToolTip(
@@ -200,38 +214,43 @@ void CapturesPane::setVerdicts(std::shared_ptr<const Diagnosis> diagnosis)
 
 void CapturesPane::measureColumns()
 {
-    constexpr int looked = 200;
     m_wanted.assign(CaptureModel::NUM_COLUMNS, 0);
     QFont bold = font();
     bold.setBold(true);
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
         int width = fontMetrics().horizontalAdvance(m_model->headerData(column, Qt::Horizontal).toString());
         const QFontMetrics metrics(column == CaptureModel::RoleColumn ? bold : font());
-        for (int row = 0; row < std::min(looked, m_model->rowCount()); ++row) {
+        for (int row = 0; row < std::min(lookedAt, m_model->rowCount()); ++row) {
             width = std::max(width, metrics.horizontalAdvance(m_model->index(row, column).data().toString()));
         }
         m_wanted[static_cast<std::size_t>(column)] =
             width + columnPadding + (column == CaptureModel::RoleColumn ? markWidth : 0);
     }
+    m_givingWay = {CaptureModel::ShapeColumn};
+    if (isAlike(*m_model, CaptureModel::RankColumn) && !isAlike(*m_model, CaptureModel::ShapeColumn)) {
+        m_givingWay.insert(m_givingWay.begin(), CaptureModel::RankColumn);
+    }
     fitColumns();
 }
 
-// In a narrow list the shape gives way first, as a whole, then the role, down to its mark and "birth", then the
-// verdict; all are in the tool tip. Only then does the list scroll.
+// In a narrow list the rank gives way first where there is one only, then the shape, as a whole, then the role, down to
+// its mark and "birth", then the verdict; all are in the tool tip. Only then does the list scroll.
 void CapturesPane::fitColumns()
 {
     if (m_wanted.empty()) {
         return;
     }
     std::vector<int> widths = m_wanted;
-    m_view->setColumnHidden(CaptureModel::ShapeColumn, m_shapeUnwanted);
     int missing = -m_view->viewport()->width();
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        m_view->setColumnHidden(column, m_unwanted.contains(column));
         missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
     }
-    if (missing > 0 && !m_view->isColumnHidden(CaptureModel::ShapeColumn)) {
-        m_view->setColumnHidden(CaptureModel::ShapeColumn, true);
-        missing -= widths[CaptureModel::ShapeColumn];
+    for (const int column : m_givingWay) {
+        if (missing > 0 && !m_view->isColumnHidden(column)) {
+            m_view->setColumnHidden(column, true);
+            missing -= widths[static_cast<std::size_t>(column)];
+        }
     }
     QFont bold = font();
     bold.setBold(true);
@@ -254,11 +273,13 @@ void CapturesPane::chooseColumns(const QPoint& at)
     for (int column = CaptureModel::RankColumn; column < CaptureModel::NUM_COLUMNS; ++column) {
         QAction* action = menu.addAction(m_model->headerData(column, Qt::Horizontal).toString());
         action->setCheckable(true);
-        const bool isShape = column == CaptureModel::ShapeColumn;
-        action->setChecked(isShape ? !m_shapeUnwanted : !m_view->isColumnHidden(column));
-        connect(action, &QAction::toggled, this, [this, column, isShape](bool shown) {
-            m_shapeUnwanted = isShape ? !shown : m_shapeUnwanted;
-            m_view->setColumnHidden(column, !shown);
+        action->setChecked(!m_unwanted.contains(column));
+        connect(action, &QAction::toggled, this, [this, column](bool shown) {
+            if (shown) {
+                m_unwanted.erase(column);
+            } else {
+                m_unwanted.insert(column);
+            }
             fitColumns();
         });
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "core/model/fwd.h"
@@ -77,7 +78,8 @@ private:
     QAction* m_openFolder = nullptr;
     QAction* m_cause = nullptr;
     QString m_triage;
-    bool m_shapeUnwanted = false; ///< by the user; in a narrow list it is hidden as well
+    std::set<int> m_unwanted; ///< by the user; a narrow list hides others as well
+    std::vector<int> m_givingWay; ///< columns that a narrow list hides, the first first
     std::vector<int> m_wanted; ///< width of each column that shows all of it
     int m_selected = -1;
     bool m_choosing = false; ///< a selection of our own is under way

@@ -75,7 +75,8 @@ void FindingLinks::fillFindings()
 {
     const LoadedRun& loaded = m_workspace.loaded();
     m_panes.findings->setChoices(loaded.choices);
-    const bool complete = loaded.diagnosis && loaded.diagnosis->stopped.empty();
+    const bool nothing = loaded.run->captures.empty() && loaded.run->series.empty() && loaded.run->events.empty();
+    const bool complete = loaded.diagnosis ? loaded.diagnosis->stopped.empty() : nothing;
     m_panes.findings->setFindings(
         loaded.known()->findings, loaded.diagnosis ? loaded.newestPoints : std::nullopt, complete);
     const QString wait = m_workspace.judging() ? tr("This rule is asked once the run is judged")

@@ -67,8 +67,10 @@ Result<Source> openSource(const fs::path& path, const std::string& session, Term
     }
     terminal.rejected(run);
     if (nothing) {
+        const bool empty = fs::is_regular_file(path, error) && fs::file_size(path, error) == 0;
         return failure(ErrorKind::format,
             path.extension() == ".zip" ? "a packed folder is not looked into; unpack it and name the folder"
+                : empty                ? "the file is empty"
                                        : "no capture and no log was found; name a folder with dumps or console logs",
             path.string());
     }
