@@ -87,6 +87,7 @@ void setUpCaptureTable(QTableView& view)
     view.verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     view.horizontalHeader()->setHighlightSections(false);
     view.horizontalHeader()->setMinimumSectionSize(32);
+    view.setColumnHidden(CaptureModel::FileColumn, true);
     view.horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
     view.horizontalHeader()->setStretchLastSection(true);
     view.horizontalHeader()->setSortIndicatorClearable(true);
@@ -241,14 +242,13 @@ void CapturesPane::fitColumns()
         return;
     }
     std::vector<int> widths = m_wanted;
+    auto hidden = m_unwanted;
     int missing = -m_view->viewport()->width();
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
-        m_view->setColumnHidden(column, m_unwanted.contains(column));
-        missing += m_view->isColumnHidden(column) ? 0 : widths[static_cast<std::size_t>(column)];
+        missing += hidden.contains(column) ? 0 : widths[static_cast<std::size_t>(column)];
     }
     for (const int column : m_givingWay) {
-        if (missing > 0 && !m_view->isColumnHidden(column)) {
-            m_view->setColumnHidden(column, true);
+        if (missing > 0 && hidden.insert(column).second) {
             missing -= widths[static_cast<std::size_t>(column)];
         }
     }
@@ -263,6 +263,7 @@ void CapturesPane::fitColumns()
         missing -= given;
     }
     for (int column = 0; column < CaptureModel::NUM_COLUMNS; ++column) {
+        m_view->setColumnHidden(column, hidden.contains(column));
         m_view->setColumnWidth(column, widths[static_cast<std::size_t>(column)]);
     }
 }
