@@ -124,8 +124,10 @@ std::string matrixWords(const nanscope::Shape& shape)
 
 std::string whatText(const Capture& capture)
 {
-    auto text =
-        fmt::format("one Newton-Schulz call, {}, {}", matrixWords(capture.input.shape), shortName(capture.input.dtype));
+    auto text = fmt::format("{}, {}, {}",
+        capture.scene.loneTensor ? "one tensor, taken for what went into a Newton-Schulz call"
+                                 : "one Newton-Schulz call",
+        matrixWords(capture.input.shape), shortName(capture.input.dtype));
     if (capture.rank) {
         text += fmt::format(", rank {}", *capture.rank);
     }

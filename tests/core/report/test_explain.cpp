@@ -89,6 +89,14 @@ TEST(Explain, SaysWhatItIsWhatIsWrongAndWhatNext)
     }
 }
 
+TEST(Explain, OneTensorIsOnlyTakenForAnInput)
+{
+    auto capture = handmade::birthCapture();
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("one Newton-Schulz call, 1 matrix"));
+    capture.scene.loneTensor = true;
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("one tensor, taken for what went into"));
+}
+
 TEST(Explain, DoesNotAskWhatItsSidecarSays)
 {
     auto capture = handmade::birthCapture();
