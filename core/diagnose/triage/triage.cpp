@@ -999,7 +999,7 @@ void judgeUncounted(Entry& entry, const Earlier& known)
     }
     const auto* cause = known.causes.firstFor(entry);
     const auto* earlier = cause != nullptr ? cause : known.upstream.firstFor(entry);
-    if (earlier == nullptr && allGradientsBad(capture)) {
+    if (earlier == nullptr && allGradientsBad(*entry.capture)) {
         v.role = Role::upstream;
         v.rule = RuleId::damagedInput;
         v.blame = Blame::upstream;
