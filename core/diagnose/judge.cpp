@@ -441,14 +441,21 @@ private:
         facts.exactBits = !fit.exact.empty() || exactCall;
         facts.normMayVanish = normMayVanish(facts, matrix.element);
         e.members = choosePlausible(facts, matrix.stored, m_given, m_options.catalogue);
-        const bool takesIt =
-            std::ranges::any_of(e.members, [](const Member& member) { return !member.variant->ignoresCallerEpsilon; });
-        facts.epsilonMissing = !matrix.stored.epsilon && takesIt;
+        facts.epsilonMissing = !matrix.stored.epsilon && std::ranges::any_of(e.members, [&](const Member& member) {
+            return !member.variant->ignoresCallerEpsilon || isOnlySaid(member, matrix.stored);
+        });
         facts.epsilonMatters = epsilonMatters(e, matrix.stored);
         TRY(muteNoise(e, matrix.stored));
         const bool off = verdict::consider(facts).outputIsOff();
         TRY(off && nearest ? describeOffOutput(e, fit, *nearest, matrix.stored) : Result<void>());
         return off && facts.role == Role::healthy ? compareOffOutput(e, matrix) : Result<void>();
+    }
+
+    /// A published name for what the helper saw as other code: that code's own epsilon does not follow from it.
+    bool isOnlySaid(const Member& member, const Capture& stored) const
+    {
+        return !stored.scene.function.empty() && !stored.variant
+            && m_options.catalogue.own(member.variant->name) == nullptr;
     }
 
     static void noteSize(std::optional<ControlCall>& control, const Element& element)

@@ -248,7 +248,9 @@ struct Facts
     bool exactBits = false; ///< nearly every finite value, or another matrix of the call, is a variant's bit for bit
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
     bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input
-    bool epsilonMissing = false; ///< a member takes the caller's, and the dump records none
+    /// The dump records none, and a member takes the caller's, or is a published name for what the helper saw as other
+    /// code.
+    bool epsilonMissing = false;
 
     Identification identified; ///< by the sidecar, the user, the output, or a control, in this order
     OutputFit fit; ///< its worst tile is that which no replay of any member gives

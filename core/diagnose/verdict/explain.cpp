@@ -180,11 +180,25 @@ std::string askEpsilon(const Considered& c)
     }
     if (c.facts.epsilonMissing) {
         return fmt::format(
-            "which epsilon did {} add to the norm? If that was not zero in its format, the kernel did it", namesOf(c));
+            "which epsilon did {} add to the norm? If that was not zero in its format, the kernel did it",
+            c.facts.scene.function.empty() ? namesOf(c) : c.facts.scene.function);
     }
     return fmt::format("did {} divide by the norm and this epsilon alone, and did no other code touch the result? If "
                        "so, the kernel did it",
         namesOf(c));
+}
+
+std::string sayEpsilon(const Considered& c)
+{
+    if (c.saidToHaveRun() && !c.facts.epsilonMissing) {
+        return sayNothingElse;
+    }
+    // The sidecar is the helper's then.
+    return c.saidToHaveRun() && !c.facts.scene.function.empty() ? fmt::format(
+               "a file says it, {{\"name\": \"mine\", \"base\": \"{}\", \"epsilon\": 0}} for none: --variant-file "
+               "MINE.json --ran mine",
+               c.identified.names.front())
+                                                                : std::string(saySidecar);
 }
 
 const char* whyNumbers(const Considered& c)
@@ -260,7 +274,7 @@ Words ofDamage(const Considered& c, RuleId rule)
                 "an all-zero matrix came out as {}; a dump says at most which epsilon the caller passed, and where "
                 "the function divided by zero, or by one that rounds to it, 0/0 does that",
                 damage),
-            askEpsilon(c), c.saidToHaveRun() && !c.facts.epsilonMissing ? sayNothingElse : saySidecar};
+            askEpsilon(c), sayEpsilon(c)};
     case RuleId::lostAmongLargest:
         return {"lost where the result is largest",
             fmt::format("{}: exactly the largest values of the result{}, as a cast or a factor after it that leaves "

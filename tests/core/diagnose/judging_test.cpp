@@ -402,6 +402,32 @@ TEST_F(Judging, APrecisionSaidByTheUserIsTheOneReplayed)
     EXPECT_NE(v.blame, Blame::numerics);
 }
 
+TEST_F(Judging, APublishedNameSaysNothingOfTheEpsilonOfOtherCode)
+{
+    m_alone = true;
+    add("x.pt", {Matrix(test::smallSize, 0.0)}, {Matrix(test::smallSize, NAN)});
+    auto& capture = m_run.captures[0];
+    capture.epsilon.reset();
+    EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].blame, Blame::implementation) << "no other code is known of";
+    capture.scene.function = "muon:mine";
+    const auto asked = diagnosed({{"keller-jordan"}}).captures[0];
+    EXPECT_EQ(asked.rule, RuleId::zeroInAllBadOut);
+    EXPECT_THAT(asked.question, HasSubstr("which epsilon did muon:mine add to the norm?"));
+    EXPECT_THAT(asked.question, HasSubstr(R"({"name": "mine", "base": "keller-jordan", "epsilon": 0} for none)"));
+    const auto withEpsilon = [this](double epsilon) {
+        auto variant = **replay::Catalogue().find("keller-jordan");
+        variant.name = "mine";
+        variant.epsilon = epsilon;
+        diagnose::DiagnoseOptions options {{"mine"}};
+        EXPECT_TRUE(options.catalogue.add(variant));
+        return diagnosed(options).captures[0].blame;
+    };
+    EXPECT_EQ(withEpsilon(0), Blame::numerics);
+    EXPECT_EQ(withEpsilon(1e-7), Blame::implementation);
+    capture.variant = "keller-jordan";
+    EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "the sidecar says that it is the published one";
+}
+
 TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
 {
     addUnwritten("x.pt");
