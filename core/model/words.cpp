@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <string_view>
@@ -13,12 +14,13 @@
 #include <fmt/ranges.h>
 
 #include "core/base/text.h"
-#include "core/model/percent.h"
 #include "core/model/verdict.h"
 
 namespace nanscope {
 
 namespace {
+
+constexpr double tenfold = 10;
 
 std::string_view kindText(ValueClass kind)
 {
@@ -83,6 +85,22 @@ std::vector<std::int64_t> indexIn(const Shape& shape, std::int64_t flat)
 std::string indexText(const std::vector<std::int64_t>& index)
 {
     return fmt::format("[{}]", fmt::join(index, ","));
+}
+
+std::string percentText(double fraction)
+{
+    constexpr double twoDigits = 0.0995;
+    if (std::abs(fraction) >= tenfold) {
+        return fmt::format("{:.2g} times its size", fraction);
+    }
+    return std::abs(fraction) < twoDigits ? fmt::format("{:.2g} %", 100 * fraction)
+                                          : fmt::format("{:.0f} %", 100 * fraction);
+}
+
+std::string offByText(double fraction)
+{
+    const auto text = percentText(fraction);
+    return std::abs(fraction) >= tenfold ? "off by " + text : text + " off";
 }
 
 std::string nonFiniteText(const NonFinite& first)

@@ -24,6 +24,13 @@ std::vector<std::int64_t> indexIn(const Shape& shape, std::int64_t flat);
 /// "[2,0,0]".
 std::string indexText(const std::vector<std::int64_t>& index);
 
+/// How far something is off, of a relative distance: "0.42 %", "54 %", "153 %", and "4e+05 times its size" of what is
+/// more than tenfold, which no per cent makes readable.
+std::string percentText(double fraction);
+
+/// "54 % off", "off by 15 times its size"
+std::string offByText(double fraction);
+
 /// "step 3 gram [12,5] 384 NaN"; iteration 0 has no step.
 std::string nonFiniteText(const NonFinite& first);
 

@@ -44,6 +44,11 @@ void flushFolder(const std::filesystem::path& file)
     }
 }
 
+bool linksAreMissing(int code)
+{
+    return code == EPERM || code == ENOTSUP || code == ENOSYS;
+}
+
 } // namespace
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& target)
@@ -126,6 +131,23 @@ Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<co
     auto file = TRY(AtomicFile::create(path));
     TRY(file.write(bytes));
     return file.commit();
+}
+
+Result<bool> giveNewName(const std::filesystem::path& temporary, const std::filesystem::path& path)
+{
+    if (::link(temporary.c_str(), path.c_str()) == 0) {
+        ::unlink(temporary.c_str()); // where it fails, a hidden name more is left
+        return true;
+    }
+    std::error_code ignored;
+    const int code = errno;
+    if (code == EEXIST || std::filesystem::exists(path, ignored)) {
+        return false;
+    }
+    if (linksAreMissing(code) && ::rename(temporary.c_str(), path.c_str()) == 0) {
+        return true;
+    }
+    return systemFailure("The finished file cannot be given its name", code, path);
 }
 
 } // namespace nanscope::platform

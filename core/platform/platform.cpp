@@ -207,6 +207,20 @@ void failAtFileSizeLimit()
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
+void leaveProcessorsToOthers()
+{
+    // A third of the time of those who do not step back: enough that no busy machine starves it.
+    constexpr int back = 5;
+    // On Linux this is the priority of the thread of that number alone. Where it is refused, all is as before.
+    const auto thread = static_cast<id_t>(::gettid());
+    (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + back);
+}
+
+int processId()
+{
+    return ::getpid();
+}
+
 std::string shellQuoted(const std::string& word)
 {
     const auto* safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,+=";

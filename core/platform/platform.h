@@ -118,6 +118,11 @@ bool isNetworkFileSystem(const std::filesystem::path& path);
 /// Writes beside the target, flushes to disk, renames over it.
 Result<void> writeFileAtomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
+/// Gives a finished file the name `path` in the same folder instead of its temporary one unless that is taken, whoever
+/// else asks for it at the same time; false where it is. File systems without links are not safe from a second writer
+/// of the same name.
+Result<bool> giveNewName(const std::filesystem::path& temporary, const std::filesystem::path& path);
+
 /// True where a person looks at what goes to standard error.
 bool errorsAreWatched();
 
@@ -145,6 +150,11 @@ tl::unexpected<Error> systemFailure(const char* doing, int code, const std::file
 
 /// From now on a write beyond the limit on the size of files fails with EFBIG rather than ends the program by a signal.
 void failAtFileSizeLimit();
+
+/// From now on this thread, and those that it starts, come after others where processors are few.
+void leaveProcessorsToOthers();
+
+int processId();
 
 /// As a shell takes it for one word, for lines to copy.
 std::string shellQuoted(const std::string& word);

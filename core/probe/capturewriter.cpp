@@ -13,7 +13,6 @@
 #include "core/base/bytes.h"
 #include "core/base/json.h"
 #include "core/base/try.h"
-#include "core/platform/newfile.h"
 #include "core/platform/platform.h"
 #include "core/tensorfile/zip/checksum.h"
 

@@ -13,7 +13,6 @@
 #include <QStringList>
 #include <QTextDocument>
 
-#include "core/model/percent.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
 

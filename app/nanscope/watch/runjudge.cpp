@@ -7,7 +7,7 @@
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/triage/triage.h"
 #include "core/model/words.h"
-#include "core/platform/priority.h"
+#include "core/platform/platform.h"
 #include "core/session/session.h"
 #include "core/workflow/judgement.h"
 #include "core/workflow/openrun.h"

@@ -54,7 +54,7 @@ bool anyBad(const Trace& trace)
 RunSummary runSummaryOf(const RunData& run, const std::vector<CaptureVerdict>& verdicts, const SpikeRule& spikeRule)
 {
     RunSummary summary {run, verdicts, spikeRule, traceOf(run, "loss"), traceOf(run, "grad_norm"),
-        traceOf(run, "loss_scale"), traceOf(run, "lr"), traceOf(run, "val_loss"), {}, eventsOnce(run)};
+        traceOf(run, "loss_scale"), traceOf(run, "lr"), {}, eventsOnce(run)};
     summary.timeline = failureTimelineOf(run, verdicts);
     return summary;
 }

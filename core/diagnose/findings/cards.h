@@ -30,7 +30,6 @@ struct RunSummary
     Trace gradNorm;
     Trace lossScale;
     Trace lr;
-    Trace valLoss;
     FailureTimeline timeline;
     std::vector<const Event*> events; ///< of the run, without those that a tee wrote twice
 };

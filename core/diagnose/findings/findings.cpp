@@ -110,7 +110,7 @@ void silence(std::vector<Finding>& findings, const std::vector<std::string>& sil
 std::vector<Finding> earlyFindings(const RunData& run)
 {
     const std::vector<CaptureVerdict> none;
-    const cards::RunSummary summary {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, {}, eventsOnce(run)};
+    const cards::RunSummary summary {run, none, cards::defaultSpikeRule(), {}, {}, {}, {}, {}, eventsOnce(run)};
     return askAll(cards::infrastructureCards(), summary, {}, {});
 }
 

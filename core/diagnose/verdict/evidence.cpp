@@ -16,9 +16,9 @@
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
-#include "core/model/percent.h"
 #include "core/model/scenewords.h"
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 
 namespace nanscope::diagnose::verdict {
 

@@ -11,10 +11,9 @@
 
 #include "core/diagnose/verdict/experiments.h"
 #include "core/diagnose/verdict/margin.h"
-#include "core/diagnose/verdict/offwords.h"
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
-#include "core/model/percent.h"
+#include "core/model/words.h"
 
 namespace nanscope::diagnose::verdict {
 

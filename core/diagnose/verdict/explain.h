@@ -4,20 +4,35 @@
 // The words of a decision. Nothing reads them again: what decides is in Facts.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "core/diagnose/verdict/considered.h"
 #include "core/diagnose/verdict/rules.h"
-#include "core/diagnose/verdict/words.h"
 #include "core/model/fwd.h"
 
 namespace nanscope::diagnose::verdict {
+
+/// What is said of a decision.
+struct Words
+{
+    std::string kind; ///< finer than the blame: "finite corruption"
+    std::string summary; ///< one sentence
+    std::string question; ///< what would decide it, else empty
+    std::string command {}; ///< how the command line is told the answer; the window has buttons
+};
 
 /// "the same process", "rank 1"
 std::string duplicateName(const DuplicateInput& duplicate);
 
 /// " (nearest: gns-gram, 34 % off)", empty where nothing was compared
 std::string nearestText(const Identification& id);
+
+/// "the output is keller-jordan times 2.53, to 0.4 %"; empty where it is not known what the output is.
+std::string offOutputText(const Facts& facts);
+
+/// An output that is off, where it is known what it is: the question that is left, and whom nobody accuses.
+std::optional<Words> wordsOfOff(const Considered& c);
 
 Words explain(const Considered& c, const Decision& decision);
 

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/diagnose/verdict/offwords.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,7 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/model/percent.h"
+#include "core/diagnose/verdict/explain.h"
+#include "core/model/words.h"
 
 namespace nanscope::diagnose::verdict {
 

@@ -440,7 +440,6 @@ void LogBuilder::absent(std::string_view rawName)
     }
     auto* slot = found ? &m_row->slots[*found] : makeSlot(rawName);
     if (slot != nullptr) {
-        slot->absentAt = m_row->step;
         m_row->absent.push_back(static_cast<std::size_t>(slot - m_row->slots.data()));
     }
 }

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -114,7 +113,6 @@ private:
         bool comesWithLoss = false;
         int segment = -1;
         std::int64_t lastStep = 0;
-        std::int64_t absentAt = std::numeric_limits<std::int64_t>::min();
         std::unique_ptr<Series> series; ///< of the current segment, while it has points to hand over
     };
     struct RankState

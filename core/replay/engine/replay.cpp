@@ -242,15 +242,7 @@ Result<Replay> replay(const Variant& variant, const MatrixShape& shape, ValueVie
     const ReplayOptions& options, const CancelToken& cancel)
 {
     const auto start = std::chrono::steady_clock::now();
-    CompileOptions compile;
-    compile.precision = options.precision;
-    compile.rounding = options.rounding;
-    compile.epsilon = options.epsilon;
-    compile.forceEpsilon = options.forceEpsilon;
-    compile.steps = options.steps;
-    compile.scale = options.scale;
-    compile.safety = options.safety;
-    auto program = TRY(compileProgram(variant, shape, compile));
+    auto program = TRY(compileProgram(variant, shape, options));
     Replay result;
     result.program = std::move(program);
     result.ops = opsOf(result.program);

@@ -20,15 +20,8 @@
 
 namespace nanscope::replay {
 
-struct ReplayOptions
+struct ReplayOptions : CompileOptions
 {
-    Precision precision = Precision::fp32;
-    Rounding rounding;
-    std::optional<double> epsilon;
-    bool forceEpsilon = false;
-    std::optional<int> steps;
-    double scale = 1; ///< as in CompileOptions
-    std::optional<double> safety;
     bool tileMaps = false;
     bool keepOutput = false;
     bool keepDamaged = false; ///< outputs that are not finite alone; the others' places stay empty

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstring>
+#include <optional>
 
 #include <gtest/gtest.h>
 
 #include "core/ingest/ingest.h"
+#include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
 #include "tests/core/session/temporaryfolder.h"
 
@@ -22,6 +24,29 @@ inline tensorfile::TensorToWrite smallMatrix(const std::string& name, float fill
     std::memcpy(bytes.data(), values.data(), bytes.size());
     return {name, DType::float32, {2, 3}, bytes};
 }
+
+/// A folder whose contents a session takes.
+class ImportedFolder : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
+        ASSERT_TRUE(session);
+        m_session.emplace(std::move(*session));
+        std::filesystem::create_directories(m_folder / "run");
+    }
+
+    RunData import()
+    {
+        auto run = ingest::importRun(m_folder / "run", *m_session);
+        EXPECT_TRUE(run) << sentence(run.error());
+        return run.value_or(RunData {});
+    }
+
+    TemporaryFolder m_folder;
+    std::optional<session::Session> m_session;
+};
 
 class LogFolder : public testing::Test
 {

@@ -49,27 +49,7 @@ void writeCapture(const std::filesystem::path& path, float fill)
             {"epsilon", 1e-7}}));
 }
 
-class Import : public testing::Test
-{
-protected:
-    void SetUp() override
-    {
-        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
-        ASSERT_TRUE(session);
-        m_session.emplace(std::move(*session));
-        std::filesystem::create_directories(m_folder / "run");
-    }
-
-    RunData import()
-    {
-        auto run = ingest::importRun(m_folder / "run", *m_session);
-        EXPECT_TRUE(run) << sentence(run.error());
-        return run.value_or(RunData {});
-    }
-
-    TemporaryFolder m_folder;
-    std::optional<session::Session> m_session;
-};
+using Import = ImportedFolder;
 
 } // namespace
 

@@ -3,7 +3,6 @@
 //
 // Captures that a helper wrote without tensors, in a run's folder.
 #include <cstring>
-#include <optional>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -11,7 +10,7 @@
 #include "core/ingest/ingest.h"
 #include "core/session/session.h"
 #include "core/tensorfile/tensorfile.h"
-#include "tests/core/session/temporaryfolder.h"
+#include "tests/core/ingest/logfolder.h"
 
 namespace nanscope {
 namespace {
@@ -27,28 +26,10 @@ constexpr auto counted = R"({"schema": "nanscope.sidecar/1", "reason": "a non-fi
     "fingerprint": {"input": [{"nan": 0, "inf": 0, "minus_inf": 0, "zero": 1, "absmax": 2, "frobenius": 3}],
         "output": [{"nan": 4, "inf": 0, "minus_inf": 0, "zero": 0, "absmax": 1, "frobenius": 1}]}})";
 
-class LoneSidecars : public testing::Test
+class LoneSidecars : public ImportedFolder
 {
 protected:
-    void SetUp() override
-    {
-        auto session = session::Session::open(m_folder / "s.nanscope", session::OpenMode::create);
-        ASSERT_TRUE(session);
-        m_session.emplace(std::move(*session));
-        std::filesystem::create_directories(m_folder / "run");
-    }
-
-    RunData import()
-    {
-        auto run = ingest::importRun(m_folder / "run", *m_session);
-        EXPECT_TRUE(run) << sentence(run.error());
-        return run.value_or(RunData {});
-    }
-
     void write(const std::string& ending, const std::string& text) { m_folder.write("run/" + (stem + ending), text); }
-
-    TemporaryFolder m_folder;
-    std::optional<session::Session> m_session;
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/model/percent.h"
+#include "core/model/words.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 
 #include "core/model/scenewords.h"
-#include "core/platform/newfile.h"
+#include "core/platform/platform.h"
 #include "core/probe/capturewriter.h"
 #include "core/tensorfile/capture/capturefile.h"
 
