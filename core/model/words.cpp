@@ -41,7 +41,7 @@ std::string fitText(const Identification& variant)
     if (!variant.fit) {
         return {};
     }
-    auto text = "fit " + percentText(*variant.fit);
+    auto text = "off by " + percentText(*variant.fit);
     if (variant.runnerUp) {
         const auto& next = variant.runnerUpName.empty() ? "the next family" : variant.runnerUpName;
         text += fmt::format(", next {} at {}", next, percentText(*variant.runnerUp));

@@ -48,7 +48,7 @@ std::string strengthText(const CaptureVerdict& verdict);
 /// its kind alone: "healthy", "not judged in full", "no output".
 std::string blameText(const CaptureVerdict& verdict);
 
-/// "gns-standard or gns-gram (fit 0.5 %, next dion-ns5 at 9.3 %, ratio 18)".
+/// "gns-standard or gns-gram (off by 0.5 %, next dion-ns5 at 9.3 %, ratio 18)".
 std::string variantText(const Identification& variant);
 
 /// "2026-11-21 04:13:16 UTC".

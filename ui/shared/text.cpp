@@ -142,9 +142,9 @@ QString identificationSentence(const Identification& identification)
         return list;
     }
     if (!identification.runnerUp) {
-        return TextWords::tr("%1 (fit %2)").arg(list, percent(*identification.fit));
+        return TextWords::tr("%1 (off by %2)").arg(list, percent(*identification.fit));
     }
-    return TextWords::tr("%1 (fit %2, next %3)")
+    return TextWords::tr("%1 (off by %2, next %3)")
         .arg(list, percent(*identification.fit), percent(*identification.runnerUp));
 }
 

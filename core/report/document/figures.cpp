@@ -91,9 +91,9 @@ Blocks faults(const ReportFacts& facts)
 {
     const auto& triage = facts.input.diagnosis.triage;
     return figure("faults", "captures by rank and update: births and what descends from them",
-        own(fmt::format("{} captures, {} birth{}: each mark is what one rank "
+        own(fmt::format("{}, {}: each mark is what one rank "
                         "dumped between two steps.",
-            triage.captures, triage.births, triage.births == 1 ? "" : "s")),
+            counted(triage.captures, "capture"), counted(triage.births, "birth"))),
         faultPicture(facts.input.diagnosis));
 }
 

@@ -293,7 +293,7 @@ TEST(Sections, AHealthyCallAndCallsMadeAgainHaveTheirOwn)
     control.identified.fit = 0.004;
     control.exact = {"gns-gram"};
     EXPECT_THAT(sectionOf(input, ReportSection::control),
-        HasSubstr("element 1 of this call went well: gns-gram (fit 0.4 %), bit for bit."));
+        HasSubstr("element 1 of this call went well: gns-gram (off by 0.4 %), bit for bit."));
     facts.calledAgain = {{"a.pt", 3, 2000, true, ""}, {"a.pt", 0, 200, false, "kernels-off"}};
     const auto again = sectionOf(input, ReportSection::retry);
     EXPECT_THAT(again, HasSubstr("- 3 of 2,000 calls with this input were damaged\n"));

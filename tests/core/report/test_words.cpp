@@ -45,7 +45,7 @@ TEST(Words, StepSaysBetweenWhichLinesAndHowItIsKnown)
 TEST(Words, VariantTellsFitRunnerUpAndRatio)
 {
     EXPECT_EQ(variantText(handmade::birthVerdict().variant),
-        "gns-standard or gns-gram (fit 0.5 %, next dion-ns5 at 9.3 %, ratio 18.6)");
+        "gns-standard or gns-gram (off by 0.5 %, next dion-ns5 at 9.3 %, ratio 18.6)");
     EXPECT_EQ(variantText({}), "not identified");
     Identification none;
     none.matchesNone = true;

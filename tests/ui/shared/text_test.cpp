@@ -71,7 +71,7 @@ TEST(Text, IdentificationSaysFitAndNext)
     identification.fit = 0.0041;
     identification.runnerUp = 0.0931;
     EXPECT_EQ(
-        identificationSentence(identification), QStringLiteral("gns-gram or gns-standard (fit 0.41 %, next 9.3 %)"));
+        identificationSentence(identification), QStringLiteral("gns-gram or gns-standard (off by 0.41 %, next 9.3 %)"));
     identification.matchesNone = true;
     EXPECT_EQ(identificationSentence(identification), QStringLiteral("matches no known variant"));
 }
