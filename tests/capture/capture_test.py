@@ -997,6 +997,13 @@ class Stale(Case):
         self.assertEqual(sidecar["reason"], "the output of an earlier call")
         self.assertEqual(bits(dump["input"]), bits(draw(8, 12, seed=2)))
 
+    def test_outputs_without_a_finite_value_are_not_stale(self):
+        self.on(retries=0)
+        watched = capture.wrap(lambda X: X * NAN)
+        watched(draw(2, 8, 12, seed=1)), watched(draw(2, 8, 12, seed=2))
+        sidecars = [json.loads(path.read_text()) for path in self.folder.glob("dion*.json")]
+        self.assertEqual([sidecar["stale"] for sidecar in sidecars], [[], []])
+
     def test_zeros_are_not_stale(self):
         self.on(stale=True)
         watched = capture.wrap(lambda X: X * 0)

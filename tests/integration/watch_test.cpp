@@ -245,6 +245,26 @@ TEST_F(WatchTest, SumsUpWhatWasThereUnlessAskedForAll)
     EXPECT_EQ(all.end(), "ended with status 0");
 }
 
+TEST_F(WatchTest, TellsOnceWhatCameInDamagedInAStep)
+{
+    auto watch = watching();
+    watch.event();
+    MadeCapture damaged;
+    damaged.nanInput = true;
+    drop("layer1_step4.pt", damaged);
+    EXPECT_EQ(watch.event("dump")["role"], "upstream");
+    const auto verdict = watch.event("verdict");
+    EXPECT_EQ(verdict["verdict"], "upstream");
+    EXPECT_EQ(verdict["step"], 4);
+    damaged.rows = 8;
+    drop("layer2_step4.pt", damaged);
+    EXPECT_EQ(watch.event("dump")["capture"], "layer2_step4.pt");
+    drop("birth_step9.pt");
+    const auto next = watch.event("verdict");
+    EXPECT_NE(next["capture"], "layer2_step4.pt") << "likewise, in the same step";
+    watch.interrupt();
+}
+
 TEST_F(WatchTest, TellsOfDumpsInTheOrderOfTheirTimes)
 {
     drop("dion_nan_capture_rank0_shape16x16_pid7_1700000009000.pt");

@@ -18,9 +18,10 @@ namespace nanscope {
 namespace {
 
 /// One whose file was being written again meanwhile will be judged when it is whole.
-bool isJudgedBirth(const CaptureVerdict& verdict)
+bool isTold(const CaptureVerdict& verdict)
 {
-    return verdict.role == Role::birth && !verdict.summary.empty() && verdict.unread.empty();
+    const bool began = verdict.role == Role::birth || verdict.role == Role::upstream;
+    return began && !verdict.summary.empty() && verdict.unread.empty();
 }
 
 Result<session::Session> sessionOf(const RunJudge::Subject& subject)
@@ -161,7 +162,7 @@ bool RunJudge::isUntold(const CaptureVerdict& verdict)
 /// Of a birth that was there before the watching only the end of a whole judging tells whether its verdict changed.
 void RunJudge::take(const CaptureVerdict& verdict, const RunData& run, bool last)
 {
-    if (!isJudgedBirth(verdict)) {
+    if (!isTold(verdict) || (!last && verdict.role != Role::birth)) {
         return;
     }
     bool news = false;
@@ -235,8 +236,11 @@ void RunJudge::judgeOne(const Subject& subject)
     if (!diagnosis->stopped.empty()) {
         return;
     }
+    std::set<std::optional<std::pair<std::int64_t, std::int64_t>>> damagedSteps;
     for (const auto& verdict : diagnosis->captures) {
-        take(verdict, source.run, true);
+        if (verdict.role != Role::upstream || damagedSteps.insert(verdict.step).second) {
+            take(verdict, source.run, true);
+        }
     }
     keep(source.session, {std::move(*diagnosis), from});
 }

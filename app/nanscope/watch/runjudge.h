@@ -22,9 +22,10 @@
 
 namespace nanscope {
 
-/// Judges a watched run on a thread of its own, births of which nothing was said first. A judging that has said all it
-/// was begun for makes way for a newer state of the run; one that has not goes on, however fast the run grows. A whole
-/// one is kept in the session; where it cannot be stored, it waits for that and is not judged again.
+/// Judges a watched run on a thread of its own, births of which nothing was said first. Of calls that came in damaged
+/// in one step, and follow from none before, the first is told once all are judged. A judging that has said all it was
+/// begun for makes way for a newer state of the run; one that has not goes on, however fast the run grows. A whole one
+/// is kept in the session; where it cannot be stored, it waits for that and is not judged again.
 class RunJudge
 {
 public:
@@ -38,7 +39,7 @@ public:
     /// What is called on the judging thread.
     struct Listener
     {
-        std::function<void(const CaptureVerdict&, const RunData&)> verdict; ///< of a birth, and again where it changed
+        std::function<void(const CaptureVerdict&, const RunData&)> verdict; ///< and again where it changed
         std::function<void(const std::string&)> failure; ///< a sentence
         std::function<void(const std::string&)> unkept; ///< why a diagnosis could not be stored, as a sentence
     };

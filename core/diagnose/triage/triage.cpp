@@ -1016,6 +1016,9 @@ void judgeUncounted(Entry& entry, const Earlier& known)
     v.summary = fmt::format("the output was not finite; {}, so whether it was finite is not known{}",
         withheldText(scene), earlier != nullptr ? ", and an earlier damaged capture can have reached it" : "");
     v.question = fmt::format("does it come again with its input? {}", whatKeepsMore(scene));
+    if (scene.parameters && scene.parameters->gradients + scene.parameters->momenta > 0) {
+        v.speaksFor.push_back({parametersText(*scene.parameters), "sidecar"});
+    }
     noteScene(v, scene);
 }
 
