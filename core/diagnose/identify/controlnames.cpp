@@ -28,6 +28,8 @@ Capture withWordsOf(Capture control, const Capture& namedBy)
         control.variant = namedBy.variant;
         control.nothingElse = control.nothingElse || namedBy.nothingElse;
     }
+    control.scene.onCpu = namedBy.scene.onCpu;
+    control.scene.world = namedBy.scene.world;
     return control;
 }
 

@@ -24,7 +24,8 @@ private:
     std::map<std::string, const Capture*> m_byPath; ///< of the control
 };
 
-/// The control with what the sidecar of the other says of the function, where it says nothing itself.
+/// The control with what the sidecar of the other says of the function, where it says nothing itself, and of where it
+/// ran.
 Capture withWordsOf(Capture control, const Capture& namedBy);
 
 } // namespace nanscope::diagnose

@@ -487,6 +487,9 @@ TEST_F(Judging, AControlHasTheNameAndTheStepOfTheCaptureBesideIt)
     EXPECT_TRUE(named.facts.nothingElse);
     EXPECT_EQ(named.step, std::pair(std::int64_t {4}, std::int64_t {5})) << "of the same update or the one before";
     EXPECT_EQ(named.stepSource, StepSource::capture);
+    EXPECT_FALSE(named.facts.scene.onCpu);
+    birth.scene.onCpu = true;
+    EXPECT_TRUE(control().facts.scene.onCpu);
 }
 
 TEST_F(Judging, WhatIsNotReplayedBearsTheNameOfItsSidecar)
