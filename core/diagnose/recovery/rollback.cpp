@@ -32,10 +32,17 @@ bool began(const CaptureVerdict& verdict)
     return verdict.role == Role::birth || verdict.role == Role::upstream;
 }
 
+/// A zero matrix by whose numbers the function fails need be no padding.
+bool isDividedByZero(const CaptureVerdict& verdict)
+{
+    return verdict.role == Role::padding && verdict.blame == Blame::numerics;
+}
+
 const CaptureVerdict* deciding(const std::vector<CaptureVerdict>& verdicts)
 {
     const auto found = std::ranges::find_if(verdicts, began);
-    return found == verdicts.end() ? nullptr : &*found;
+    const auto zero = found == verdicts.end() ? std::ranges::find_if(verdicts, isDividedByZero) : found;
+    return zero == verdicts.end() ? nullptr : &*zero;
 }
 
 std::string machineSetting(const CaptureVerdict& verdict)
@@ -45,6 +52,9 @@ std::string machineSetting(const CaptureVerdict& verdict)
 
 std::string numericsSetting(const CaptureVerdict& verdict)
 {
+    if (verdict.facts.inputZero) {
+        return "add an epsilon to the norm that is not zero in its format";
+    }
     const bool toBf16 = changesWhatRan("bf16", verdict);
     if (verdict.rule == RuleId::castOverflows) {
         return fmt::format("normalise in fp32 before any cast{}", toBf16 ? ", or iterate in bf16" : "");

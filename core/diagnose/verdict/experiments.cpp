@@ -199,6 +199,9 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
         list.push_back(advice("wrap the iteration alone with nanscope_capture.wrap (docs/capture.md)",
             "what it is given and what it returns, before any other code: that can be judged"));
     }
+    if (verdict.blame == Blame::numerics && verdict.facts.inputZero) {
+        return {advice("add an epsilon to the norm that is not zero in its format", "0/0 of a zero matrix goes away")};
+    }
     if (verdict.blame == Blame::numerics) {
         for (const auto* id : {"fp32-norm", "bf16"}) {
             if (changesWhatRan(id, verdict)) {

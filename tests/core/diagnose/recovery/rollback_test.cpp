@@ -639,6 +639,12 @@ TEST(Rollback, SettingsFollowTheVerdict)
     casting.precision = "fp16";
     casting.castsFirst = true;
     EXPECT_THAT(diagnose::adviseRollback(run, {onCpu})->tonight, StartsWith("take the norm in fp32, iterate in bf16"));
+    auto zero = birthAfter(1000, Blame::numerics);
+    zero.role = Role::padding;
+    zero.facts.inputZero = true;
+    EXPECT_THAT(diagnose::adviseRollback(run, {zero})->tonight, StartsWith("add an epsilon to the norm"));
+    zero.blame = Blame::undecided;
+    EXPECT_THAT(diagnose::adviseRollback(run, {zero})->tonight, StartsWith("turn on a guard")) << "it may be padding";
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
     EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("turn on captures to find the cause"));

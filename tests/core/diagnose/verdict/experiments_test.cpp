@@ -16,6 +16,7 @@ namespace nanscope {
 namespace {
 
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -137,6 +138,9 @@ TEST(NextExperiments, FitTheVerdict)
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran"))));
     v.blame = Blame::numerics;
     EXPECT_THAT(lines(v).front(), HasSubstr("normalise in fp32"));
+    v.facts.inputZero = true;
+    EXPECT_THAT(lines(v), ElementsAre(HasSubstr("add an epsilon")));
+    v.facts.inputZero = false;
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("use_triton"))));
     v.blame = Blame::upstream;
     EXPECT_THAT(lines(v).front(), HasSubstr("gradient and momentum"));
