@@ -93,6 +93,9 @@ constexpr std::array checkpointTable {
     CheckpointLine {saves,
         R"((?:^|[\]:>|-] )[Ss]aving checkpoint (?:at |for )?\(?step[ =:]+(?P<step>\d+)\)?(?: (?:to|as) (?P<path>[^\s']+))?)"
         R"((?: ?\.+)?$)"},
+    CheckpointLine {loaded,
+        R"((?:^|[\]:>|-] )(?:[Rr]esum(?:ed|ing)|[Ll]oaded)(?: training| checkpoint| weights)? from (?P<path>[^\s']+\.(?:pt|pth|ckpt|safetensors)))"
+        R"(,? (?:at |from |\()?step[ =:]*(?P<step>\d+)\)?[.!]?$)"},
 };
 
 } // namespace

@@ -60,6 +60,8 @@ TEST_F(Checkpoints, ofScriptsOfOnesOwnAreSaidInAFewWords)
     EXPECT_THAT(factsOf("saving checkpoint for step 15\n" + row), ElementsAre("saved 15 :1"));
     EXPECT_THAT(factsOf("Saving checkpoint at step 15 to out/c.pt ...\n" + row), ElementsAre("saved 15 out/c.pt:1"));
     EXPECT_THAT(factsOf("saving checkpoint for step 15\nOSError: [Errno 28] No space left on device\n"), IsEmpty());
+    EXPECT_THAT(factsOf("resumed from step_20.pt at step 20\nINFO: Loaded checkpoint from out/last.pth (step 30)\n"),
+        ElementsAre("loaded 20 step_20.pt:1", "loaded 30 out/last.pth:2"));
     EXPECT_THAT(factsOf("not saved checkpoint step 5 of 10\nlast saved checkpoint step\n"
                         "would have saved checkpoint step 5\n"),
         IsEmpty());
