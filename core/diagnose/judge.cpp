@@ -405,7 +405,8 @@ private:
         facts.damage = std::move(pattern);
         facts.damageOnZeros = damagedWhereInputIsZero(element);
         facts.damageInFaintLines = damagedInFaintLines(element);
-        facts.damageInOwnBlock = damagedInOwnBlock(element, facts.damage);
+        facts.damageInOwnBlock =
+            damagedInOwnBlock(element, facts.damage) || damagedInOutlyingBlock(element, facts.damage);
         facts.dumpedByWrapper = matrix.file.wrapped;
         facts.besideBadInput = !matrix.stored.input.total().finite();
         facts.scene = matrix.stored.scene;

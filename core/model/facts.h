@@ -240,7 +240,9 @@ struct Facts
     DamagePattern damage;
     bool damageOnZeros = false; ///< all that is damaged lies where the input is zero
     bool damageInFaintLines = false; ///< it lies in rows or columns that hold next to nothing
-    bool damageInOwnBlock = false; ///< a block of the input, with zeros in the rest of its rows and columns
+    /// A block of the input with zeros in the rest of its rows and columns, or one far smaller or larger than the
+    /// others.
+    bool damageInOwnBlock = false;
     bool damageAmongLargest =
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone

@@ -198,6 +198,40 @@ bool damagedInOwnBlock(const Element& element, const DamagePattern& damage)
     return within && without;
 }
 
+bool damagedInOutlyingBlock(const Element& element, const DamagePattern& damage)
+{
+    constexpr double apart = 0x1p12; // of squares
+    constexpr std::size_t fewest = 4;
+    const auto height = damage.rowEnd - damage.rowBegin;
+    const auto width = damage.colEnd - damage.colBegin;
+    if (damage.shape != DamageShape::rectangle || height <= 0 || width <= 0) {
+        return false;
+    }
+    const auto squaresFrom = [&](std::int64_t top, std::int64_t left) {
+        double squares = 0;
+        for (auto row = top; row < top + height; ++row) {
+            for (auto col = left; col < left + width; ++col) {
+                const auto value = element.input[static_cast<std::size_t>(row * element.shape.cols + col)];
+                squares += value * value;
+            }
+        }
+        return squares;
+    };
+    std::vector<double> all;
+    for (auto top = damage.rowBegin % height; top + height <= element.shape.rows; top += height) {
+        for (auto left = damage.colBegin % width; left + width <= element.shape.cols; left += width) {
+            all.push_back(squaresFrom(top, left));
+        }
+    }
+    if (all.size() < fewest) {
+        return false;
+    }
+    const auto middle = all.begin() + std::ssize(all) / 2;
+    std::ranges::nth_element(all, middle);
+    const auto own = squaresFrom(damage.rowBegin, damage.colBegin);
+    return own * apart < *middle || own > *middle * apart;
+}
+
 bool damagedInFaintLines(const Element& element)
 {
     const auto cols = element.shape.cols;

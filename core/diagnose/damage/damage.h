@@ -36,4 +36,8 @@ bool damagedInFaintLines(const Element& element);
 /// by one.
 bool damagedInOwnBlock(const Element& element, const DamagePattern& damage);
 
+/// Damage of one rectangle whose input is far smaller or larger than that of most others of a grid of its size, as what
+/// scales or divides blocks one by one leaves it.
+bool damagedInOutlyingBlock(const Element& element, const DamagePattern& damage);
+
 } // namespace nanscope::diagnose

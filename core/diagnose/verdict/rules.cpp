@@ -92,6 +92,22 @@ bool isKnownCode(const Considered& c)
     return isNamed(c) || c.facts.exactBits || (control && !control->otherSize && !control->exact.empty());
 }
 
+/// What scales, masks or quantises a result by its rows, columns or blocks may leave such damage, and every other value
+/// as it was.
+bool looksLikeOwnCode(const Considered& c)
+{
+    const auto& facts = c.facts;
+    return !facts.outputFinite
+        && (facts.damage.shape == DamageShape::scattered || facts.damageInFaintLines || facts.damageInOwnBlock);
+}
+
+/// A published function by its sidecar, or by the user where no helper saw other code: of that a name says what it
+/// computes, and not what else it does.
+bool isPublishedCode(const Considered& c)
+{
+    return isNamed(c) && (c.identified.how == IdentifiedBy::sidecar || c.facts.scene.function.empty());
+}
+
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
 /// own, which a name or bits exclude: it may scale rows or columns by what it keeps, quantise, and take blocks one by
 /// one. Where the iteration left the format, nothing is finite to know a function by.
@@ -102,8 +118,7 @@ bool isAloneInWrapper(const Considered& c)
     if (facts.outputFinite) {
         return isKnownCode(c) || fitsWithin(c, closeFit);
     }
-    const bool asOwnCode = shape == DamageShape::scattered || facts.damageInFaintLines || facts.damageInOwnBlock;
-    if (asOwnCode || c.nameUnconfirmed()) {
+    if (looksLikeOwnCode(c) || c.nameUnconfirmed()) {
         return false;
     }
     if (isOfLines(shape)) {
@@ -119,6 +134,9 @@ bool isAlone(const Considered& c)
     const auto& facts = c.facts;
     const bool damaged = !facts.outputFinite;
     if (facts.otherCode) {
+        return false;
+    }
+    if (facts.nothingElse && looksLikeOwnCode(c) && !isPublishedCode(c)) {
         return false;
     }
     if (facts.nothingElse && (isKnownCode(c) || (damaged && fitsWithin(c, roundedFit)))) {
@@ -406,10 +424,12 @@ constexpr Rule table[] = {
         Blame::undecided, Answers::capture, [](const Considered& c) { return isDamaged(c) && inputMayBeLate(c); }},
     {RuleId::codeBesides,
         "code besides the iteration leaves such damage, too: a weight, a moment, a factor, a mask, a norm of rows, a "
-        "quantiser or a block of another rank; and nobody says that nothing else ran, nor was a known function wrapped",
+        "quantiser or a block of another rank; and nobody says that nothing else ran, nor was a known function "
+        "wrapped; or the damage lies as such code leaves it, and of the function no more is known than a name",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) {
-            return isDamaged(c) && !c.facts.nothingElse && !isAlone(c) && !isUnknownFunction(c);
+            const bool open = !c.facts.nothingElse || looksLikeOwnCode(c);
+            return isDamaged(c) && open && !isAlone(c) && !isUnknownFunction(c);
         }},
     {RuleId::functionUnknown,
         "too little of the output is finite to tell what ran, no healthy call tells it bit for bit, and nobody says "

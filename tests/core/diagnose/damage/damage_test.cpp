@@ -68,6 +68,29 @@ TEST(DamagePattern, ABlockOfABlockDiagonalInputIsItsOwn)
     EXPECT_FALSE(isOwn(input));
 }
 
+TEST(DamagePattern, ABlockThatIsFarSmallerOrLargerThanTheOthersIsOutlying)
+{
+    UniformMatrix output;
+    output.fill(2, 4, 4, 8, NAN);
+    UniformMatrix input;
+    const auto isOutlying = [&](double value, double others = 1) {
+        input.fill(0, damagedRows, 0, damagedCols, others);
+        input.fill(2, 4, 4, 8, value);
+        diagnose::Element element;
+        element.shape = {1, damagedRows, damagedCols};
+        element.input = Values(input.values);
+        return diagnose::damagedInOutlyingBlock(element, output.describe());
+    };
+    EXPECT_TRUE(isOutlying(0x1p-7));
+    EXPECT_FALSE(isOutlying(0x1p-6));
+    EXPECT_TRUE(isOutlying(0x1p7));
+    EXPECT_FALSE(isOutlying(0x1p6));
+    EXPECT_TRUE(isOutlying(0));
+    EXPECT_FALSE(isOutlying(0, 0)) << "all are alike";
+    output.fill(0, damagedRows, 4, 8, NAN);
+    EXPECT_FALSE(isOutlying(0x1p-7)) << "columns are no block";
+}
+
 TEST(DamagePattern, ARectangleWithAHoleIsScattered)
 {
     UniformMatrix m;

@@ -332,6 +332,28 @@ TEST(Rules, CodeBesidesTheIterationMayLeaveAnyDamage)
     }
 }
 
+TEST(Rules, BitsOfTheRestDoNotTellWhatElseOnesOwnFunctionDoes)
+{
+    Bench b;
+    b.member("keller-jordan", 8, 0);
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.dumpedByWrapper = b.facts.nothingElse = b.facts.exactBits = true;
+    b.facts.scene.function = "mymuon:orthogonalize";
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.damageInOwnBlock = true;
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "it may clip block by block: 0/0 in a faint one";
+    EXPECT_EQ(b.judged().rule, RuleId::functionUnknown);
+    b.facts.ran = {"keller-jordan"};
+    EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
+    EXPECT_THAT(b.judged().question, HasSubstr("does mymuon:orthogonalize add or multiply anything"));
+    b.facts.scene.function.clear();
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a dump by hand, of what is said to have run";
+    b.facts.scene.function = "muon:zeropower_via_newtonschulz5";
+    b.facts.ran.clear();
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the helper found the published source";
+}
+
 TEST(Rules, AWrappedFunctionOfOnesOwnMayScaleRows)
 {
     Bench b;
