@@ -256,7 +256,9 @@ public:
         step.role = (*worst)->verdict->role;
         step.causedBy = (*worst)->verdict->causedBy;
         for (const auto* call : same) {
-            step.captures.push_back(call->capture->file);
+            if (call->bad()) {
+                step.captures.push_back(call->capture->file);
+            }
             step.momentumBad = step.momentumBad || !call->capture->input.total().finite();
         }
         addRanks(same, step);
@@ -293,8 +295,11 @@ private:
     {
         GuardRank seen {rank};
         seen.onlyZeros = true;
+        const auto isOfRank = [rank](const Call* call) { return call->capture->rank == rank; };
+        const bool anyBad = std::ranges::any_of(same, [&](const Call* call) { return isOfRank(call) && call->bad(); });
         for (const auto* call : same) {
-            if (call->capture->rank == rank) {
+            // Beside a bad one a finite one is a healthy call that was kept for comparison.
+            if (isOfRank(call) && call->bad() == anyBad) {
                 seen.captures.push_back(call->capture->file);
                 seen.inputBad = seen.inputBad || !call->capture->input.total().finite();
                 seen.onlyZeros = call->bad() ? seen.onlyZeros && call->verdict->role == Role::padding : seen.onlyZeros;

@@ -59,6 +59,20 @@ TEST(GuardWhatIf, TheCauseComesFirstAndWhatFollowsIsContamination)
     EXPECT_THAT(whatIf.notes, says("switched on only then skips for ever"));
 }
 
+TEST(GuardWhatIf, AHealthyCallBesideABadOneIsNotAmongTheBad)
+{
+    auto run = oneBirth().run();
+    auto control = run.captures.front();
+    control.file = "control.pt";
+    control.id = 99;
+    control.output->batches = {control.input.batches.front()};
+    run.captures.push_back(control);
+    const auto step = diagnose::guardWhatIf(run).steps[0];
+    EXPECT_THAT(step.captures, ElementsAre("birth.pt"));
+    EXPECT_THAT(step.ranks[0].captures, ElementsAre("birth.pt"));
+    EXPECT_EQ(step.ranks[0].output, probe::Sight::nonFinite);
+}
+
 TEST(GuardWhatIf, OfTwoCausesBothWouldHaveToBeLeftOut)
 {
     GuardRun summary;
