@@ -46,7 +46,7 @@ public:
     Result<void> sweep(const replay::SweepRequest& request, const std::string& session, const JobContext& job,
         const std::function<void(Cell)>& onCell);
 
-    /// Like replayFilm() and replayFrame() of frame.h, cancelled in the same way.
+    /// Like replayFilm() and FrameReplay of frame.h, cancelled in the same way.
     Result<replay::ReplayedFilm> film(const replay::FilmRequest& request, const JobContext& job = {});
     Result<replay::ReplayedFrame> frame(const replay::FrameRequest& request, const JobContext& job = {});
 

@@ -135,7 +135,7 @@ TEST_F(Pictures, FilmsAndFramesAreThoseOfThisProcess)
             const replay::FrameRequest one {request, 4, replay::Region {1, 2, 3, 4}};
             const auto frame = client.frame(one);
             ASSERT_TRUE(frame) << sentence(frame.error());
-            const auto same = replay::replayFrame(one, replay::makeCoreDevice).value();
+            const auto same = replay::FrameReplay(replay::makeCoreDevice).frame(one).value();
             expectSame(frame->trace, same.trace);
             EXPECT_EQ(frame->floats, same.floats);
             EXPECT_EQ(frame->doubles, same.doubles);

@@ -396,11 +396,6 @@ Result<Region> regionOf(const FrameRequest& request, const OpTrace& trace)
 
 } // namespace
 
-Result<ReplayedFrame> replayFrame(const FrameRequest& request, const DeviceFactory& devices, const JobContext& job)
-{
-    return FrameReplay(devices).frame(request, job);
-}
-
 /// The replay as far as it has come.
 struct FrameReplay::State
 {

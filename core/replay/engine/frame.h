@@ -92,10 +92,6 @@ struct ReplayedFrame
 /// doubles; a matrix where the two do their ops in another order. Cancelled between instructions; progress counts ops.
 Result<ReplayedFilm> replayFilm(const FilmRequest& request, const DeviceFactory& devices, const JobContext& job = {});
 
-/// Replays up to the one op.
-Result<ReplayedFrame> replayFrame(
-    const FrameRequest& request, const DeviceFactory& devices, const JobContext& job = {});
-
 /// Two, because cells that are compared are looked at in turns.
 constexpr std::size_t maxKeptReplays = 2;
 
@@ -103,9 +99,10 @@ constexpr std::size_t maxKeptReplays = 2;
 /// large. What a pair of 4096 x 4096 in fp32 and fp64 holds is below it.
 constexpr std::int64_t maxKeptReplayBytes = std::int64_t {2} << 30;
 
-/// The same for repeated requests: another region of the last frame is taken from the device that holds it, and a later
-/// op of the same replay goes on where the last one stopped. The replays of the last two films are kept so. An earlier
-/// op, another cell or a capture that was written since begin anew; so does what ended with an error or was cancelled.
+/// Replays up to one op. For repeated requests: another region of the last frame is taken from the device that holds
+/// it, and a later op of the same replay goes on where the last one stopped. The replays of the last two films are kept
+/// so. An earlier op, another cell or a capture that was written since begin anew; so does what ended with an error or
+/// was cancelled.
 class FrameReplay
 {
 public:

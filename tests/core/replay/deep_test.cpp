@@ -128,7 +128,7 @@ protected:
             [&](const OpTrace& trace) { return trace.op == op && trace.iteration == iteration; });
         EXPECT_NE(found, ops.end());
         const auto index = static_cast<std::size_t>(found - ops.begin());
-        const auto frame = replay::replayFrame({{path, cell, 0, {}}, index, {}}, replay::makeCoreDevice);
+        const auto frame = replay::FrameReplay(replay::makeCoreDevice).frame({{path, cell, 0, {}}, index, {}});
         return frame->doubles.empty() ? Matrix(frame->floats.begin(), frame->floats.end()) : frame->doubles;
     }
 

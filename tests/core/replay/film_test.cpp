@@ -94,7 +94,7 @@ protected:
 
     replay::ReplayedFrame frame(const replay::CellRequest& wanted, std::size_t op, const replay::Against& against = {})
     {
-        auto made = replay::replayFrame({{m_path, wanted, 0, against}, op, {}}, replay::makeCoreDevice);
+        auto made = replay::FrameReplay(replay::makeCoreDevice).frame({{m_path, wanted, 0, against}, op, {}});
         EXPECT_TRUE(made) << sentence(made.error());
         return made.value_or(replay::ReplayedFrame {});
     }
@@ -292,10 +292,10 @@ TEST_F(Films, OpsOfOneFormAloneHaveNoDifference)
         EXPECT_EQ(distanceOf(shown, op, 1), std::nullopt);
     }
     const auto index = static_cast<std::size_t>(&opOf(shown, OpName::z, 1) - shown.ops.data());
-    const auto refused = replay::replayFrame({{m_path, cell("gns-gram", Precision::fp32), 0,
-                                                  {replay::Against::Kind::cell, cell("torch-muon", Precision::fp32)}},
-                                                 index, {}},
-        replay::makeCoreDevice);
+    const auto refused = replay::FrameReplay(replay::makeCoreDevice)
+                             .frame({{m_path, cell("gns-gram", Precision::fp32), 0,
+                                         {replay::Against::Kind::cell, cell("torch-muon", Precision::fp32)}},
+                                 index, {}});
     ASSERT_FALSE(refused);
     EXPECT_THAT(refused.error().what, HasSubstr("nothing to compare z of step 1 with"));
 }

@@ -114,7 +114,7 @@ protected:
 
     replay::ReplayedFrame frame(const replay::FrameRequest& wanted)
     {
-        auto made = replay::replayFrame(wanted, devices());
+        auto made = replay::FrameReplay(devices()).frame(wanted);
         EXPECT_TRUE(made) << sentence(made.error());
         return made.value_or(replay::ReplayedFrame {});
     }
@@ -303,7 +303,7 @@ TEST_F(Frames, RegionsOutsideAreRefused)
              replay::Region {0, -1, 1, 1}, replay::Region {1, 1, INT64_MAX, INT64_MAX}}) {
         auto part = request(cell("torch-muon", Precision::fp32), 0);
         part.region = region;
-        const auto refused = replay::replayFrame(part, devices());
+        const auto refused = replay::FrameReplay(devices()).frame(part);
         ASSERT_FALSE(refused) << region.row << " " << region.rows;
         EXPECT_THAT(refused.error().what, HasSubstr("does not lie within the 12 × 8 matrix"));
     }
@@ -312,7 +312,7 @@ TEST_F(Frames, RegionsOutsideAreRefused)
 TEST_F(Frames, WhatDoesNotExistIsRefused)
 {
     const auto errorOf = [&](const replay::FrameRequest& wanted) {
-        const auto refused = replay::replayFrame(wanted, devices());
+        const auto refused = replay::FrameReplay(devices()).frame(wanted);
         return refused ? "no error" : sentence(refused.error());
     };
     const auto good = cell("torch-muon", Precision::fp32);
@@ -415,15 +415,15 @@ TEST_F(Frames, TakeFewerMatricesWhereMemoryIsShort)
 {
     auto second = request(cell("torch-muon", Precision::fp32), 6);
     second.film.batch = 1;
-    const auto together = replay::replayFrame(second, devices());
+    const auto together = replay::FrameReplay(devices()).frame(second);
     m_counter.mostAtOnce = 1;
-    const auto alone = replay::replayFrame(second, devices());
+    const auto alone = replay::FrameReplay(devices()).frame(second);
     ASSERT_TRUE(together);
     ASSERT_TRUE(alone) << sentence(alone.error());
     EXPECT_EQ(alone->floats, together->floats);
     EXPECT_EQ(alone->trace.tiles, together->trace.tiles);
     m_counter.mostAtOnce = 0;
-    EXPECT_FALSE(replay::replayFrame(second, devices()));
+    EXPECT_FALSE(replay::FrameReplay(devices()).frame(second));
 }
 
 TEST_F(Frames, BeginAgainWithFewerMatricesWhereMemoryEndsOnTheWay)
@@ -513,7 +513,7 @@ TEST_F(Frames, ProgressCountsTheOpsUpToIt)
         EXPECT_EQ(progress.total, 4);
         done.push_back(progress.done);
     };
-    ASSERT_TRUE(replay::replayFrame(request(cell("torch-muon", Precision::fp32), 3), devices(), job));
+    ASSERT_TRUE(replay::FrameReplay(devices()).frame(request(cell("torch-muon", Precision::fp32), 3), job));
     EXPECT_THAT(done, ElementsAre(0, 1, 2, 3));
 }
 

@@ -40,7 +40,7 @@ protected:
     replay::ReplayedFrame frame(
         Precision precision, std::size_t op, const std::optional<replay::Region>& region = {}) const
     {
-        return replay::replayFrame({request(precision), op, region}, replay::makeCoreDevice).value();
+        return replay::FrameReplay(replay::makeCoreDevice).frame({request(precision), op, region}).value();
     }
 
     /// As it comes out of the pipe.
