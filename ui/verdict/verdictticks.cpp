@@ -13,6 +13,7 @@
 #include <QToolButton>
 
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -36,7 +37,7 @@ QString tickText(const diagnose::Tick& tick, bool withPrecision)
 {
     const QString name = qstr(tick.variant);
     const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
-    return tick.fit ? VerdictTicks::tr("%1 · %2 %").arg(text, roundNumber(100 * *tick.fit, 2)) : text;
+    return tick.fit ? VerdictTicks::tr("%1 · %2").arg(text, qstr(percentText(*tick.fit))) : text;
 }
 
 /// Most names begin with their library: "emerging-cans".
@@ -71,8 +72,8 @@ QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
 {
     QStringList lines;
     if (tick.fit) {
-        lines << VerdictTicks::tr("The finite part of the captured output is %1 % off what it gives on this input")
-                     .arg(roundNumber(100 * *tick.fit, 2));
+        lines << VerdictTicks::tr("The finite part of the captured output is %1 off what it gives on this input")
+                     .arg(qstr(percentText(*tick.fit)));
     }
     for (const std::size_t member : tick.members) {
         lines << memberText(judged.facts.members[member]);

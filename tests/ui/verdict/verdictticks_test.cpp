@@ -55,7 +55,7 @@ Facts openFacts()
         member.castsFirst = member.castLoses = overflows;
         facts.members.push_back(member);
     }
-    facts.identified.all = {{"gns-gram", 0.0035}};
+    facts.identified.all = {{"gns-gram", 0.0035}, {"gns-standard", 0.998}};
     return facts;
 }
 
@@ -126,6 +126,7 @@ TEST_F(Ticks, EveryMemberIsATickWithFitUnderOneFormat)
         (QStringList {QStringLiteral("gns-gram"), QStringLiteral("deepspeed-gram"), QStringLiteral("gns-standard")}));
     ASSERT_NE(box("gns-gram"), nullptr);
     EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram · 0.35 %"));
+    EXPECT_EQ(box("gns-standard")->text(), QStringLiteral("gns-standard · 100 %"));
     EXPECT_TRUE(box("deepspeed-gram")->suspect());
     EXPECT_FALSE(box("gns-gram")->suspect());
     EXPECT_TRUE(box("deepspeed-gram")->toolTip().contains(QStringLiteral("first bad at cast")));
