@@ -364,6 +364,23 @@ TEST_F(Judging, AFunctionWhoseFormatNobodyNamedIsTriedInFp16WhereThatLosesTheInp
     EXPECT_EQ(diagnosed().captures[0].members.size(), 1U) << "the sidecar names the format";
 }
 
+TEST_F(Judging, AFunctionThatReturnsFp16IsTriedInIt)
+{
+    auto input = test::smallWaves();
+    for (auto& value : input) {
+        value *= 20000; // each fits into fp16, and their norm does not
+    }
+    add("x.pt", {input}, {Matrix(test::smallSize, 0.0)});
+    const auto triedInHalf = [this] {
+        const auto members = diagnosed({{"keller-jordan"}}).captures[0].members;
+        return std::ranges::any_of(
+            members, [](const MemberResult& one) { return one.precision == "fp16" && one.reproducing == one.replays; });
+    };
+    EXPECT_FALSE(triedInHalf());
+    m_run.captures[0].output->dtype = DType::float16;
+    EXPECT_TRUE(triedInHalf());
+}
+
 TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
 {
     addUnwritten("x.pt");
