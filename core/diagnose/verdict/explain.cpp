@@ -752,8 +752,9 @@ Words explain(const Considered& c, const Decision& decision)
         words.command.clear();
         return words;
     }
-    // Who has said that nothing else ran is asked for the other half.
-    if (c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse) {
+    // Who has said that nothing else ran is asked for the other half, and who has said both, what the function does.
+    const bool bothSaid = decision.rule == RuleId::codeBesides && c.saidToHaveRun();
+    if (c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse && !bothSaid) {
         words.question =
             "which function ran? Nothing else did, as is said, but a function of your own may leave this by "
             "itself";

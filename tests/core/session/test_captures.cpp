@@ -312,7 +312,9 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     auto uncovered = told.scene;
     uncovered.parameters->coverage.reset();
     uncovered.parameters->weights = uncovered.parameters->badWeights = 0;
+    uncovered.parameters->weightsBefore = uncovered.parameters->badWeightsBefore = 0;
     const auto forgetUnwritten = [](Scene& one) {
+        one.weightsBefore.reset();
         one.optimizerStep.reset();
         one.badNotWritten = one.notLookedAt = 0;
         one.namedLike.clear();
