@@ -152,12 +152,4 @@ std::string stepText(const std::optional<std::pair<std::int64_t, std::int64_t>>&
     return fmt::format("between the log lines of steps {} and {}", between->first, between->second);
 }
 
-std::string stepText(const StepLink& link)
-{
-    if (link.between && !link.closed) {
-        return fmt::format("after the line of step {}, the last one of that rank", link.between->first);
-    }
-    return stepText(link.between);
-}
-
 } // namespace nanscope::diagnose

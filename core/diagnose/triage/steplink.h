@@ -60,7 +60,6 @@ private:
 };
 
 /// "between the log lines of steps 5 and 6"
-std::string stepText(const StepLink& link);
 std::string stepText(const std::optional<std::pair<std::int64_t, std::int64_t>>& between);
 
 } // namespace nanscope::diagnose
