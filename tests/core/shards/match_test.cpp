@@ -54,7 +54,7 @@ protected:
             + std::to_string(1795234396000 + ms) + ".pt";
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
     std::vector<tensorfile::CaptureFile> m_captures;
 };
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include <bit>
 #include <cmath>
 
 #include "../tensorfile/fixtures.h"
@@ -45,7 +44,7 @@ protected:
         return block.value_or(shards::ReducedBlock {});
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
     int m_files = 0;
 };
 

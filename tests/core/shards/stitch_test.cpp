@@ -89,7 +89,7 @@ protected:
         return values;
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
     int m_files = 0;
 };
 

@@ -27,7 +27,7 @@ protected:
         return torchFile(
             pickle(dict({{key, tensor("FloatStorage", "0", 24, {6, 4}, {4, 1})}})), {bytesOf(smallInput())});
     }
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 } // namespace

@@ -69,7 +69,7 @@ void expectAll(const CheckpointScan& scanned, const std::string& prefix)
 }
 
 /// A copy of the checkpoint that two ranks saved, to be damaged.
-fs::path copyOf(const fixtures::TempFolder& place, const std::string& name)
+fs::path copyOf(const TemporaryFolder& place, const std::string& name)
 {
     fs::copy(folder / name, place.path() / name, fs::copy_options::recursive);
     return place.path() / name;
@@ -115,7 +115,7 @@ TEST(Checkpoint, OptimizerStateIsToldFromWeights)
     EXPECT_TRUE(named(scanned, "optimizer.experts.exp_avg")->optimizerState);
     EXPECT_FALSE(named(scanned, "model.experts")->optimizerState);
 
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     fs::copy(folder / "trainer.pt", place.path() / "model_optim_rng.pt");
     fs::copy(folder / "trainer.pt", place.path() / "mp_rank_00_optim_states.pt");
     for (const auto& parameter : scan(place.path()).parameters) {
@@ -127,7 +127,7 @@ TEST(Checkpoint, OptimizerStateIsToldFromWeights)
 
 TEST(Checkpoint, LostFileCostsItsOwnTensorsOnly)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     fs::remove(copy / "__0_0.distcp");
     const auto scanned = scan(copy);
@@ -138,7 +138,7 @@ TEST(Checkpoint, LostFileCostsItsOwnTensorsOnly)
 
 TEST(Checkpoint, CutFileIsSaid)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     fs::resize_file(copy / "__0_0.distcp", 1000);
     EXPECT_THAT(named(scan(copy), "model.experts")->problem, HasSubstr("cut off"));
@@ -146,7 +146,7 @@ TEST(Checkpoint, CutFileIsSaid)
 
 TEST(Checkpoint, FlippedByteIsFoundByItsChecksum)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     std::ifstream read(copy / "__1_0.distcp", std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(read)), {});
@@ -160,7 +160,7 @@ TEST(Checkpoint, FlippedByteIsFoundByItsChecksum)
 
 TEST(Checkpoint, UnfinishedSaveIsSaid)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     fs::remove(copy / ".metadata");
     const auto scanned = scan(copy);
@@ -171,7 +171,7 @@ TEST(Checkpoint, UnfinishedSaveIsSaid)
 
 TEST(Checkpoint, FileThatAnIndexNamesAndIsNotHere)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "hf");
     fs::remove(copy / "model-00002-of-00002.safetensors");
     const auto scanned = scan(copy);
@@ -181,7 +181,7 @@ TEST(Checkpoint, FileThatAnIndexNamesAndIsNotHere)
 
 TEST(Checkpoint, DamagedMetadataIsOneSentence)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     fs::resize_file(copy / ".metadata", 1000);
     EXPECT_FALSE(readCheckpointIndex(copy / ".metadata"));
@@ -193,7 +193,7 @@ TEST(Checkpoint, DamagedMetadataIsOneSentence)
 
 TEST(Checkpoint, NameThatLeadsOutIsRefused)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto copy = copyOf(place, "sharded");
     std::ifstream file(copy / ".metadata", std::ios::binary);
     std::string bytes((std::istreambuf_iterator<char>(file)), {});
@@ -207,7 +207,7 @@ TEST(Checkpoint, NameThatLeadsOutIsRefused)
 
 TEST(Checkpoint, DumpsOfCallsAreNoCheckpoint)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     place.write("dump.pt", fixtures::smallCapture());
     const auto scanned = scanCheckpoint(place.path(), {});
     ASSERT_FALSE(scanned);
@@ -216,7 +216,7 @@ TEST(Checkpoint, DumpsOfCallsAreNoCheckpoint)
 
 TEST(Checkpoint, FolderWithoutTensorsAndCancel)
 {
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     place.write("notes.txt", "text");
     EXPECT_EQ(scanCheckpoint(place.path(), {}).error().kind, ErrorKind::unsupported);
     JobContext job;
@@ -227,7 +227,7 @@ TEST(Checkpoint, FolderWithoutTensorsAndCancel)
 TEST(Checkpoint, OneLargeTensorTellsOfItsBytesAndStopsWhenAsked)
 {
     constexpr std::int64_t elements = std::int64_t {1} << 22;
-    const fixtures::TempFolder place;
+    const TemporaryFolder place;
     const auto weights = fixtures::tensor("FloatStorage", "0", elements, {2048, 2048}, {2048, 1});
     const auto path = place.write("model.pt",
         fixtures::torchFile(fixtures::pickle(fixtures::dict({{"weight", weights}})),

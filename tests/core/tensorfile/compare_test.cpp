@@ -51,7 +51,7 @@ protected:
         return difference.value_or(tensorfile::TensorDifference {});
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
 };
 
 std::vector<float> counting(std::size_t count)

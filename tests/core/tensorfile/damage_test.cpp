@@ -53,7 +53,7 @@ class DamageTest : public testing::TestWithParam<bool>
 {
 protected:
     std::string bytes() const { return smallCapture({GetParam(), GetParam(), ""}); }
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 } // namespace

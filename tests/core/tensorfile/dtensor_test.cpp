@@ -42,7 +42,7 @@ protected:
 
     const std::string storage = bytesOf(MadeShard().values);
     const std::string table = bytesOf(MadeMesh().ranks);
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
 };
 
 /// A mesh field as torch 2.6 writes it: the table has the shape of the mesh.

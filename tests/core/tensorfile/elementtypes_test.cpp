@@ -63,7 +63,7 @@ void expectTable(DType dtype, const std::vector<double>& expected)
 }
 
 tensorfile::TensorFile safetensor(
-    const TempFolder& folder, const std::string& type, const Shape& shape, const std::string& data)
+    const TemporaryFolder& folder, const std::string& type, const Shape& shape, const std::string& data)
 {
     std::string extents;
     for (const auto extent : shape) {
@@ -183,7 +183,7 @@ TEST(ElementTypes, BytesAreReversedNumberByNumber)
 
 TEST(ElementTypes, SmallFloatsAreReadAndScannedFromAFile)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto file = safetensor(folder, "F8_E5M2", {16, 16}, everyByte());
     const auto scans = tensorfile::scanTensor(*file.root.find("t")->tensor());
     ASSERT_TRUE(scans);
@@ -202,7 +202,7 @@ TEST(ElementTypes, SmallFloatsAreReadAndScannedFromAFile)
 
 TEST(ElementTypes, EveryNameOfSafetensorsIsKnown)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     for (const auto& [type, dtype] : std::vector<std::pair<std::string, DType>> {{"F64", DType::float64},
              {"F32", DType::float32}, {"F16", DType::float16}, {"BF16", DType::bfloat16},
              {"F8_E4M3", DType::float8_e4m3fn}, {"F8_E8M0", DType::float8_e8m0fnu}, {"I64", DType::int64},
@@ -217,7 +217,7 @@ TEST(ElementTypes, EveryNameOfSafetensorsIsKnown)
 
 TEST(ElementTypes, ComplexNumbersAreRefusedInASentence)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto file = safetensor(folder, "C64", {2, 2}, std::string(32, '\0'));
     const auto& tensor = *file.root.find("t")->tensor();
     std::vector<double> room(4);

@@ -3,32 +3,11 @@
 #include "fixtures.h"
 
 #include <bit>
-#include <cstdlib>
-#include <fstream>
 #include <limits>
 
 #include <zlib.h>
 
 namespace nanscope::fixtures {
-
-TempFolder::TempFolder()
-{
-    auto pattern = (std::filesystem::temp_directory_path() / "nanscope-test-XXXXXX").string();
-    m_path = ::mkdtemp(pattern.data());
-}
-
-TempFolder::~TempFolder()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-}
-
-std::filesystem::path TempFolder::write(const std::string& name, const std::string& bytes) const
-{
-    auto file = m_path / name;
-    std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    return file;
-}
 
 std::string little(std::uint64_t value, int width)
 {

@@ -36,7 +36,7 @@ protected:
         const auto file = open(name, bytes);
         return file ? "opened" : sentence(file.error());
     }
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 std::vector<double> values(const tensorfile::Tensor& tensor)

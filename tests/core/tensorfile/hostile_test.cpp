@@ -50,7 +50,7 @@ protected:
         expectPickleRefused(tensor("FloatStorage", "0", 24, shape, strides, offset), words);
     }
 
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 std::string repeat(const std::string& text, std::size_t times)

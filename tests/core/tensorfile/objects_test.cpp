@@ -48,7 +48,7 @@ protected:
         return out;
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
 };
 
 TEST_F(Objects, ParametersAreTheTensorsTheyWrap)

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <fstream>
 
 #include <sys/stat.h>
 
@@ -16,19 +15,9 @@ namespace nanscope {
 
 using namespace fixtures;
 
-namespace {
-
-std::string contents(const std::filesystem::path& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-} // namespace
-
 TEST(FileReader, FailsInsteadOfReadingPastTheEnd)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto path = folder.write("x", "hello");
     const auto file = platform::FileReader::open(path);
     ASSERT_TRUE(file);
@@ -45,18 +34,18 @@ TEST(FileReader, FailsInsteadOfReadingPastTheEnd)
 
 TEST(AtomicFile, AppearsWholeOrNotAtAll)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto target = folder.write("x", "old");
     const std::string fresh = "fresh contents";
     {
         auto file = platform::AtomicFile::create(target);
         ASSERT_TRUE(file);
         ASSERT_TRUE(file->write(std::as_bytes(std::span(fresh))));
-        EXPECT_EQ(contents(target), "old");
+        EXPECT_EQ(contentsOf(target), "old");
     }
-    EXPECT_EQ(contents(target), "old");
+    EXPECT_EQ(contentsOf(target), "old");
     ASSERT_TRUE(platform::writeFileAtomically(target, std::as_bytes(std::span(fresh))));
-    EXPECT_EQ(contents(target), fresh);
+    EXPECT_EQ(contentsOf(target), fresh);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
 }
 
@@ -71,7 +60,7 @@ TEST(AtomicFile, APlaceThatCannotBeWrittenIsASentence)
 TEST(PrivateFiles, AreTheirOwnersAloneWhateverTheUmask)
 {
     using std::filesystem::perms;
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto modeOf = [](const std::filesystem::path& path) { return std::filesystem::status(path).permissions(); };
     const auto old = folder.write("old", "old");
     std::filesystem::permissions(old, perms {0640});
@@ -95,7 +84,7 @@ TEST(PrivateFiles, AreTheirOwnersAloneWhateverTheUmask)
 
 TEST(PrivateFiles, NeedAPlaceAndFollowNoLinkThatLeadsNowhere)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     std::filesystem::create_symlink(folder.path() / "nowhere", folder.path() / "link");
     EXPECT_FALSE(platform::makePrivateFile(folder.path() / "link"));
     EXPECT_FALSE(std::filesystem::exists(folder.path() / "nowhere"));

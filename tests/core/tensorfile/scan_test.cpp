@@ -119,7 +119,7 @@ protected:
         return scans && !scans->empty() ? scans->front() : Scan {};
     }
 
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 /// Mostly ordinary numbers, with a little of everything else.

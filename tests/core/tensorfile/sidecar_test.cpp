@@ -55,7 +55,7 @@ protected:
         const auto file = read(text);
         return file ? "read" : file.error().what;
     }
-    fixtures::TempFolder folder;
+    TemporaryFolder folder;
 };
 
 } // namespace

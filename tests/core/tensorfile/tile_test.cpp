@@ -135,7 +135,7 @@ TEST(TileMatrix, NothingHasNoTiles)
 
 TEST(TileTensor, AgreesWithTheMatrixInMemory)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const std::int64_t rows = 400;
     const std::int64_t cols = 700;
     const auto data = mixtureOfFloats(2 * rows * cols);
@@ -157,7 +157,7 @@ TEST(TileTensor, AgreesWithTheMatrixInMemory)
 /// Each type has loops of its own over the bits that are stored.
 TEST(TileTensor, BitsOfSixteenTellWhatTheirValuesDo)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const std::int64_t rows = 300;
     const std::int64_t cols = 1100;
     std::mt19937 random(5);

@@ -21,7 +21,7 @@ protected:
         return tensorfile::openTensorFile(folder.write(name, bytes));
     }
 
-    TempFolder folder;
+    TemporaryFolder folder;
 };
 
 std::vector<float> readAll(const tensorfile::Tensor& tensor, std::int64_t batch = 0)

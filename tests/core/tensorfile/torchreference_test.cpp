@@ -4,7 +4,6 @@
 // Files written by torch and NumPy, and what they hold as torch and NumPy say; see tests/reference/make_torchfiles.py.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <fstream>
 #include <set>
 

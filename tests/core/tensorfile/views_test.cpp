@@ -81,7 +81,7 @@ protected:
         return values;
     }
 
-    TempFolder m_folder;
+    TemporaryFolder m_folder;
     const std::vector<std::int32_t> m_numbers = numbers();
 };
 

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 
 #include "core/platform/platform.h"
 #include "core/tensorfile/tensorfile.h"
@@ -48,7 +46,7 @@ std::vector<std::pair<std::string, tensorfile::ValueToWrite>> everyKind()
 
 TEST(WritePt, IsReadBackAsItWas)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto entries = everyKind();
     const auto written = tensorfile::writePt(folder.path() / "x.pt", entries);
     ASSERT_TRUE(written) << sentence(written.error());
@@ -81,7 +79,7 @@ TEST(WritePt, TorchLoadsItWithWeightsOnly)
     if (std::system((python.string() + " -c 'import torch' 2>/dev/null").c_str()) != 0) {
         GTEST_SKIP() << "the private Python has no torch";
     }
-    const TempFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(tensorfile::writePt(folder.path() / "x.pt", everyKind()));
     const auto script = folder.write("check.py", R"(import sys, torch
 held = torch.load(sys.argv[1], weights_only=True)
@@ -101,7 +99,7 @@ assert len(held) == 20, len(held)
 
 TEST(WritePt, ABadTargetOrTensorLeavesNothingBehind)
 {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     EXPECT_FALSE(tensorfile::writePt(folder.path() / "none" / "x.pt", {}));
     const auto wrong = tensorfile::writePt(
         folder.path() / "x.pt", {{"t", tensorfile::TensorToWrite {"t", DType::float32, {2, 3}, someBytes(23)}}});
