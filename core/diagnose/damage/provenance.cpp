@@ -62,19 +62,6 @@ bool recursAt(const Element& element, const Region& region, ValueView other, Off
     return comparison.recurs();
 }
 
-bool constantIn(const Element& element, const Region& region, double value)
-{
-    std::size_t count = 0;
-    std::size_t equal = 0;
-    for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
-        for (auto c = region.colBegin; c < region.colEnd; ++c) {
-            ++count;
-            equal += element.output[static_cast<std::size_t>(r * element.shape.cols + c)] == value ? 1 : 0;
-        }
-    }
-    return equal >= equalNeeded && static_cast<double>(equal) >= shareNeeded * static_cast<double>(count);
-}
-
 bool inside(const Element& element, const Region& region, Offset offset)
 {
     return region.rowBegin + offset.rows >= 0 && region.rowEnd + offset.rows <= element.shape.rows
@@ -184,7 +171,15 @@ std::string recursIn(const Element& element, const Region& region, ValueView oth
 
 bool holdsZeros(const Element& element, const Region& region)
 {
-    return constantIn(element, region, 0);
+    std::size_t count = 0;
+    std::size_t equal = 0;
+    for (auto r = region.rowBegin; r < region.rowEnd; ++r) {
+        for (auto c = region.colBegin; c < region.colEnd; ++c) {
+            ++count;
+            equal += element.output[static_cast<std::size_t>(r * element.shape.cols + c)] == 0 ? 1 : 0;
+        }
+    }
+    return equal >= equalNeeded && static_cast<double>(equal) >= shareNeeded * static_cast<double>(count);
 }
 
 bool holdsInput(const Element& element, const Region& region)
@@ -202,7 +197,7 @@ std::string recursInside(const Element& element, const Region& region)
     if (region.rowEnd <= region.rowBegin || region.colEnd <= region.colBegin) {
         return {};
     }
-    if (constantIn(element, region, 0)) {
+    if (holdsZeros(element, region)) {
         return "what is wrong in it is zero, as memory that was cleared and never written";
     }
     if (auto copy = recursIn(element, region, element.input, "the input"); !copy.empty()) {
