@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -25,6 +24,8 @@
 #define USE_C10D_GLOO
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
+#include "tests/core/session/temporaryfolder.h"
+
 namespace nanscope::test {
 
 namespace {
@@ -32,28 +33,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds longest {90};
-
-class TemporaryFolder
-{
-public:
-    TemporaryFolder()
-    {
-        auto name = (std::filesystem::temp_directory_path() / "nanscope-ranks-XXXXXX").string();
-        m_path = ::mkdtemp(name.data());
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder()
-    {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-
-    std::string path() const { return m_path.string(); }
-
-private:
-    std::filesystem::path m_path;
-};
 
 /// A port of this machine that is kept for rank 0 from before the ranks are made.
 class Listener
@@ -213,7 +192,7 @@ std::vector<std::optional<std::string>> inProcesses(
         if (limits.rankZeroKeepsTheStore) {
             return listener.store(rank, ranks);
         }
-        return c10::make_intrusive<c10d::FileStore>(folder.path() + "/store", ranks);
+        return c10::make_intrusive<c10d::FileStore>((folder / "store").string(), ranks);
     };
     std::vector<std::unique_ptr<RankProcess>> processes;
     for (int rank = 0; rank < ranks; ++rank) {
