@@ -84,7 +84,8 @@ TEST(Phrases, VariantTellsHowItIsKnown)
     EXPECT_EQ(variantText(variant), "gns-gram (sidecar)");
     variant.fit = 0;
     variant.runnerUp = 0.5;
-    EXPECT_EQ(variantText(variant), "gns-gram (sidecar; off by 0 %, next the next family at 50 %)") << "no ratio to zero";
+    EXPECT_EQ(variantText(variant), "gns-gram (sidecar; off by 0 %, next the next family at 50 %)")
+        << "no ratio to zero";
     variant.how = IdentifiedBy::fit;
     variant.fit = 0.25;
     variant.runnerUp.reset();
