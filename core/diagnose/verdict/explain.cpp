@@ -269,9 +269,9 @@ Words ofDamage(const Considered& c, RuleId rule)
             "row scaling, a quantiser)? If it does, 0/0 did it; if not, the kernel did"};
     case RuleId::zeroInAllBadOut:
         return {"zero in, NaN out, and which epsilon is not known",
-            fmt::format(
-                "an all-zero matrix came out as {}; a dump says at most which epsilon the caller passed, and where "
-                "the function divided by zero, or by one that rounds to it, 0/0 does that",
+            fmt::format("an all-zero matrix came out damaged ({}); a dump says at most which epsilon the caller "
+                        "passed, and where "
+                        "the function divided by zero, or by one that rounds to it, 0/0 does that",
                 damage),
             askEpsilon(c), sayEpsilon(c)};
     case RuleId::lostAmongLargest:
@@ -759,6 +759,9 @@ Words explain(const Considered& c, const Decision& decision)
             "which function ran? Nothing else did, as is said, but a function of your own may leave this by "
             "itself";
         words.command = sayWhatRan;
+    }
+    if (c.facts.nothingElse && bothSaid) {
+        words.command = "--other-code says yes";
     }
     askOfOtherText(words, c, decision.rule);
     if (words.command.empty() && answersOf(decision.rule) == Answers::nothingElse) {

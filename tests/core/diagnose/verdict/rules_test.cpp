@@ -346,6 +346,7 @@ TEST(Rules, BitsOfTheRestDoNotTellWhatElseOnesOwnFunctionDoes)
     b.facts.ran = {"keller-jordan"};
     EXPECT_EQ(b.judged().rule, RuleId::codeBesides);
     EXPECT_THAT(b.judged().question, HasSubstr("does mymuon:orthogonalize add or multiply anything"));
+    EXPECT_THAT(b.judged().question, testing::EndsWith("(--other-code says yes)")) << "the rest is said already";
     b.facts.scene.function.clear();
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "a dump by hand, of what is said to have run";
     b.facts.scene.function = "muon:zeropower_via_newtonschulz5";
