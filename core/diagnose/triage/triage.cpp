@@ -166,8 +166,8 @@ std::string parametersText(const ParameterState& known)
 std::string whoBroughtThem(const Scene& scene)
 {
     if (scene.hadBadWeights()) {
-        return fmt::format("; {}, so that this call did not make them: code after an earlier iteration, another "
-                           "optimizer or a checkpoint did",
+        return fmt::format("; {}, so that this call did not make them: an earlier update, by what follows its "
+                           "iteration, another optimizer or a checkpoint did",
             weightsBeforeText(*scene.weightsBefore));
     }
     if (scene.hadOnlyBadMomenta()) {

@@ -400,7 +400,7 @@ TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
     EXPECT_EQ(bad.kind, "weights that were bad before");
     EXPECT_THAT(bad.summary,
         testing::HasSubstr("before the step began, 1 of 2 weights that calls are made for was not finite, first b, so "
-                           "that this call did not make them: code after an earlier iteration"));
+                           "that this call did not make them: an earlier update"));
     scene.weightsBefore = WeightsBefore {2, 0, "", true};
     const auto good = s.verdictOf("first");
     EXPECT_EQ(good.kind, "");
