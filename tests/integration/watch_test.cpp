@@ -267,12 +267,14 @@ TEST_F(WatchTest, TellsOnceWhatCameInDamagedInAStep)
 
 TEST_F(WatchTest, TellsOfDumpsInTheOrderOfTheirTimes)
 {
-    drop("dion_nan_capture_rank0_shape16x16_pid7_1700000009000.pt");
-    drop("dion_nan_capture_rank1_shape16x16_pid8_1700000001000.pt", sized(8));
+    const std::string later = "dion_nan_capture_rank0_shape16x16_pid7_1700000009000.pt";
+    const std::string first = "dion_nan_capture_rank1_shape16x16_pid8_1700000001000.pt";
+    drop(later);
+    drop(first, sized(8));
     auto watch = watching({"--all"});
     EXPECT_EQ(watch.event()["captures"], 2);
-    EXPECT_EQ(watch.event("dump")["rank"], 1);
-    EXPECT_EQ(watch.event("dump")["rank"], 0);
+    EXPECT_EQ(watch.event("dump")["capture"], first);
+    EXPECT_EQ(watch.event("dump")["capture"], later);
     watch.interrupt();
 }
 
