@@ -182,11 +182,11 @@ TEST(CapturesPane, NarrowListGivesUpTheRankWhereThereIsOnlyOne)
     }
     CapturesPane pane;
     pane.setRun(run, test::makeDiagnosis());
-    pane.resize(700, 300);
     pane.show();
-    for (int width = 700; width > 200 && !pane.view()->isColumnHidden(CaptureModel::RankColumn); width -= 4) {
-        pane.resize(width, 300);
-    }
+    int width = 700;
+    do {
+        pane.resize(width -= 4, 300);
+    } while (width > 200 && !pane.view()->isColumnHidden(CaptureModel::RankColumn));
     EXPECT_TRUE(pane.view()->isColumnHidden(CaptureModel::RankColumn));
     EXPECT_FALSE(pane.view()->isColumnHidden(CaptureModel::ShapeColumn));
     pane.resize(700, 300);
