@@ -105,8 +105,8 @@ std::string settingWithoutCause(const RunData& run)
 std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline, const RunData& run)
 {
     if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadBadWeights()) {
-        return "check the weights right after each step: what follows the iteration, another optimizer or a checkpoint "
-               "spoilt them";
+        return "check the weights right after each step: an earlier update, by what follows its iteration, another "
+               "optimizer or a checkpoint spoilt them";
     }
     if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadOnlyBadMomenta()) {
         return "go on with an optimizer state whose momentum is finite, or with a new one: the gradients were finite";

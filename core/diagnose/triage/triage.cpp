@@ -215,8 +215,11 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
     if (capture.scene.weightsBefore) {
         v.speaksFor.push_back({weightsBeforeText(*capture.scene.weightsBefore), "sidecar"});
     }
-    v.notTestable.push_back(
-        {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
+    const auto& before = capture.scene.weightsBefore;
+    if (!before || before->bad > 0 || before->shards) {
+        v.notTestable.push_back(
+            {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
+    }
     if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }

@@ -408,6 +408,10 @@ TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
     EXPECT_EQ(good.speaksFor.back().text,
         "before the step began, none of 2 weights that calls are made for, as far as this rank holds them, was not "
         "finite");
+    const auto maySpoil = testing::Contains(testing::Field(&EvidenceLine::text, testing::HasSubstr("may have spoilt")));
+    EXPECT_THAT(good.notTestable, maySpoil);
+    scene.weightsBefore->shards = false;
+    EXPECT_THAT(s.verdictOf("first").notTestable, testing::Not(maySpoil));
     scene.parameters = ParameterState {2, 0, 2, 1, "a", ParameterCoverage {2, 2, false, true}};
     EXPECT_THAT(s.verdictOf("first").summary,
         testing::HasSubstr("they came in with the momentum, as the gradients were finite"));
