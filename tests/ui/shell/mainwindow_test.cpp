@@ -635,6 +635,7 @@ TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)
     std::ifstream json(folder.filePath(QStringLiteral("report.json")).toStdString());
     EXPECT_TRUE(Json::parse(json, nullptr, false).is_object());
 
+    QApplication::clipboard()->clear();
     window.actions().copyIssueText->trigger();
     ASSERT_TRUE(waitUntil([] { return !QApplication::clipboard()->text().isEmpty(); }));
     // The same words; only the file has pictures.
