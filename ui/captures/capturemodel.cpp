@@ -12,6 +12,7 @@
 #include "core/diagnose/judgeone.h"
 #include "core/model/scenewords.h"
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 #include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
 
@@ -70,6 +71,9 @@ QString judgedText(
     }
     if (diagnosis && diagnose::leftUnjudged(*diagnosis, *verdict, capture)) {
         return CaptureModel::tr("not judged");
+    }
+    if (isHealthy(*verdict)) {
+        return qstr(verdict->kind);
     }
     // The role says "downstream" already; the cause is news.
     const CaptureVerdict* cause =

@@ -88,6 +88,19 @@ TEST_F(CaptureModelTest, DownstreamNamesTheRankItCameFrom)
         column(model, CaptureModel::VerdictColumn), QStringList({"implementation", "from rank 0", "from rank 0"}));
 }
 
+TEST_F(CaptureModelTest, AHealthyCallIsNotUndecided)
+{
+    auto judged = std::make_shared<Diagnosis>(*test::makeDiagnosis());
+    auto& healthy = judged->captures[1];
+    healthy.role = Role::healthy;
+    healthy.blame = Blame::undecided;
+    healthy.rule = RuleId::fits;
+    healthy.kind = "healthy";
+    healthy.causedBy.clear();
+    model.setRun(test::makeRun(), judged);
+    EXPECT_TRUE(column(model, CaptureModel::VerdictColumn).contains(QStringLiteral("healthy")));
+}
+
 TEST_F(CaptureModelTest, SortsRanksAsNumbers)
 {
     filter.sort(CaptureModel::RankColumn, Qt::AscendingOrder);
