@@ -32,7 +32,7 @@ bool began(const CaptureVerdict& verdict)
     return verdict.role == Role::birth || verdict.role == Role::upstream;
 }
 
-/// A zero matrix by whose numbers the function fails need be no padding.
+/// A zero matrix on which the function divides by zero need not be padding.
 bool isDividedByZero(const CaptureVerdict& verdict)
 {
     return verdict.role == Role::padding && verdict.blame == Blame::numerics;
