@@ -219,7 +219,7 @@ TEST(CaptureGaps, FiresWhereTheHelperSaysThatItSawNoCall)
     const auto line = eventOf(EventKind::other, {},
         "[nanscope capture] no call was seen in 8 optimizer steps: no function that is watched ran", 5);
     const auto finding = cardOf(runWith({}, {line}), "capture-gaps");
-    EXPECT_EQ(finding.state, FindingState::fired);
+    ASSERT_EQ(finding.state, FindingState::fired);
     EXPECT_EQ(finding.evidence.front().line, 5);
     EXPECT_EQ(stateOf(runWith({seriesOf("loss", 1, {2, 1})}), "capture-gaps"), FindingState::clear);
     EXPECT_EQ(stateOf({}, "capture-gaps"), FindingState::notCheckable);
