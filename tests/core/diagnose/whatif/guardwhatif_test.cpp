@@ -66,6 +66,9 @@ TEST(GuardWhatIf, AHealthyCallBesideABadOneIsNotAmongTheBad)
     control.id = 99;
     control.output->batches = {control.input.batches.front()};
     run.captures.push_back(control);
+    auto named = *std::ranges::find(run.events, "birth.pt", &Event::capture);
+    named.capture = "control.pt";
+    run.events.push_back(named);
     const auto step = diagnose::guardWhatIf(run).steps[0];
     EXPECT_THAT(step.captures, ElementsAre("birth.pt"));
     EXPECT_THAT(step.ranks[0].captures, ElementsAre("birth.pt"));
