@@ -96,6 +96,7 @@ TEST_F(CaptureModelTest, AHealthyCallIsNotUndecided)
     healthy.blame = Blame::undecided;
     healthy.rule = RuleId::fits;
     healthy.kind = "healthy";
+    healthy.summary = "the output is what gns-gram gives";
     healthy.causedBy.clear();
     model.setRun(test::makeRun(), judged);
     EXPECT_TRUE(column(model, CaptureModel::VerdictColumn).contains(QStringLiteral("healthy")));
