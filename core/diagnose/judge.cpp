@@ -730,7 +730,7 @@ private:
         if (element.outputScan.finite() && !element.inputScan.allZero() && !silent) {
             return measureWorstTile(e, stored);
         }
-        const bool endsInHalf = stored.output->dtype == DType::float16 && stored.input.dtype != DType::float16;
+        const bool endsInHalf = element.outputType == DType::float16 && stored.input.dtype != DType::float16;
         const bool formatMatters = element.inputScan.allZero() || halfLosesInput(element.inputScan) || endsInHalf;
         if (formatMatters && (silent || e.facts.damage.shape == DamageShape::wholeElement)) {
             addHalfPrecision(e.members);

@@ -101,22 +101,26 @@ std::string settingWithoutCause(const RunData& run)
               : "turn on captures to find the cause (nanscope capture writes the helper)");
 }
 
-/// What the cause asks for; where it is open, what covers most of what is open.
-std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline, const RunData& run)
+constexpr const char* lowerRate = "take a lower learning rate or a longer warmup, and skip the batches of the fault";
+
+std::string upstreamSetting(const CaptureVerdict& verdict, bool climbs)
 {
-    if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadBadWeights()) {
+    if (verdict.facts.scene.hadBadWeights()) {
         return "check the weights right after each step: an earlier update, by what follows its iteration, another "
                "optimizer or a checkpoint spoilt them";
     }
-    if (verdict != nullptr && verdict->blame == Blame::upstream && verdict->facts.scene.hadOnlyBadMomenta()) {
+    if (verdict.facts.scene.hadOnlyBadMomenta()) {
         return "go on with an optimizer state whose momentum is finite, or with a new one: the gradients were finite";
     }
+    return climbs ? lowerRate : "skip the batches of the fault and check gradients before the optimizer";
+}
+
+/// What the cause asks for; where it is open, what covers most of what is open.
+std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& timeline, const RunData& run)
+{
     const bool climbs = timeline.failed && timeline.failed->climbingFrom;
-    if (climbs && (verdict == nullptr || verdict->blame == Blame::upstream)) {
-        return "take a lower learning rate or a longer warmup, and skip the batches of the fault";
-    }
     if (verdict == nullptr) {
-        return settingWithoutCause(run);
+        return climbs ? lowerRate : settingWithoutCause(run);
     }
     switch (verdict->blame) {
     case Blame::implementation:
@@ -128,7 +132,7 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
     case Blame::numerics:
         return numericsSetting(*verdict);
     case Blame::upstream:
-        return "skip the batches of the fault and check gradients before the optimizer";
+        return upstreamSetting(*verdict, climbs);
     default:
         return openSetting(*verdict);
     }

@@ -983,7 +983,7 @@ constexpr const char* raisedKind = "the call raised an exception";
 bool allGradientsBad(const Capture& capture)
 {
     const auto& known = capture.scene.parameters;
-    return known && coversTheCall(capture) && known->badGradients == known->coverage->all;
+    return coversTheCall(capture) && known->badGradients == known->coverage->all;
 }
 
 /// Of the input nothing is known. Where a damaged capture can have reached it, that is the likelier reading.

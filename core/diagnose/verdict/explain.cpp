@@ -189,15 +189,20 @@ std::string askEpsilon(const Considered& c)
 
 std::string sayEpsilon(const Considered& c)
 {
-    if (c.saidToHaveRun() && !c.facts.epsilonMissing) {
+    if (!c.saidToHaveRun()) {
+        return saySidecar;
+    }
+    if (!c.facts.epsilonMissing) {
         return sayNothingElse;
     }
-    // The sidecar is the helper's then.
-    return c.saidToHaveRun() && !c.facts.scene.function.empty() ? fmt::format(
-               "a file says it, {{\"name\": \"mine\", \"base\": \"{}\", \"epsilon\": 0}} for none: --variant-file "
-               "MINE.json --ran mine",
-               c.identified.names.front())
-                                                                : std::string(saySidecar);
+    // A sidecar that names the function is the helper's, and not to be written again.
+    if (c.facts.scene.function.empty()) {
+        return saySidecar;
+    }
+    return fmt::format(
+        "a file says it, {{\"name\": \"mine\", \"base\": \"{}\", \"epsilon\": 0}} for none: --variant-file "
+        "MINE.json --ran mine",
+        c.identified.names.front());
 }
 
 const char* whyNumbers(const Considered& c)
@@ -270,8 +275,7 @@ Words ofDamage(const Considered& c, RuleId rule)
     case RuleId::zeroInAllBadOut:
         return {"zero in, NaN out, and which epsilon is not known",
             fmt::format("an all-zero matrix came out damaged ({}); a dump says at most which epsilon the caller "
-                        "passed, and where "
-                        "the function divided by zero, or by one that rounds to it, 0/0 does that",
+                        "passed, and where the function divided by zero, or by one that rounds to it, 0/0 does that",
                 damage),
             askEpsilon(c), sayEpsilon(c)};
     case RuleId::lostAmongLargest:
@@ -753,15 +757,14 @@ Words explain(const Considered& c, const Decision& decision)
         return words;
     }
     // Who has said that nothing else ran is asked for the other half, and who has said both, what the function does.
-    const bool bothSaid = decision.rule == RuleId::codeBesides && c.saidToHaveRun();
-    if (c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse && !bothSaid) {
+    const bool isSaid = c.facts.nothingElse && answersOf(decision.rule) == Answers::nothingElse;
+    if (isSaid && decision.rule == RuleId::codeBesides && c.saidToHaveRun()) {
+        words.command = "--other-code says yes";
+    } else if (isSaid) {
         words.question =
             "which function ran? Nothing else did, as is said, but a function of your own may leave this by "
             "itself";
         words.command = sayWhatRan;
-    }
-    if (c.facts.nothingElse && bothSaid) {
-        words.command = "--other-code says yes";
     }
     askOfOtherText(words, c, decision.rule);
     if (words.command.empty() && answersOf(decision.rule) == Answers::nothingElse) {

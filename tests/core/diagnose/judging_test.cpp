@@ -34,9 +34,14 @@ class Judging : public testing::Test
 protected:
     void add(const std::string& name, const std::vector<Matrix>& input, const std::vector<Matrix>& output)
     {
+        addFile(name, test::smallTensor(output), input);
+    }
+
+    void addFile(const std::string& name, const tensorfile::TensorToWrite& output, const std::vector<Matrix>& input)
+    {
         const auto path = m_folder / name;
-        EXPECT_TRUE(tensorfile::writePt(
-            path, {{"input", test::smallTensor(input)}, {"output", test::smallTensor(output)}, {"epsilon", 1e-8}}));
+        EXPECT_TRUE(
+            tensorfile::writePt(path, {{"input", test::smallTensor(input)}, {"output", output}, {"epsilon", 1e-8}}));
         auto file = tensorfile::openCapture(path);
         ASSERT_TRUE(file && tensorfile::scanCapture(*file));
         file->capture.id = static_cast<std::int64_t>(m_run.captures.size()) + 1;
@@ -370,15 +375,18 @@ TEST_F(Judging, AFunctionThatReturnsFp16IsTriedInIt)
     for (auto& value : input) {
         value *= 20000; // each fits into fp16, and their norm does not
     }
-    add("x.pt", {input}, {Matrix(test::smallSize, 0.0)});
-    const auto triedInHalf = [this] {
-        const auto members = diagnosed({{"keller-jordan"}}).captures[0].members;
-        return std::ranges::any_of(
-            members, [](const MemberResult& one) { return one.precision == "fp16" && one.reproducing > 0; });
+    const auto zeros = [](DType dtype, std::size_t bytes) {
+        return tensorfile::TensorToWrite {
+            "output", dtype, {1, test::smallRows, test::smallCols}, std::vector<std::byte>(bytes * test::smallSize)};
     };
-    EXPECT_FALSE(triedInHalf());
-    m_run.captures[0].output->dtype = DType::float16;
-    EXPECT_TRUE(triedInHalf());
+    const auto triedInHalf = [&](const std::string& name, const tensorfile::TensorToWrite& output) {
+        addFile(name, output, {input});
+        const auto captures = diagnosed({{"keller-jordan"}}).captures;
+        return std::ranges::any_of(std::ranges::find(captures, name, &CaptureVerdict::capture)->members,
+            [](const MemberResult& one) { return one.precision == "fp16" && one.reproducing > 0; });
+    };
+    EXPECT_FALSE(triedInHalf("single.pt", zeros(DType::float32, 4)));
+    EXPECT_TRUE(triedInHalf("half.pt", zeros(DType::float16, 2)));
 }
 
 TEST_F(Judging, WhatCouldNotBeJudgedNamesNoPlaces)
