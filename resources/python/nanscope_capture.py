@@ -843,7 +843,7 @@ def _defaults(function):
 
 def _unwrapped(function):
     """The function in the middle, and what was found around it."""
-    around = {"partial": {}, "self": {}, "compiled": False, "layers": 0}
+    around = {"partial": {}, "self": {}, "compiled": False, "layers": 0, "wrappers": []}
     for _ in range(32):
         inner = None
         if isinstance(function, functools.partial):
@@ -857,6 +857,7 @@ def _unwrapped(function):
             around["self"] = _attributes(function.__self__)
             inner = function.__func__
         elif getattr(function, "__wrapped__", None) is not None:
+            around["wrappers"] += _wrapper(function)
             inner = function.__wrapped__
         elif not hasattr(function, "__code__") and hasattr(type(function).__call__, "__code__"):
             around["self"] = _attributes(function)
@@ -866,6 +867,13 @@ def _unwrapped(function):
         function = inner
         around["layers"] += 1
     return function, around
+
+
+def _wrapper(function):
+    """The module of code that was put around another function, as it may change what goes in and comes out. torch's only
+    set how it runs (no_grad), and this helper's look."""
+    module = str(getattr(function, "__globals__", {}).get("__name__"))
+    return [] if module.startswith("torch.") or getattr(function, "__globals__", None) is globals() else [module]
 
 
 # Code objects are kept with what was found, so that no other has its id.
@@ -1332,9 +1340,12 @@ def _named_variant(identity, arguments):
 
 def _is_published(function, identity):
     """Whether the code is what its project published: by its hash, or as a file of the project's own distribution that was
-    installed and not edited since. A file of that name in the user's folder is the user's."""
-    if identity["source_sha256"] in PUBLISHED:
+    installed and not edited since. A file of that name in the user's folder is the user's, and so is what another module
+    put around the function, such as a mask."""
+    if identity["source_sha256"] in PUBLISHED and not identity["wrappers"]:
         return True
+    if any(module != identity["module"] for module in identity["wrappers"]):
+        return False
     core, _ = _unwrapped(function)
     path = getattr(getattr(core, "__code__", None), "co_filename", None)
     publisher = PUBLISHERS.get(str(identity["module"]).partition(".")[0])

@@ -607,6 +607,29 @@ class Identity(Case):
         (place / "muon-0.1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: muon\nVersion: 0.1.0\n")
         self.assertEqual(self.sidecar_of("muon").get("named_like"), "keller-jordan")
 
+    def test_what_was_put_around_known_code_is_not_known(self):
+        """A mask of the user's around KellerJordan's function is no KellerJordan's any more; no_grad of torch's is nothing."""
+
+        def masked(function):
+            @functools.wraps(function)
+            def inner(G, steps=5):
+                return function(G, steps) * 1.0
+
+            return inner
+
+        function = muon.zeropower_via_newtonschulz5
+        for around, known in ((masked, False), (torch.no_grad(), True), (lambda f: capture.wrap(f), True)):
+            self.forget()
+            self.on(retries=0)
+            with mock.patch.object(capture, "PUBLISHED", {capture._source(function)[0]}):
+                capture.wrap(around(function))(draw(8, 12) * NAN, 5)
+            sidecar = self.only()[1]
+            self.assertEqual((sidecar.get("variant"), sidecar.get("named_like")),
+                ("keller-jordan", None) if known else (None, "keller-jordan"))
+            self.assertEqual(sidecar["function"]["wrappers"], [] if known else [__name__])
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_who_names_it_is_believed(self):
         self.on(retries=0)
         capture.wrap(muon.zeropower_via_newtonschulz5, variant="turbo-muon")(draw(8, 12) * NAN, 5)
