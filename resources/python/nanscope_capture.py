@@ -3407,18 +3407,25 @@ class patched(contextlib.ContextDecorator):
         *path, last = attribute.split(".")
         for part in path:
             holder = getattr(holder, part)
-        original = getattr(holder, last)
+        return self._watch(holder, last)
+
+    def _watch(self, holder, name):
+        original = getattr(holder, name)
         if getattr(original, "nanscope_capture", False):
             return original  # watched already
-        wrapped = wrap(original, **self.options)
-        self._replace(holder, last, original, wrapped)
-        if not path:
+        before = vars(holder).get(name, _INHERITED)
+        # Of a class getattr gives the function: put back as such, it would be given the object as its matrix.
+        found = inspect.getattr_static(holder, name, original)
+        kind = type(found) if isinstance(found, (staticmethod, classmethod)) else None
+        wrapped = wrap(original if kind is None else found.__func__, **self.options)
+        self._replace(holder, name, before, wrapped if kind is None else kind(wrapped))
+        if inspect.ismodule(holder):
             self._replace_elsewhere(original, wrapped)
         return wrapped
 
-    def _replace(self, holder, name, original, wrapped):
+    def _replace(self, holder, name, before, wrapped):
         setattr(holder, name, wrapped)
-        self.replaced.append((holder, name, original, wrapped))
+        self.replaced.append((holder, name, before, wrapped))
 
     def _replace_elsewhere(self, original, wrapped):
         """Modules that took the function with `from ... import` hold it under a name of their own."""
@@ -3432,11 +3439,18 @@ class patched(contextlib.ContextDecorator):
 
     def __exit__(self, *_):
         while self.replaced:
-            holder, name, original, wrapped = self.replaced.pop()
+            holder, name, before, wrapped = self.replaced.pop()
             # Somebody may have replaced it since, and is right to keep what they put there.
-            if vars(holder).get(name) is wrapped:
-                setattr(holder, name, original)
+            if vars(holder).get(name) is not wrapped:
+                continue
+            if before is _INHERITED:
+                delattr(holder, name)
+            else:
+                setattr(holder, name, before)
         return False
+
+
+_INHERITED = object()  # what a class has of the name itself, where it has it of its base
 
 
 def install(on=None):

@@ -25,6 +25,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -2128,8 +2129,6 @@ class Watching(Case):
                 path.unlink()
 
     def test_patched_methods_and_taken_names(self):
-        import types
-
         home, taker = types.ModuleType("home_of_ns"), types.ModuleType("taker_of_ns")
 
         class Gram:
@@ -2147,6 +2146,35 @@ class Watching(Case):
             taker.mine(draw(8, 12))
             Gram()(draw(6, 10))
             self.assertEqual(len(self.dumps()), 2)
+
+    def test_patched_methods_without_an_object(self):
+        """As MuonClip of ms-swift has its iteration: what is watched is given no object as its matrix, nor is it afterwards."""
+
+        class Base:
+            @staticmethod
+            def function(X):
+                return X * NAN
+
+            @classmethod
+            def of_class(cls, X):
+                return X * NAN
+
+        class Heir(Base):
+            pass
+
+        home = types.ModuleType("home_of_ns")
+        home.Base, home.Heir = Base, Heir
+        with mock.patch.dict(sys.modules, {"home_of_ns": home}):
+            self.on()
+            for target in ("Base.function", "Base.of_class", "Heir.function"):
+                name = target.partition(".")[2]
+                before = vars(Base)[name]
+                with capture.patched(f"home_of_ns:{target}"):
+                    getattr(Heir(), name)(draw(8, 12))
+                self.assertIs(vars(Base)[name], before)
+                self.assertNotIn(name, vars(Heir))
+                self.assertTrue(getattr(Heir(), name)(draw(8, 12)).isnan().all())
+            self.assertEqual(len(self.dumps()), 3)
 
     def test_install_and_uninstall(self):
         found = capture.install()
