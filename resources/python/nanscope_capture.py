@@ -44,6 +44,7 @@ NANSCOPE_CAPTURE_RETRIES               calls made again on a failure (8); _RETRY
 
 DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTURE_RAISE (1) of dion PR 78 mean strict.
 """
+import ast
 import atexit
 import base64
 import collections
@@ -92,7 +93,7 @@ UNREAD = 4096  # calls after which observe reads its verdicts though nobody ende
 # Functions that run Newton-Schulz: module, name, Nanscope's name of the variant (None where arguments, version or
 # hardware choose it), arguments that it takes for granted, and where that was read. Names and commits are those of
 # docs/variants.md and core/replay/variants/published.cpp; a function that is not in here gets no variant. Where one has
-# several entries, the first that fits the call counts. Everybody may have a file of such a name: see _is_published().
+# several entries, the first that fits the call counts. Everybody may have a file of such a name: see _published_as().
 JORDAN = (3.4445, -4.7750, 2.0315)
 EMERGING = "emerging_optimizers.orthogonalized_optimizers.muon_utils"
 KNOWN = (
@@ -192,30 +193,18 @@ KNOWN = (
     ),
 )
 
-# The distributions that have these modules, and hashes of functions in them as they were published, by the rule of
-# _source(): each needs nothing but torch, and computes what KNOWN says.
-PUBLISHERS = {
-    "torch": "torch",
-    "muon": "muon-optimizer",
-    "normuon": "normuon",
-    "dion": "dion",
-    "gram_newton_schulz": "gram-newton-schulz",
-    "flash_muon": "flash-muon",
-    "deepspeed": "deepspeed",
-    "kempnerforge": "kempnerforge",
-    "emerging_optimizers": "emerging-optimizers",
+# The distribution that has a module, where its name is another, and texts of functions (_text_hash()) as they were
+# published, with the module of KNOWN that has it: each needs nothing but torch. Copies of them are many.
+PUBLISHERS = {"muon": "muon-optimizer"}
+PUBLISHED = {
+    # KellerJordan/Muon 857d1ad, 53b3831; zichongli5/NorMuon 630db1c; nequip 0.19.1
+    "19839996c7f4d7ea34c215a204bfdc0a7d48b53bbdc6cb3861e785ac01f6e1ff": "muon",
+    # KellerJordan/Muon 28c793b; MoonshotAI/Moonlight c2ad5b2; axolotl-contribs-mit 0.0.6, muon.py
+    "13cf9719f190afe8779f8dc0969532bc65e15d43e585aa068bcf8ac0952fcccb": "muon",
+    "fc59bd0a057a211a9bf7044bc70103982cb618c4dd5840ae7ab697f166d3fd97": "normuon",  # zichongli5/NorMuon d45c9a4
+    # microsoft/dion 0a059a4, 5f5b948, c25daf5; axolotl-contribs-mit 0.0.6, dist_muon.py
+    "dba08a8305114db6a9b78ad35e4cb74b2ca46fbab5055f310dc496bd91470d0e": "dion.newton_schulz_triton",
 }
-PUBLISHED = frozenset(
-    {
-        "48bbac5c917394b6b2e5d9f20ee11839e91bc2c4c06f2275c688f2e6d61f9318",  # KellerJordan/Muon 857d1ad, NorMuon 630db1c
-        "a252968bd194afc8d887aaa1c53a7941d9adcdeebae435d6ce129474de266374",  # KellerJordan/Muon 53b3831
-        "aaade08d4844f23a414acdef1d4aa12381162b5bad8914ab75d9d9a1fb3efaed",  # KellerJordan/Muon 28c793b
-        "b76a96ad8d631580290fc2048d7fc2999928b01c433f60861fb6138b17827d3a",  # zichongli5/NorMuon d45c9a4
-        "3b1ab6f348d7d6d09fa09e0ad52b87943e720ca6cc72272214feab3cf2d994b1",  # microsoft/dion 0a059a4, the reference
-        "dbeb19b289de03b171503769aa76cdb9899a565349783714e727e186898358f0",  # microsoft/dion 5f5b948, dion/muon.py
-        "da553455babd8c1ab14c7999e4b715c2b6037f44dcc811fbc69dc2cd370118e6",  # microsoft/dion c25daf5, dion/muon.py
-    }
-)
 _HOME_CLASSES = {entry[1].partition(".")[0] for entry in KNOWN if "." in entry[1]}
 _HOMES = {entry[0] for entry in KNOWN} | {entry[0].partition(".")[0] for entry in KNOWN} - {"torch"}
 
@@ -1274,6 +1263,29 @@ def _source(function):
     return hashlib.sha256(textwrap.dedent("".join(lines)).encode()).hexdigest(), line
 
 
+_UNSAID = ("ctx", "annotation", "returns", "type_comment", "type_params", "kind")
+
+
+def _said(node):
+    """What a syntax tree computes, the same from each version of Python: lists without layout and hints of types."""
+    if isinstance(node, list):
+        return [_said(item) for item in node]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [(name, value) for name, value in ast.iter_fields(node) if name not in _UNSAID]
+    return [type(node).__name__, *([name, _said(value)] for name, value in fields if value is not None and value != [])]
+
+
+def _text_hash(function):
+    """Of what the source says: copies differ in comments, layout, docstring, hints of types, and in how torch runs them."""
+    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    body = tree.body[1:] if ast.get_docstring(tree) is not None else tree.body
+    around = [ast.unparse(getattr(each, "func", each)) for each in tree.decorator_list]
+    around = sorted(set(around) - {"torch.compile", "torch.no_grad", "staticmethod"})
+    text = [tree.name, _said(tree.args), _said(body), around]
+    return hashlib.sha256(json.dumps(text).encode()).hexdigest()
+
+
 def _identity(function):
     """Which function it is, without running or importing anything. Paths are left out, but for the file's own name."""
     core, around = _unwrapped(function)
@@ -1320,43 +1332,44 @@ def _equal(value, expected):
     return value == expected
 
 
-def _named_variant(identity, arguments):
+def _named_variant(home, name, arguments):
     """(variant, where that was read) of a function that has a name in the table and was called as an entry of it takes for
     granted. What the code of that name is, is another question. In a module that is not in the table the name alone is
     read nowhere: a copy, as many trainers have one."""
     found = None, None
     alike = None
-    for module, name, variant, expected, source in KNOWN:
-        if identity["qualname"] != name:
+    for module, known, variant, expected, source in KNOWN:
+        if known not in (name, name.rpartition(".")[2]):
             continue
         as_called = all(_equal(arguments.get(key), value) for key, value in expected.items())
         alike = alike or (variant if as_called else None)
-        if identity["module"] == module and as_called:
+        if module == home and as_called:
             return variant, source
-        if identity["module"] == module:
+        if module == home:
             found = None, source
     return found if found[1] is not None else (alike, None)
 
 
-def _is_published(function, identity):
-    """Whether the code is what its project published: by its hash, or as a file of the project's own distribution that was
-    installed and not edited since. A file of that name in the user's folder is the user's, and so is what another module
-    put around the function, such as a mask."""
-    if identity["source_sha256"] in PUBLISHED and not identity["wrappers"]:
-        return True
-    if any(module != identity["module"] for module in identity["wrappers"]):
-        return False
+def _published_as(function, identity):
+    """The module of KNOWN whose function it is as its project published that: by its text, wherever a copy of that stands,
+    or as a file of the project's own distribution that was installed and not edited since; else None. A file of that name
+    in the user's folder is the user's, and so is what another module put around the function, such as a mask."""
     core, _ = _unwrapped(function)
+    home = None if identity["wrappers"] else PUBLISHED.get(_asked(lambda: _text_hash(core)))
+    if home is not None:
+        return home
+    module = str(identity["module"])
     path = getattr(getattr(core, "__code__", None), "co_filename", None)
-    publisher = PUBLISHERS.get(str(identity["module"]).partition(".")[0])
-    if path is None or publisher is None:
-        return False
-    inside = str(identity["module"]).replace(".", "/")
+    if path is None or any(around != module for around in identity["wrappers"]):
+        return None
+    publisher = module.partition(".")[0]
+    publisher = PUBLISHERS.get(publisher, publisher)
+    inside = module.replace(".", "/")
     for tail in (f"{inside}.py", f"{inside}/__init__.py"):
         place = os.path.abspath(path).replace(os.sep, "/")
         if place.endswith("/" + tail):
-            return _is_installed(place, place[: -len(tail) - 1], tail, publisher)
-    return False
+            return module if _is_installed(place, place[: -len(tail) - 1], tail, publisher) else None
+    return None
 
 
 def _is_installed(path, root, tail, publisher):
@@ -2839,11 +2852,11 @@ def _sidecar(scene, retries, skipped, damage):
     options = call.spot.options
     identity = call.spot.identity()
     arguments = _bound(call.spot.function, call.args, call.kwargs)
-    variant, source = _named_variant(identity, arguments)
-    published = source is not None and _asked(lambda: _is_published(call.spot.function, identity)) is True
+    home = _asked(lambda: _published_as(call.spot.function, identity))
+    variant, source = _named_variant(home or identity["module"], identity["qualname"], arguments)
     count, first = damage if damage is not None else (None, None)
     top = {"schema": SCHEMA}
-    if options["variant"] or (variant and published):
+    if options["variant"] or (variant and source and home):
         top["variant"] = options["variant"] or variant
         top["variant_from"] = "the user" if options["variant"] else source
     elif variant:

@@ -83,6 +83,11 @@ def as_installed(folder):
     return folder
 
 
+def published():
+    """As if this folder's muon.py were what KellerJordan published."""
+    return mock.patch.object(capture, "PUBLISHED", {capture._text_hash(muon.zeropower_via_newtonschulz5): "muon"})
+
+
 def draw(*shape, dtype=torch.float32, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
@@ -486,7 +491,8 @@ class Identity(Case):
         self.assertEqual(found["qualname"], "broken")
 
     def variant(self, function, *arguments):
-        return capture._named_variant(capture._identity(function), capture._bound(function, arguments, {}))[0]
+        found = capture._identity(function)
+        return capture._named_variant(found["module"], found["qualname"], capture._bound(function, arguments, {}))[0]
 
     def test_variant_only_of_what_is_known_as_it_is_called(self):
         self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None), "keller-jordan")
@@ -504,7 +510,7 @@ class Identity(Case):
             return x * NAN
 
         newton_schulz.__module__, newton_schulz.__qualname__ = capture.EMERGING, "newton_schulz"
-        self.enterContext(mock.patch.object(capture, "_is_published", return_value=True))
+        self.enterContext(mock.patch.object(capture, "_published_as", lambda _, identity: identity["module"]))
         before = torch.get_float32_matmul_precision()
         for arguments, precision, expected in (
             ({"steps": 5}, "highest", ("emerging-quintic", None)),
@@ -576,7 +582,7 @@ class Identity(Case):
             sidecar = self.sidecar_of(module)
             self.assertNotIn("variant", sidecar)
             self.assertEqual(sidecar["named_like"], "keller-jordan")
-            with mock.patch.object(capture, "PUBLISHED", {sidecar["function"]["source_sha256"]}):
+            with published():
                 sidecar = self.sidecar_of(module)
             self.assertNotIn("named_like", sidecar)
             self.assertEqual(sidecar["variant"], "keller-jordan")
@@ -588,8 +594,43 @@ class Identity(Case):
         shutil.copy(muon.__file__, here / "my_muon.py")
         sidecar = self.sidecar_of("my_muon")
         self.assertEqual((sidecar["named_like"], sidecar.get("variant")), ("keller-jordan", None))
-        with mock.patch.object(capture, "PUBLISHED", {sidecar["function"]["source_sha256"]}):
-            self.assertNotIn("variant", self.sidecar_of("my_muon"), "which of them its hash is, the set does not say")
+
+    def test_a_published_text_is_known_wherever_it_stands(self):
+        """Trainers copy the function to files of their own, and lay it out and annotate it anew."""
+        here = self.folder / "here"
+        here.mkdir()
+        self.enterContext(mock.patch.object(sys, "path", [str(here), *sys.path]))
+        text = Path(muon.__file__).read_text()
+        (head, tail) = text.split("def zeropower_via_newtonschulz5(G, steps=5):\n")
+        tail = tail.replace("X = G.bfloat16()", "X = (\n        G.bfloat16()  # rounded\n    )", 1)
+        signature = "def zeropower_via_newtonschulz5(G: torch.Tensor, steps: int = 5) -> torch.Tensor:\n"
+        same = head + "@torch.no_grad()\n" + signature + '    """Of ours."""\n' + tail
+        edits = (("-4.7750", "-4.7751"), ("steps: int = 5", "steps: int = 6"), ("@torch.no_grad()", "@masked"))
+        masked = "def masked(function):\n    return function\n\n\n"
+        with published():
+            (here / "my_muon.py").write_text(same)
+            sidecar = self.sidecar_of("my_muon")
+            self.assertEqual((sidecar["variant"], sidecar.get("named_like")), ("keller-jordan", None))
+            self.assertIn("KellerJordan", sidecar["variant_from"])
+            for before, after in edits:
+                self.assertIn(before, same)
+                (here / "my_muon.py").write_text(same.replace(before, after)
+                    .replace("import torch\n", "import torch\n\n\n" + masked, 1))
+                sidecar = self.sidecar_of("my_muon")
+                self.assertEqual((sidecar.get("variant"), sidecar["named_like"]), (None, "keller-jordan"), after)
+
+    def test_a_text_has_the_same_hash_in_each_python(self):
+        """What is in PUBLISHED was made with Python 3.11."""
+
+        def few(X, *, scale=(1, 2.5), **rest):
+            Y = X @ X.mT if scale else -X
+            for a, b in (scale, [3, 4]):
+                Y = a * Y[..., 0] + (lambda Z: Z)(b)
+            assert Y is not None, f"{Y!r}"
+            return Y
+
+        self.assertEqual(capture._text_hash(few),
+            "e233fc4a413ee5ab1966cf203508afb3fdccc845831670bdde6a9f5918deb5e9")
 
     def test_an_installed_file_is_known_while_nobody_edits_it(self):
         self.addCleanup(sys.modules.__setitem__, "muon", muon)
@@ -622,7 +663,7 @@ class Identity(Case):
         for around, known in ((masked, False), (torch.no_grad(), True), (lambda f: capture.wrap(f), True)):
             self.forget()
             self.on(retries=0)
-            with mock.patch.object(capture, "PUBLISHED", {capture._source(function)[0]}):
+            with published():
                 capture.wrap(around(function))(draw(8, 12) * NAN, 5)
             sidecar = self.only()[1]
             self.assertEqual((sidecar.get("variant"), sidecar.get("named_like")),
@@ -1952,8 +1993,7 @@ class Training(Case):
     def setUp(self):
         super().setUp()
         if self.published:
-            digest = capture._source(muon.zeropower_via_newtonschulz5)[0]
-            self.enterContext(mock.patch.object(capture, "PUBLISHED", {digest}))
+            self.enterContext(published())
 
     kind = muon.Muon
     target = "muon:zeropower_via_newtonschulz5"
@@ -1967,8 +2007,9 @@ class Training(Case):
         module, _, name = self.target.partition(":")
         return sys.modules[module], name
 
+    @contextlib.contextmanager
     def spied(self, seen):
-        """Notes what goes into the function, below whatever watches it."""
+        """Notes what goes into the function, below whatever watches it, which is not told of that."""
         original = vars(self.place()[0])[self.place()[1]]
 
         @functools.wraps(original)
@@ -1976,7 +2017,8 @@ class Training(Case):
             seen.append(X.clone())
             return original(X, *arguments)
 
-        return mock.patch.object(*self.place(), spy)
+        with mock.patch.object(*self.place(), spy), mock.patch.object(capture, "_wrapper", return_value=[]):
+            yield
 
     def weights(self, model):
         return [bits(parameter) for parameter in model.parameters()]
