@@ -165,6 +165,52 @@ KNOWN = (
         {},
         "KempnerInstitute/KempnerForge 5666d0d: Jordan's steps in fp32, X Xᵀ of tall matrices, too",
     ),
+    (
+        "timm.optim.muon",
+        "zeropower_via_newtonschulz",
+        "torch-muon",
+        {
+            "coefficients": (JORDAN,),
+            "steps": 5,
+            "safety_factor": 1.0,
+            "dtype": "torch.bfloat16",
+            "scale_eps": False,
+        },
+        "huggingface/pytorch-image-models, timm 1.0.31, timm/optim/muon.py",
+    ),
+    *(
+        (
+            "pytorch_optimizer.optimizer.utils.matrix",
+            "zero_power_via_newton_schulz_5",
+            "torch-muon",
+            {"weights": weights, "num_steps": 5, "safety_factor": 1.0, "dtype": "torch.bfloat16"},
+            "kozistr/pytorch_optimizer 4.1.0, pytorch_optimizer/optimizer/utils/matrix.py",
+        )
+        for weights in (JORDAN, (JORDAN,))
+    ),
+    (
+        "pytorch_optimizer.optimizer.utils.matrix",
+        "zero_power_via_gram_newton_schulz",
+        None,
+        {},
+        "kozistr/pytorch_optimizer 4.1.0: a Gram form of its own",
+    ),
+    (
+        "torchtitan.distributed.flex_shard.dist_muon",
+        "_zeropower_via_newtonschulz",
+        "torch-muon",
+        {"ns_coefficients": JORDAN, "ns_steps": 5},
+        "pytorch/torchtitan 0.3.0, torchtitan/distributed/flex_shard/dist_muon.py",
+    ),
+    (
+        "ultralytics.optim.muon",
+        "zeropower_via_newtonschulz5",
+        None,
+        {},
+        "ultralytics 8.4.190: as torch-muon, but that epsilon is added",
+    ),
+    ("heavyball.utils", "inplace_orthogonal_", None, {}, "HomebrewML/HeavyBall 3.2.1: rounds at random, and scales"),
+    ("swift.optimizers.muonclip", "MuonClip.newton_schulz", None, {}, "modelscope/ms-swift 4.6.0: norm in fp32, of bf16"),
     *(
         (
             EMERGING,
@@ -259,24 +305,14 @@ RUN_VARIABLES = (
 )
 # Installed distributions that concern training, as `nanscope env` lists them: beginnings of names.
 RUN_PACKAGES = (
+    *PACKAGES,
     "apex",
     "cuda",
-    "deepspeed",
-    "dion",
     "dmuon",
     "emerging",
     "flash_attn",
-    "flash_muon",
     "gram_newton",
-    "megatron",
-    "muon",
-    "normuon",
-    "numpy",
     "nvidia",
-    "quack",
-    "torch",
-    "transformer_engine",
-    "triton",
 )
 SECRET = re.compile(r"key|token|secret|passw|credential|auth", re.IGNORECASE)
 
@@ -1329,7 +1365,7 @@ def _number(value):
 def _equal(value, expected):
     if isinstance(expected, tuple):
         return isinstance(value, (tuple, list)) and tuple(value) == expected
-    return value == expected
+    return value == expected or str(value) == expected  # a dtype by its name: torch is not imported for this table
 
 
 def _named_variant(home, name, arguments):
