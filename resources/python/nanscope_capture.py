@@ -253,22 +253,13 @@ PUBLISHED = {
 }
 _HOME_CLASSES = {entry[1].partition(".")[0] for entry in KNOWN if "." in entry[1]}
 _HOMES = {entry[0] for entry in KNOWN} | {entry[0].partition(".")[0] for entry in KNOWN} - {"torch"}
+# What copies of them are called: as one of them, or as many others are.
+_NAMES = {entry[1].rpartition(".")[2] for entry in KNOWN} - {"__call__", "inplace_orthogonal_"}
+_LIKE = re.compile(r"_*(zero(th)?_?power_via_)?(gram_)?newton_?schulz_?5?")
 
-PACKAGES = (
-    "torch",
-    "triton",
-    "dion",
-    "quack",
-    "gram_newton_schulz",
-    "muon",
-    "normuon",
-    "flash_muon",
-    "deepspeed",
-    "megatron",
-    "emerging_optimizers",
-    "transformer_engine",
-    "numpy",
-    "cutlass",
+PACKAGES = tuple(
+    dict.fromkeys(entry[0].partition(".")[0] for entry in KNOWN)
+    | dict.fromkeys(("triton", "quack", "megatron", "transformer_engine", "numpy", "cutlass"))
 )
 DISTRIBUTIONS = {"quack": "quack-kernels", "cutlass": "nvidia-cutlass-dsl", "megatron": "megatron-core"}
 VARIABLES = (
@@ -499,6 +490,7 @@ class _Process:
         self.stepping = None  # optimizer whose step() runs
         self.outermost = _Outermost()
         self.optimizers = []
+        self.searched = set()  # classes of optimizers, by _find_copies()
         self.steps = 0  # that an optimizer took
         self.ended = False  # whether anybody ever said that a step ends
         self.totals = {}  # device: a number that calls inside CUDA graphs add to
@@ -2075,6 +2067,8 @@ def _watched(spot, args, kwargs):
     """A call with capturing on. The function runs exactly once, whatever happens around it."""
     if "torch" not in sys.modules or getattr(_local, "busy", False):
         return spot.function(*args, **kwargs)
+    if spot.options["found"] and _input_of(args, kwargs) is None:
+        return spot.function(*args, **kwargs)
     with _process.lock:
         index = _process.calls
         _process.calls += 1
@@ -2132,6 +2126,9 @@ def _prepare(spot, args, kwargs, index, strict):
         _leave_out("an input that is no strided floating-point tensor with 2 or 3 dimensions")
         return None
     call = _begin(spot, args, kwargs, index, value, tensor)
+    if spot.options["found"] and call.other_tensors:
+        _leave_out("tensors besides the input, of a function that only has the name of a known one; wrap() looks at it")
+        return None
     _record_run_once(call.device)
     if _capturing_graph(call.device):
         return _prepared_in_graph(call, strict)
@@ -2758,6 +2755,8 @@ def _retries(scene):
         return [], "the input could not be had"
     if call.part is not None or call.spot.options["collective"] or _ranks_of(call) > 1:
         return [], "the call needs every rank"
+    if call.spot.options["found"] and _world() > 1 and not _asked(lambda: _published_as(call.spot.function, call.spot.identity())):
+        return [], "the function is known by its name alone, and may need every rank; wrap() says that it does not"
     if call.lost:
         return [], "the function had another large tensor, which is not kept"
     if scene.error is not None and "out of memory" in str(scene.error).lower():
@@ -3397,6 +3396,7 @@ def wrap(
     precision=None,
     rebuild=None,
     collective=False,
+    found=False,
 ):
     """Returns a function with the same signature and the same result that is watched while capturing is on.
 
@@ -3415,13 +3415,15 @@ def wrap(
                   pairs, of which one may be the input of that call; only one that fits the checksum is taken
     collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a
                   process group is known to
+    found         True: install() says so of a function that has the name of a known one. Calls with other tensors than a
+                  matrix are left alone, and none is made again where there are other ranks
 
     While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the
     function passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
     """
     options = {"name": name, "epsilon": epsilon, "nothing_else": nothing_else, "parameters": parameters}
     options.update({"control": control, "variant": variant, "precision": precision, "rebuild": rebuild})
-    options["collective"] = collective
+    options.update({"collective": collective, "found": found})
     spot = _Spot(function, options)
 
     @functools.wraps(function)
@@ -3503,7 +3505,8 @@ _INHERITED = object()  # what a class has of the name itself, where it has it of
 
 
 def install(on=None):
-    """Watches every function of KNOWN, and ends a step after each optimizer's step().
+    """Watches every function of KNOWN, and ends a step after each optimizer's step(). Before the first step of a kind of
+    optimizer, copies that have the name of one are looked for.
 
     Nothing is imported for it: what is imported already is watched at once, the rest as soon as somebody imports it, so
     that it may stand in a sitecustomize.py. Returns "module:attribute" of what is watched at once, and raises nothing.
@@ -3534,7 +3537,7 @@ def _install_in(module):
             _installed.append(patch)
     if module == OPTIMIZER and not any(kind == "install" for kind, _ in _hooks):
         with contextlib.suppress(AttributeError):
-            before = functools.partial(_before_step, object())
+            before = functools.partial(_before_step, _EVERY_OPTIMIZER)
             _hooks.append(("install", sys.modules[module].register_optimizer_step_pre_hook(before)))
             _hooks.append(("install", sys.modules[module].register_optimizer_step_post_hook(_after_step)))
 
@@ -3570,6 +3573,39 @@ class _Finder:
         return spec
 
 
+_EVERY_OPTIMIZER = object()  # the hook that install() has on all of them
+
+
+def _find_copies(optimizer):
+    """Watches, before the first step of a kind of optimizer, functions that have the name of one in KNOWN: in the modules
+    of the user and of the packages that the optimizer is of, and static methods of its classes. Most who train have a copy
+    in a file of a name of their own. What comes with other tensors than a matrix is left alone."""
+    kinds = type(optimizer).__mro__
+    if kinds[0] in _process.searched:
+        return
+    _process.searched.add(kinds[0])
+    homes, known = {_home(kind) for kind in kinds} - {"torch"}, {entry[0] for entry in KNOWN}
+    places = [(f"{kind.__module__}:{kind.__qualname__}.", kind) for kind in kinds if _home(kind) in homes]
+    for name, module in list(sys.modules.items()):
+        home = name.partition(".")[0]
+        if name not in known and inspect.ismodule(module) and (home in homes or _is_users(home)):
+            places.append((name + ":", module))
+    found = []
+    for place, holder in places:
+        for name, value in list(vars(holder).items()):
+            if not (name in _NAMES or _LIKE.fullmatch(name)):
+                continue
+            function = value if inspect.ismodule(holder) else getattr(value, "__func__", None)
+            if not inspect.isfunction(function) or isinstance(value, classmethod) or hasattr(function, "nanscope_capture"):
+                continue
+            patch = patched(place + name, found=True)
+            patch._watch(holder, name)
+            _installed.append(patch)
+            found.append(patch.target)
+    if found:
+        _say(f"{_tag()} watches {', '.join(found)}, too, which {'has' if len(found) == 1 else 'have'} the name of a known function")
+
+
 def uninstall():
     """Takes back what install() and watch() did."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _Finder)]
@@ -3584,6 +3620,8 @@ def _before_step(hook, optimizer, *_):
     process = _process
     process.outermost.begin(hook, optimizer, sys._getframe(1))
     process.stepping = optimizer
+    if _on and hook is _EVERY_OPTIMIZER:
+        _asked(lambda: _find_copies(optimizer))
     if _on:
         _guarded(_mark_gradients, optimizer)
         _guarded(_mark_weights, optimizer)

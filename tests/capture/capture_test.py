@@ -98,10 +98,13 @@ def bits(tensor):
 
 class Case(unittest.TestCase):
     records = False  # of the run; the folders of most tests hold captures alone, in forked processes, too
+    finds = False  # copies by their names: this file has a newton_schulz itself
 
     def setUp(self):
         if not self.records:
             self.enterContext(mock.patch.object(capture, "_record_run_once"))
+        if not self.finds:
+            self.enterContext(mock.patch.object(capture, "_find_copies", lambda _: None))
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.text = self.enterContext(contextlib.redirect_stderr(io.StringIO()))
         self.addCleanup(self.forget)
@@ -556,6 +559,25 @@ class Identity(Case):
                 with mock.patch.object(torch.version, "cuda", None):  # ROCm
                     self.assertNotEqual(capture._known_precision({"module": capture.EMERGING}, call), "tf32")
             self.assertEqual(found, expected, (around, device, capability, dtype))
+
+    def test_packages_that_run_torchs_iteration(self):
+        """With coefficients of their choice, of which Jordan's alone make it that of torch."""
+        jordan, other = (3.4445, -4.7750, 2.0315), (2.0, -1.5, 0.5)
+        timm = {"steps": 5, "safety_factor": 1.0, "dtype": torch.bfloat16, "scale_eps": False}
+        others = {"num_steps": 5, "safety_factor": 1.0, "dtype": torch.bfloat16}
+        matrix = ("pytorch_optimizer.optimizer.utils.matrix", "zero_power_via_newton_schulz_5")
+        for home, name, arguments, expected in (
+            ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan]}, "torch-muon"),
+            ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan, other]}, None),
+            ("timm.optim.muon", "zeropower_via_newtonschulz",
+                {**timm, "coefficients": [jordan], "dtype": torch.float16}, None),
+            (*matrix, {**others, "weights": [jordan]}, "torch-muon"),
+            (*matrix, {**others, "weights": jordan}, "torch-muon"),
+            (*matrix, {**others, "weights": [other]}, None),
+        ):
+            variant, source = capture._named_variant(home, name, arguments)
+            self.assertEqual(variant, expected, (home, arguments))
+            self.assertIsNotNone(source)
 
     def sidecar_of(self, module, name="zeropower_via_newtonschulz5"):
         """Of a failure of a module that is imported anew."""
@@ -2254,6 +2276,127 @@ class Watching(Case):
         for seed in range(2):
             capture.wrap(function)(draw(8, 12, seed=seed))
         self.assertEqual(len(self.only()[1]["controls"]), 1)
+
+
+COPY = """
+import torch
+
+class Own(torch.optim.SGD):
+    @staticmethod
+    def newton_schulz(X):
+        return X * 1.0
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.add_(iterate(weight.grad, self), alpha=-0.1)
+
+def iterate(X, optimizer):
+    from numbers_of_ns import newton_schulz_coefficients
+    assert newton_schulz_coefficients(X) is X
+    return _zeropower_via_newton_schulz_5(optimizer.newton_schulz(X))
+
+def _zeropower_via_newton_schulz_5(X, steps=5):
+    return X * 2.0
+
+def newton_schulz_with(X, Y):
+    return X
+
+def gram_newton_schulz(X, momentum):
+    return X + momentum
+"""
+
+
+class Copies(Case):
+    """Of known functions, by their names, in files of other names: as most trainers have them."""
+
+    finds = True
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "own_trainer.py").write_text(COPY)
+        (self.folder / "numbers_of_ns.py").write_text("def newton_schulz_coefficients(X):\n    return X\n")
+        self.enterContext(mock.patch.object(sys, "path", [str(self.folder), *sys.path]))
+        for name in ("own_trainer", "numbers_of_ns", "taker_of_ns"):
+            self.addCleanup(sys.modules.pop, name, None)
+        importlib.invalidate_caches()
+        self.trainer = importlib.import_module("own_trainer")
+
+    def step(self, bad=False, kind=None):
+        weight = torch.nn.Parameter(draw(8, 12))
+        weight.grad = draw(8, 12, seed=1)
+        if bad:
+            weight.grad[1, 2] = NAN
+        (kind or self.trainer.Own)([weight], lr=0.1).step()
+        return bits(weight)
+
+    def test_are_watched_from_the_first_step_on(self):
+        expected = self.step()
+        for mode in ("observe", "strict"):
+            self.forget()
+            self.on(mode, retries=2)
+            capture.install()
+            self.assertEqual(self.step(), expected)
+            self.assertEqual(capture._process.looked, 2)
+            targets = {patch.target for patch in capture._installed}
+            mine = {"own_trainer:Own.newton_schulz", "own_trainer:_zeropower_via_newton_schulz_5", "own_trainer:gram_newton_schulz"}
+            self.assertEqual({target for target in targets if target.startswith("own_trainer:")}, mine)
+            self.assertIn("own_trainer:Own.newton_schulz", self.text.getvalue())
+            self.step(bad=True)
+            first, second = self.sidecars()
+            names = {sidecar["function"]["qualname"] for sidecar in (first, second)}
+            self.assertEqual(names, {"Own.newton_schulz", "_zeropower_via_newton_schulz_5"})
+            self.assertEqual((first.get("variant"), len(first["retries"])), (None, 2))
+            capture.uninstall()
+            self.assertIsInstance(vars(self.trainer.Own)["newton_schulz"], staticmethod)
+            self.assertFalse(hasattr(self.trainer._zeropower_via_newton_schulz_5, "nanscope_capture"))
+            for path in self.folder.glob("dion*"):
+                path.unlink()
+
+    def test_with_other_tensors_is_left_alone(self):
+        """A function that adds the momentum itself is given no input of an iteration."""
+        self.on()
+        capture.install()
+        self.step()
+        X = draw(8, 12)
+        self.assertEqual(bits(self.trainer.gram_newton_schulz(X, X * NAN)), bits(X * NAN))
+        self.assertEqual(self.trainer.gram_newton_schulz(2, 3), 5)
+        self.assertEqual((self.dumps(), capture._process.looked, capture._process.calls), ([], 2, 3))
+        self.assertIn("1 with tensors besides the input", capture.summary())
+
+    def test_is_not_called_again_where_there_are_other_ranks(self):
+        """Nobody has said that it talks to none of them."""
+        self.on()
+        capture.install()
+        with mock.patch.object(capture, "_world", return_value=2):
+            self.step(bad=True)
+            for sidecar in self.sidecars():
+                self.assertEqual(sidecar["retries"], [])
+                self.assertIn("by its name alone", sidecar["retries_skipped"])
+            shutil.copy(muon.__file__, self.folder / "taker_of_ns.py")
+            copy = importlib.import_module("taker_of_ns")
+            known = capture.wrap(copy.zeropower_via_newtonschulz5, found=True, name="known")
+            with published():
+                known(draw(6, 12) * NAN)
+            (known,) = (sidecar for sidecar in self.sidecars() if sidecar["function"]["name"] == "known")
+            self.assertEqual((len(known["retries"]), known["variant"]), (8, "keller-jordan"))
+
+    def test_of_packages_that_the_optimizer_is_not_of_are_left_alone(self):
+        with mock.patch.object(capture, "_is_users", return_value=False):
+            self.on()
+            capture.install()
+            self.step(kind=torch.optim.SGD)
+            self.assertEqual(self.text.getvalue(), "")
+            self.step()
+            self.assertIn("own_trainer:_zeropower_via_newton_schulz_5", self.text.getvalue())
+
+    def test_nothing_is_looked_for_where_only_watch_is_asked_for(self):
+        self.on()
+        weight = torch.nn.Parameter(draw(8, 12))
+        weight.grad = draw(8, 12)
+        capture.watch(self.trainer.Own([weight], lr=0.1)).step()
+        self.assertEqual((capture._process.calls, self.text.getvalue()), (0, ""))
 
 
 class Sampling(Case):
