@@ -1369,7 +1369,8 @@ def _named_variant(home, name, arguments):
     for module, known, variant, expected, source in KNOWN:
         if known not in (name, name.rpartition(".")[2]):
             continue
-        as_called = all(_equal(arguments.get(key), value) for key, value in expected.items())
+        # What is taken to be off is off, too, where this version of the function has no such argument.
+        as_called = all(_equal(arguments[key], value) if key in arguments else not value for key, value in expected.items())
         alike = alike or (variant if as_called else None)
         if module == home and as_called:
             return variant, source

@@ -560,12 +560,14 @@ class Identity(Case):
                     self.assertNotEqual(capture._known_precision({"module": capture.EMERGING}, call), "tf32")
             self.assertEqual(found, expected, (around, device, capability, dtype))
 
-    def test_packages_that_run_torchs_iteration(self):
-        """With coefficients of their choice, of which Jordan's alone make it that of torch."""
+    def test_packages_and_how_they_call(self):
+        """timm and pytorch-optimizer run torch's iteration with coefficients of their choice."""
         jordan, other = (3.4445, -4.7750, 2.0315), (2.0, -1.5, 0.5)
         timm = {"steps": 5, "safety_factor": 1.0, "dtype": torch.bfloat16, "scale_eps": False}
         others = {"num_steps": 5, "safety_factor": 1.0, "dtype": torch.bfloat16}
+        quintic = {"coefficient_type": "quintic", "steps": 5, "use_syrk": False, "tp_group": None}
         matrix = ("pytorch_optimizer.optimizer.utils.matrix", "zero_power_via_newton_schulz_5")
+        emerging = (capture.EMERGING, "newton_schulz")
         for home, name, arguments, expected in (
             ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan]}, "torch-muon"),
             ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan, other]}, None),
@@ -574,6 +576,10 @@ class Identity(Case):
             (*matrix, {**others, "weights": [jordan]}, "torch-muon"),
             (*matrix, {**others, "weights": jordan}, "torch-muon"),
             (*matrix, {**others, "weights": [other]}, None),
+            (*emerging, {**quintic, "normalize_in_double": False}, "emerging-quintic"),
+            (*emerging, {**quintic, "normalize_in_double": True}, "emerging-double-norm"),
+            (*emerging, quintic, "emerging-quintic"),  # as of 0.3.0, which has no such argument
+            (*emerging, {"steps": 5}, None),
         ):
             variant, source = capture._named_variant(home, name, arguments)
             self.assertEqual(variant, expected, (home, arguments))
