@@ -3663,14 +3663,15 @@ def _mark_weights(optimizer):
 
 def _steps_taken(optimizer):
     """How many steps it took before this process: by its state, which counts them in some optimizers, or by its groups,
-    where dion's count, which have their state from the beginning; else 0 where it has no state. None, not known, where
-    the state of a run that goes on has no count."""
+    where dion's count, which have their state from the beginning; else 0 where it has no state but flags, as Moonlight's
+    notes there of each matrix that it is Muon's. None, not known, where the state of a run that goes on has no count."""
     states = list(optimizer.state.values())
     for counting in (states, optimizer.param_groups):
         counts = [_number(each["step"]) for each in counting if isinstance(each, dict) and "step" in each]
         if counts and None not in counts:
             return int(max(counts))
-    return None if states else 0
+    flags = all(isinstance(each, dict) and all(isinstance(value, (bool, str)) for value in each.values()) for each in states)
+    return 0 if flags else None
 
 
 def _after_step(optimizer, *_):

@@ -1742,6 +1742,13 @@ class Steps(Case):
         self.assertEqual(resumed(torch.optim.AdamW), 3, "its state counts")
         self.assertEqual(resumed(CountsInItsGroups), 3, "its groups count")
 
+    def test_flags_in_a_state_are_no_steps(self):
+        """Moonlight notes of each parameter, when it is made, whether it is Muon's."""
+        for noted, expected in (({"use_muon": True}, 0), ({"use_muon": True, "buffer": torch.zeros(2)}, None), ({"n": 7}, None)):
+            optimizer = torch.optim.SGD([torch.nn.Parameter(draw(8, 12))], lr=0.1)
+            optimizer.state[optimizer.param_groups[0]["params"][0]].update(noted)
+            self.assertEqual(capture._steps_taken(optimizer), expected, noted)
+
     def test_who_ends_steps_may_say_which_is_first(self):
         for said, expected in ((None, None), (40, 40)):
             self.forget()
