@@ -96,6 +96,13 @@ UNREAD = 4096  # calls after which observe reads its verdicts though nobody ende
 # several entries, the first that fits the call counts. Everybody may have a file of such a name: see _published_as().
 JORDAN = (3.4445, -4.7750, 2.0315)
 EMERGING = "emerging_optimizers.orthogonalized_optimizers.muon_utils"
+NS5 = "zeropower_via_newtonschulz5"
+DION = "microsoft/dion 0a059a4"
+TRITON = "dion.newton_schulz_triton"
+EXPRESS = "dion.polar_express"
+ORIGINAL = "deepspeed.runtime.zero.muon.original_muon"
+MATRIX = "pytorch_optimizer.optimizer.utils.matrix"
+IN_BF16 = {"safety_factor": 1.0, "dtype": "torch.bfloat16"}
 KNOWN = (
     (
         "torch.optim._muon",
@@ -104,38 +111,20 @@ KNOWN = (
         {"ns_coefficients": JORDAN, "ns_steps": 5},
         "pytorch/pytorch 098e03f, torch/optim/_muon.py; torch 2.11, 2.15",
     ),
-    ("muon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "KellerJordan/Muon 857d1ad, muon.py"),
-    ("normuon", "zeropower_via_newtonschulz5", "keller-jordan", {"steps": 5}, "zichongli5/NorMuon d45c9a4, normuon.py"),
+    ("muon", NS5, "keller-jordan", {"steps": 5}, "KellerJordan/Muon 857d1ad, muon.py"),
+    ("normuon", NS5, "keller-jordan", {"steps": 5}, "zichongli5/NorMuon d45c9a4, normuon.py"),
+    (TRITON, NS5, "dion-ns5", {}, f"{DION}, dion/newton_schulz_triton.py"),
+    ("dion.muon", NS5, "dion-ns5", {}, f"{DION}, the copy in dion/muon.py"),
+    (TRITON, "newton_schulz_triton", "dion-ns5-triton", {}, f"{DION}, dion/newton_schulz_triton.py"),
     (
-        "dion.newton_schulz_triton",
-        "zeropower_via_newtonschulz5",
-        "dion-ns5",
-        {},
-        "microsoft/dion 0a059a4, dion/newton_schulz_triton.py",
-    ),
-    ("dion.muon", "zeropower_via_newtonschulz5", "dion-ns5", {}, "microsoft/dion 0a059a4, the copy in dion/muon.py"),
-    (
-        "dion.newton_schulz_triton",
-        "newton_schulz_triton",
-        "dion-ns5-triton",
-        {},
-        "microsoft/dion 0a059a4, dion/newton_schulz_triton.py",
-    ),
-    (
-        "dion.newton_schulz_triton",
+        TRITON,
         "newton_schulz_triton_fast",
         "turbo-muon",
         {},
-        "microsoft/dion 0a059a4: the AOL form, as thib-s/flash-newton-schulz cdb03db",
+        f"{DION}: the AOL form, as thib-s/flash-newton-schulz cdb03db",
     ),
-    ("dion.polar_express", "polar_express", "dion-polar-express", {}, "microsoft/dion 0a059a4, dion/polar_express.py"),
-    (
-        "dion.polar_express",
-        "polar_express_triton",
-        "dion-polar-express-triton",
-        {},
-        "microsoft/dion 0a059a4, dion/polar_express.py",
-    ),
+    (EXPRESS, "polar_express", "dion-polar-express", {}, f"{DION}, dion/polar_express.py"),
+    (EXPRESS, "polar_express_triton", "dion-polar-express-triton", {}, f"{DION}, dion/polar_express.py"),
     (
         "gram_newton_schulz.gram_newton_schulz",
         "GramNewtonSchulz.__call__",
@@ -144,15 +133,9 @@ KNOWN = (
         "Dao-AILab/gram-newton-schulz f08f25e: the shape and use_gram choose between the standard and the Gram form",
     ),
     ("flash_muon.muon", "fast_newtonschulz", "flash-muon", {"steps": 5}, "nil0x9/flash-muon 80ac87f"),
+    (ORIGINAL, NS5, "keller-jordan", {"steps": 5}, "deepspeedai/DeepSpeed 15e3bf4: the standard form"),
     (
-        "deepspeed.runtime.zero.muon.original_muon",
-        "zeropower_via_newtonschulz5",
-        "keller-jordan",
-        {"steps": 5},
-        "deepspeedai/DeepSpeed 15e3bf4: the standard form",
-    ),
-    (
-        "deepspeed.runtime.zero.muon.original_muon",
+        ORIGINAL,
         "zeropower_via_gram_newtonschulz",
         None,
         {},
@@ -169,32 +152,20 @@ KNOWN = (
         "timm.optim.muon",
         "zeropower_via_newtonschulz",
         "torch-muon",
-        {
-            "coefficients": (JORDAN,),
-            "steps": 5,
-            "safety_factor": 1.0,
-            "dtype": "torch.bfloat16",
-            "scale_eps": False,
-        },
+        {"coefficients": (JORDAN,), "steps": 5, "scale_eps": False, **IN_BF16},
         "huggingface/pytorch-image-models, timm 1.0.31, timm/optim/muon.py",
     ),
     *(
         (
-            "pytorch_optimizer.optimizer.utils.matrix",
+            MATRIX,
             "zero_power_via_newton_schulz_5",
             "torch-muon",
-            {"weights": weights, "num_steps": 5, "safety_factor": 1.0, "dtype": "torch.bfloat16"},
+            {"weights": weights, "num_steps": 5, **IN_BF16},
             "kozistr/pytorch_optimizer 4.1.0, pytorch_optimizer/optimizer/utils/matrix.py",
         )
         for weights in (JORDAN, (JORDAN,))
     ),
-    (
-        "pytorch_optimizer.optimizer.utils.matrix",
-        "zero_power_via_gram_newton_schulz",
-        None,
-        {},
-        "kozistr/pytorch_optimizer 4.1.0: a Gram form of its own",
-    ),
+    (MATRIX, "zero_power_via_gram_newton_schulz", None, {}, "kozistr/pytorch_optimizer 4.1.0: a Gram form of its own"),
     (
         "torchtitan.distributed.flex_shard.dist_muon",
         "_zeropower_via_newtonschulz",
@@ -202,15 +173,9 @@ KNOWN = (
         {"ns_coefficients": JORDAN, "ns_steps": 5},
         "pytorch/torchtitan 0.3.0, torchtitan/distributed/flex_shard/dist_muon.py",
     ),
-    (
-        "ultralytics.optim.muon",
-        "zeropower_via_newtonschulz5",
-        None,
-        {},
-        "ultralytics 8.4.190: as torch-muon, but that epsilon is added",
-    ),
+    ("ultralytics.optim.muon", NS5, None, {}, "ultralytics 8.4.190: as torch-muon, but that epsilon is added"),
     ("heavyball.utils", "inplace_orthogonal_", None, {}, "HomebrewML/HeavyBall 3.2.1: rounds at random, and scales"),
-    ("swift.optimizers.muonclip", "MuonClip.newton_schulz", None, {}, "modelscope/ms-swift 4.6.0: norm in fp32, of bf16"),
+    ("swift.optimizers.muonclip", "MuonClip.newton_schulz", None, {}, "modelscope/ms-swift 4.6.0: its norm is of fp32"),
     *(
         (
             EMERGING,
