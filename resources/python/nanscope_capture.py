@@ -3565,7 +3565,10 @@ def _find_copies(optimizer):
             if not inspect.isfunction(function) or isinstance(value, classmethod) or hasattr(function, "nanscope_capture"):
                 continue
             patch = patched(place + name, found=True)
-            patch._watch(holder, name)
+            wrapped = patch._watch(holder, name)
+            # The optimizer may hold it, too: what no module has by its name any more cannot be saved with a checkpoint.
+            for fields in (vars(optimizer), optimizer.defaults, *optimizer.param_groups):
+                fields.update({key: wrapped for key, item in fields.items() if item is function})
             _installed.append(patch)
             found.append(patch.target)
     if found:

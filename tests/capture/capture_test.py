@@ -2367,6 +2367,25 @@ class Copies(Case):
             for path in self.folder.glob("dion*"):
                 path.unlink()
 
+    def test_an_optimizer_that_holds_it_is_saved_as_before(self):
+        """A checkpoint holds functions by their names, and refuses one that has another's."""
+        weight = torch.nn.Parameter(draw(8, 12))
+        weight.grad = draw(8, 12, seed=1)
+        function = self.trainer._zeropower_via_newton_schulz_5
+        optimizer = self.trainer.Own([{"params": [weight], "function": function}], lr=0.1)
+        optimizer.iteration = function
+        self.on()
+        capture.install()
+        optimizer.step()
+        calls = capture._process.calls
+        optimizer.iteration(draw(8, 12))
+        self.assertEqual(capture._process.calls, calls + 1)
+        saved = io.BytesIO()
+        torch.save((optimizer.state_dict(), optimizer.iteration), saved)
+        saved.seek(0)
+        state, _ = torch.load(saved, weights_only=False)
+        self.assertEqual(state["param_groups"][0]["function"].__name__, "_zeropower_via_newton_schulz_5")
+
     def test_with_other_tensors_is_left_alone(self):
         """A function that adds the momentum itself is given no input of an iteration."""
         self.on()
