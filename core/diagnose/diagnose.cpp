@@ -304,7 +304,7 @@ Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseO
 
 } // namespace
 
-Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options, const JobContext& job)
+Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const JobContext& job)
 {
     const auto given = TRY(parseAllRan(options.ran, options.catalogue));
     const auto choices = TRY(checked(options.findings));

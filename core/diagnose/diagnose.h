@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 9> diagnosisSeries {"loss", "val_loss", "
 
 /// Judges every capture of a run. Only births are replayed. Once cancelled, or at the time limit, it gives what it has:
 /// Diagnosis::stopped says so, and what is not judged keeps what triage and its damage tell.
-Result<Diagnosis> diagnose(const RunData& run, const DiagnoseOptions& options = {}, const JobContext& job = {});
+Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options = {}, const JobContext& job = {});
 
 /// False where nothing would be replayed: no device is opened for it.
 bool needsReplays(const RunData& run);

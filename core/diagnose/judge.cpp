@@ -859,7 +859,7 @@ private:
                 "sidecar"});
             return;
         }
-        const auto others = stored.variant ? outweighed(*ran, m_given) : std::vector<Member>();
+        const auto others = stored.variant ? outweighed(*ran, m_given, stored) : std::vector<Member>();
         if (!others.empty()) {
             const bool all = others.size() == m_given.size();
             m_besides.push_back({fmt::format("the sidecar says that {} ran, and you said {}{}: the sidecar counts, "

@@ -20,11 +20,12 @@
 
 namespace nanscope::diagnose {
 
-Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, const replay::Catalogue& catalogue)
+Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, replay::Catalogue& catalogue)
 {
     std::vector<Member> members;
     for (const auto& text : ran) {
         members.push_back(TRY(parseRan(text, catalogue)));
+        TRY(catalogue.include(members.back().variant->name));
     }
     return members;
 }

@@ -11,8 +11,8 @@
 
 namespace nanscope::diagnose {
 
-/// What `--ran` names.
-Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, const replay::Catalogue& catalogue);
+/// What `--ran` names, which is then in the catalogue, whatever epsilon it has.
+Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, replay::Catalogue& catalogue);
 
 /// Whether the verdict takes replays, by what triage says of it.
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);

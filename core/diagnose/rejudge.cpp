@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -68,9 +69,14 @@ bool means(const std::string& ticked, const Tick& tick)
     return ticked == tick.variant || ticked == tick.variant + ":" + tick.precision;
 }
 
+bool isVariant(const std::string& tick)
+{
+    return tick != nothingElse && tick != otherCode;
+}
+
 std::vector<std::string> variantsAmong(std::vector<std::string> ticked)
 {
-    std::erase_if(ticked, [](const std::string& tick) { return tick == nothingElse || tick == otherCode; });
+    std::erase_if(ticked, std::not_fn(isVariant));
     return ticked;
 }
 
@@ -181,8 +187,7 @@ std::vector<std::string> ticksShared(
     if (shared.size() == ticks.size()) {
         shared.clear();
     }
-    std::ranges::copy_if(ticked, std::back_inserter(shared),
-        [](const std::string& one) { return one == nothingElse || one == otherCode; });
+    std::ranges::copy_if(ticked, std::back_inserter(shared), std::not_fn(isVariant));
     return shared;
 }
 
@@ -197,6 +202,20 @@ void addAnswer(std::vector<Answer>& answers, Answer answer, const std::string& t
     if (!contains(same->ticks, tick)) {
         same->ticks.push_back(tick);
     }
+}
+
+std::vector<Answer> answersAboutEpsilon(const CaptureVerdict& judged)
+{
+    constexpr std::size_t mostToReplay = 3;
+    const auto& names = judged.variant.names;
+    if (judged.rule != RuleId::zeroInAllBadOut || names.empty() || names.size() > mostToReplay) {
+        return {};
+    }
+    Answer none;
+    none.kind = Answer::Kind::noEpsilon;
+    std::ranges::transform(names, std::back_inserter(none.ticks),
+        [](const std::string& name) { return replay::withEpsilon(replay::withoutEpsilon(name), 0); });
+    return {none};
 }
 
 std::vector<Answer> answersTo(const verdict::Considered& c, const std::vector<Tick>& ticks)
@@ -242,8 +261,9 @@ std::vector<Tick> ticksOf(const CaptureVerdict& judged, const replay::Catalogue&
 bool asksWhatElseRan(const CaptureVerdict& judged)
 {
     return judged.facts.replayed && judged.blame == Blame::undecided && !judged.facts.nothingElse
-        && !judged.facts.otherCode && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse
-        && !asksWhatElseIsTaken(judged);
+        && !judged.facts.otherCode && !asksWhatElseIsTaken(judged)
+        && (verdict::answersOf(judged.rule) == verdict::Answers::nothingElse
+            || (verdict::answersOf(judged.rule) == verdict::Answers::epsilon && !asksEpsilon(judged)));
 }
 
 bool asksWhatElseIsTaken(const CaptureVerdict& judged)
@@ -293,6 +313,14 @@ CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, 
     return again ? std::move(*again) : std::move(judged);
 }
 
+void dropVariants(std::vector<KeptAnswer>& answers)
+{
+    for (auto& answer : answers) {
+        std::erase_if(answer.ticks, isVariant);
+    }
+    std::erase_if(answers, [](const KeptAnswer& answer) { return answer.ticks.empty(); });
+}
+
 std::vector<KeptAnswer> answersAlike(const std::vector<CaptureVerdict>& captures, const KeptAnswer& said,
     const std::vector<KeptAnswer>& kept, const replay::Catalogue& catalogue)
 {
@@ -327,6 +355,9 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalo
     if (judged.rule == RuleId::offUnlessAnotherForm) {
         return answersAboutForm(judged, ticks);
     }
+    if (asksEpsilon(judged)) {
+        return answersAboutEpsilon(judged);
+    }
     if (!judged.facts.replayed || judged.facts.members.empty()) {
         return {};
     }
@@ -355,6 +386,13 @@ bool asksWhatRan(const CaptureVerdict& judged)
 {
     const bool otherHalf = judged.facts.nothingElse && verdict::answersOf(judged.rule) == verdict::Answers::nothingElse;
     return judged.facts.identified.how != IdentifiedBy::sidecar && (otherHalf || verdict::asksForName(judged.rule));
+}
+
+bool asksEpsilon(const CaptureVerdict& judged)
+{
+    return judged.facts.replayed && judged.blame == Blame::undecided
+        && verdict::answersOf(judged.rule) == verdict::Answers::epsilon
+        && !verdict::asksAboutOtherCode(verdict::consider(judged.facts), judged.rule);
 }
 
 std::optional<std::string_view> callThatAnswers(const CaptureVerdict& judged)

@@ -51,6 +51,9 @@ Result<CaptureVerdict> rejudge(
 /// were done cannot tell it.
 CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, const replay::Catalogue& catalogue);
 
+/// Leaves of each answer whether other code ran, and drops what is left without a word.
+void dropVariants(std::vector<KeptAnswer>& answers);
+
 /// What is said of one capture, said of the others that ask the same of the same function: each keeps of the ticks what
 /// it has, and is left out where that is nothing. Captures that were answered already keep their answers.
 std::vector<KeptAnswer> answersAlike(const std::vector<CaptureVerdict>& captures, const KeptAnswer& said,
@@ -66,7 +69,8 @@ struct Answer
         nothingElse,
         otherCode,
         inputAlone,
-        takesMore
+        takesMore,
+        noEpsilon ///< its ticks are still to be replayed
     } kind = Kind::oneOf;
     bool numbers = false; ///< what stays can end like the dump
     std::string precision; ///< castsFirst: the format it casts to
@@ -81,6 +85,9 @@ std::string questionAlone(const CaptureVerdict& judged);
 
 /// True if naming the function answers the question: not where a sidecar names it.
 bool asksWhatRan(const CaptureVerdict& judged);
+
+/// True if saying with which epsilon the function ran answers the question.
+bool asksEpsilon(const CaptureVerdict& judged);
 
 /// What is to be changed where the captured call made again answers the question: the id of an experiment, or nothing
 /// for a call as it ran. None where no such call answers it.

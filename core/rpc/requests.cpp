@@ -421,7 +421,10 @@ Result<replay::CliffRequest> cliffFromJson(const Json& request, const replay::Ca
 
 Json cliffToJson(const replay::CliffRequest& cliff)
 {
-    replay::FilmRequest film {cliff.capture, cliff.cell, cliff.batch, {}};
+    replay::FilmRequest film; // in one initializer GCC 12 takes `against` for uninitialized
+    film.capture = cliff.capture;
+    film.cell = cliff.cell;
+    film.batch = cliff.batch;
     film.catalogue = cliff.catalogue;
     auto json = filmToJson(film);
     json.erase("against");

@@ -13,7 +13,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
-#include <QMenu>
 #include <QPushButton>
 #include <QRegularExpression>
 #include <QScrollBar>
@@ -237,20 +236,6 @@ TEST(VerdictPane, ShowsCountsAndOpensLists)
     EXPECT_FALSE(chip(pane, "for 2")->isChecked());
     chip(pane, "try next 1")->click();
     EXPECT_EQ(pane.listText(), QString());
-}
-
-TEST(VerdictPane, SayingWhatRanAsksForANewVerdict)
-{
-    VerdictPane pane;
-    pane.setRan({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, {});
-    QStringList told;
-    QObject::connect(&pane, &VerdictPane::ranChanged, &pane, [&](const QStringList& ran) { told = ran; });
-    for (QAction* action : pane.findChild<QMenu*>()->actions()) {
-        if (action->text() == QLatin1String("keller-jordan")) {
-            action->trigger();
-        }
-    }
-    EXPECT_EQ(told, QStringList {QStringLiteral("keller-jordan")});
 }
 
 TEST(VerdictPane, SaysWhatWentWrongFirstAndWhatFollows)

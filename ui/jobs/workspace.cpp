@@ -397,7 +397,9 @@ void Workspace::setRan(const QStringList& ran)
     }
     m_loaded.ran = stringsOf(ran);
     // What was ticked of another set says nothing of this one.
-    if (!std::exchange(m_loaded.observed.answers, {}).empty()) {
+    const auto before = m_loaded.observed.answers;
+    diagnose::dropVariants(m_loaded.observed.answers);
+    if (m_loaded.observed.answers != before) {
         keepObserved();
     } else {
         Q_EMIT answersChanged();

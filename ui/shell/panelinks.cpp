@@ -389,7 +389,7 @@ void PaneLinks::fillVerdict()
     m_panes.verdict->offerJudging(m_workspace.owesVerdict());
     m_panes.film->strip()->setCapturedNote(verdict ? qstr(originsText(*verdict)) : QString());
     fillPlausible();
-    m_panes.verdict->setRan(qstrs(m_workspace.loaded().catalogue.all(), &replay::Variant::name), m_workspace.ran());
+    m_panes.verdict->setRan(m_workspace.ran());
     fillDamage();
 }
 

@@ -29,6 +29,7 @@
 #include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictquestion.h"
 #include "ui/verdict/verdictticks.h"
+#include "ui/verdict/whatrandialog.h"
 
 namespace nanscope {
 
@@ -121,10 +122,11 @@ VerdictPane::~VerdictPane() = default;
 void VerdictPane::connectParts()
 {
     connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
-    connect(m_ticks, &VerdictTicks::replayRequested, this, &VerdictPane::ranChanged);
+    connect(m_ticks, &VerdictTicks::anotherWanted, this, &VerdictPane::askWhatRan);
     connect(m_ticks, &VerdictTicks::resized, this, &VerdictPane::fitList);
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
+    connect(m_question, &VerdictQuestion::epsilonWanted, this, [this] { askWhatRan()->askEpsilon(); });
     connect(m_question, &VerdictQuestion::callsWanted, this, &VerdictPane::askCalls);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
     connect(m_ticks, &VerdictTicks::resized, this, [this] { m_parts->keepInSight(m_ticks); });
@@ -277,10 +279,12 @@ void VerdictPane::changeTicks(const QStringList& ticked)
     }
 }
 
-void VerdictPane::askWhatRan()
+WhatRanDialog* VerdictPane::askWhatRan()
 {
-    m_parts->ensureWidgetVisible(m_ticks);
-    m_ticks->askWhatRan();
+    auto* dialog = new WhatRanDialog(m_catalogue, m_ticks->variants(), m_ran, this);
+    connect(dialog, &WhatRanDialog::answered, this, &VerdictPane::ranChanged);
+    dialog->open();
+    return dialog;
 }
 
 void VerdictPane::askCalls(const QString& experiment)
@@ -435,9 +439,9 @@ QSize VerdictPane::minimumSizeHint() const
     return {grid(40), grid(24)};
 }
 
-void VerdictPane::setRan(const QStringList& variants, const QStringList& ticked)
+void VerdictPane::setRan(const QStringList& ran)
 {
-    m_ticks->setVariants(variants, ticked);
+    m_ran = ran;
 }
 
 QStringList VerdictPane::ticked() const

@@ -26,6 +26,7 @@ class VerdictExperiments;
 class VerdictNow;
 class VerdictQuestion;
 class VerdictTicks;
+class WhatRanDialog;
 
 /// The answer in three parts: what went wrong where, whose fault it is, what to do now. The verdict is a sentence, what
 /// it quantifies over are ticks, the deciding question has buttons, and the counts of its evidence open into lists.
@@ -78,8 +79,8 @@ public:
     void setOpenList(List list);
     List openList() const { return m_open; }
 
-    /// Variants the user may say ran, and which of them are ticked.
-    void setRan(const QStringList& variants, const QStringList& ticked);
+    /// What the user said ran of this run, in the words of --ran.
+    void setRan(const QStringList& ran);
 
     PartsScroll* parts() { return m_parts; }
     QSize minimumSizeHint() const override;
@@ -119,7 +120,7 @@ private:
     QString placeText(const CaptureVerdict& verdict) const;
     void connectParts();
     void changeTicks(const QStringList& ticked);
-    void askWhatRan();
+    WhatRanDialog* askWhatRan();
     void askCalls(const QString& experiment);
     void showOver(const QStringList& ticked, CaptureVerdict verdict);
     void showShown();
@@ -152,6 +153,7 @@ private:
     std::unique_ptr<const CaptureVerdict> m_judged; ///< over all that was replayed
     std::unique_ptr<CaptureVerdict> m_verdict; ///< over what is ticked, with what was observed
     Observations m_observed;
+    QStringList m_ran;
     replay::Catalogue m_catalogue;
     QString m_replayedOn; ///< empty for core's own CPU device
 };

@@ -45,6 +45,8 @@ QString answerText(const diagnose::Answer& answer)
         return VerdictQuestion::tr("It takes nothing else");
     case diagnose::Answer::Kind::takesMore:
         return VerdictQuestion::tr("It takes more");
+    case diagnose::Answer::Kind::noEpsilon:
+        return VerdictQuestion::tr("It adds no epsilon");
     case diagnose::Answer::Kind::oneOf:
         break;
     }
@@ -65,6 +67,9 @@ QString answerTip(const diagnose::Answer& answer)
     case diagnose::Answer::Kind::takesMore:
         return VerdictQuestion::tr("Weights, moments or a coefficient that changes: nobody is accused, and a capture "
                                    "of the iteration alone is asked for");
+    case diagnose::Answer::Kind::noEpsilon:
+        return VerdictQuestion::tr("Replays %1, then the run is judged again")
+            .arg(qstrs(answer.ticks).join(QStringLiteral(", ")));
     default:
         return VerdictQuestion::tr("Keeps only %1").arg(qstrs(answer.ticks).join(QStringLiteral(", ")));
     }
@@ -129,9 +134,13 @@ QPushButton* VerdictQuestion::addButton(const QString& text, const QString& tip)
 /// What leads to where the window takes an answer that is no tick.
 void VerdictQuestion::addControls(const CaptureVerdict& verdict)
 {
-    if (m_buttons.empty() && diagnose::asksWhatRan(verdict)) {
+    if (diagnose::asksEpsilon(verdict)) {
+        const QString tip = tr("Say what it adds to the norm; it is replayed with that, then the run is judged again");
+        connect(addButton(tr("Say its epsilon…"), tip), &QPushButton::clicked, this, &VerdictQuestion::epsilonWanted);
+    }
+    if (diagnose::asksWhatRan(verdict)) {
         const QString tip =
-            tr("Choose among all variants; what you choose is replayed, then the capture is judged again");
+            tr("Choose among all variants and formats; what you choose is replayed, then the run is judged again");
         connect(addButton(tr("Say what ran…"), tip), &QPushButton::clicked, this, &VerdictQuestion::ranWanted);
     }
     if (const auto call = diagnose::callThatAnswers(verdict)) {

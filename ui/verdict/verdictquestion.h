@@ -33,7 +33,8 @@ public:
 
 Q_SIGNALS:
     void answered(const QStringList& ticks);
-    void ranWanted(); ///< what ran is to be chosen of all variants
+    void ranWanted(); ///< what ran is to be chosen of all variants and formats
+    void epsilonWanted();
     /// How often the captured call failed is to be said: with what changed, nothing for a call as it ran.
     void callsWanted(const QString& experiment);
 

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include <QGuiApplication>
-#include <QHash>
 #include <QLabel>
-#include <QMenu>
 #include <QSignalBlocker>
 #include <QToolButton>
 
@@ -38,12 +35,6 @@ QString tickText(const diagnose::Tick& tick, bool withPrecision)
     const QString name = qstr(tick.variant);
     const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
     return tick.fit ? VerdictTicks::tr("%1 · %2").arg(text, qstr(percentText(*tick.fit))) : text;
-}
-
-/// Most names begin with their library: "emerging-cans".
-QString library(const QString& variant)
-{
-    return variant.section(QLatin1Char('-'), 0, 0);
 }
 
 QString memberText(const MemberResult& member)
@@ -104,16 +95,13 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     , m_all(makeToolButton(this, "quiet", tr("Take back")))
     , m_others(makeToolButton(this, "quiet"))
     , m_more(makeToolButton(this, "quiet"))
-    , m_menu(new QMenu(m_more))
 {
     setAccessibleName(tr("Plausible variants"));
     m_flow->setSpacing(grid(1) + 2);
     m_label->setObjectName(QStringLiteral("muted"));
     m_all->setToolTip(tr("Tick every variant that was replayed again"));
-    m_more->setToolTip(tr("Say that another variant ran instead; it is replayed, then the capture is judged again.\n"
-                          "With Ctrl it is added to those that you named before."));
-    m_more->setPopupMode(QToolButton::InstantPopup);
-    m_more->setMenu(m_menu);
+    m_more->setToolTip(tr("Say that another variant ran, or in another format or with another epsilon; it is replayed, "
+                          "then the capture is judged again"));
     for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_besides, m_more, m_all}) {
         m_flow->addWidget(part);
     }
@@ -126,13 +114,13 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     m_besides->setToolTip(tr("Untick it if what was dumped is what the iteration was given and what it returned"));
     connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_besides, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
+    connect(m_more, &QToolButton::clicked, this, &VerdictTicks::anotherWanted);
     connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
     updateButtons();
 }
 
 void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue)
 {
-    m_noTickAnswers = diagnose::asksWhatRan(judged) && diagnose::answersOf(judged, catalogue).empty();
     build(judged, inOrder(diagnose::ticksOf(judged, catalogue), ticked));
     for (std::size_t i = 0; i < m_boxes.size(); ++i) {
         const QSignalBlocker quiet(m_boxes[i]);
@@ -178,10 +166,10 @@ void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnos
     askAlone(judged);
     m_sidecar = judged.variant.how == IdentifiedBy::sidecar && !ticks.empty();
     m_names.clear();
-    m_ticked.clear();
+    m_variants.clear();
     for (const diagnose::Tick& tick : ticks) {
         m_names << qstr(tick.name);
-        m_ticked << qstr(tick.variant);
+        m_variants << qstr(tick.variant);
     }
     // Boxes stay where they can, so that the one that was just clicked keeps the focus.
     while (m_boxes.size() > ticks.size()) {
@@ -204,7 +192,6 @@ void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnos
         m_boxes[i]->setEnabled(!m_sidecar || ticks.size() > 1);
         m_boxes[i]->setSuspect(endsLikeTheDump(judged, ticks[i]));
     }
-    fillMore();
 }
 
 void VerdictTicks::askAlone(const CaptureVerdict& judged)
@@ -219,72 +206,6 @@ void VerdictTicks::askAlone(const CaptureVerdict& judged)
             : taken ? tr("Tick it if the function takes no weights, no moments and no coefficient that changes")
                     : tr("Tick it if what was dumped is what the function was given and what it returned: no cast, no "
                          "mask and no weights between"));
-}
-
-void VerdictTicks::setVariants(const QStringList& variants, const QStringList& ran)
-{
-    m_variants = variants;
-    m_ran = ran;
-    fillMore();
-    updateButtons();
-}
-
-void VerdictTicks::fillMore()
-{
-    m_menu->clear();
-    // clear() leaves the menus of its actions alive.
-    qDeleteAll(m_menu->findChildren<QMenu*>(Qt::FindDirectChildrenOnly));
-    QStringList offered = m_variants;
-    const auto isTicked = [this](const QString& variant) { return m_ticked.contains(variant); };
-    if (m_noTickAnswers) {
-        // A tick says what is plausible; that it ran is another word.
-        std::stable_partition(offered.begin(), offered.end(), isTicked);
-    } else {
-        offered.removeIf(isTicked);
-    }
-    QHash<QString, qsizetype> sizes;
-    for (const QString& variant : std::as_const(offered)) {
-        sizes[library(variant)] += m_ran.contains(variant) || isTicked(variant) ? 0 : 1;
-    }
-    QHash<QString, QMenu*> libraries;
-    for (const QString& variant : std::as_const(offered)) {
-        const QString name = library(variant);
-        // A menu of two would cost a click and save a line.
-        if (m_ran.contains(variant) || isTicked(variant) || sizes.value(name) < 3) {
-            offer(*m_menu, variant);
-            continue;
-        }
-        QMenu*& menu = libraries[name];
-        if (menu == nullptr) {
-            menu = m_menu->addMenu(tr("%1-* (%2 variants)").arg(name).arg(sizes.value(name)));
-        }
-        offer(*menu, variant);
-    }
-    m_menu->addSeparator();
-    connect(m_menu->addAction(tr("I do not know")), &QAction::triggered, this, [this] { Q_EMIT replayRequested({}); });
-}
-
-void VerdictTicks::offer(QMenu& menu, const QString& variant)
-{
-    QAction* action = menu.addAction(variant);
-    action->setCheckable(true);
-    action->setChecked(m_ran.contains(variant));
-    connect(action, &QAction::triggered, this, [this, action] { collectMore(*action); });
-}
-
-/// What ran is one; who wavers between several adds the others.
-void VerdictTicks::collectMore(const QAction& chosen)
-{
-    const bool adds = QGuiApplication::keyboardModifiers().testFlag(Qt::ControlModifier);
-    QStringList wanted = m_ran;
-    if (!chosen.isChecked()) {
-        wanted.removeAll(chosen.text());
-    } else if (adds) {
-        wanted << chosen.text();
-    } else {
-        wanted = {chosen.text()};
-    }
-    Q_EMIT replayRequested(wanted);
 }
 
 QStringList VerdictTicks::names() const
@@ -317,7 +238,7 @@ void VerdictTicks::updateButtons()
     m_besides->setVisible(m_asksAlone && m_besides->isChecked());
     m_alone->setVisible(m_asksAlone && !m_besides->isChecked());
     m_all->setVisible(any && ticked() != m_names);
-    m_more->setText(any ? tr("Another ran… ▾") : tr("What ran? ▾"));
+    m_more->setText(any ? tr("Another ran…") : tr("What ran…"));
     m_more->setVisible(!m_sidecar);
     showBoxes();
 }
@@ -334,11 +255,6 @@ void VerdictTicks::showBoxes()
     m_others->setToolTip(m_showsAll
             ? tr("Show the first few plausible variants alone")
             : tr("Show the other %1 plausible variants, too").arg(m_boxes.size() - mostAtFirst));
-}
-
-void VerdictTicks::askWhatRan()
-{
-    m_menu->popup(m_more->mapToGlobal(QPoint(0, m_more->height())));
 }
 
 } // namespace nanscope

@@ -12,9 +12,7 @@
 #include "core/model/model.h"
 #include "core/replay/variants/catalogue.h"
 
-class QAction;
 class QLabel;
-class QMenu;
 class QToolButton;
 
 namespace nanscope {
@@ -22,8 +20,8 @@ namespace nanscope {
 class VerdictBox;
 class VerdictFlow;
 
-/// The plausible variants as ticks with format and fit; what was not replayed waits behind a menu. Of many the first
-/// few, until all are asked for.
+/// The plausible variants as ticks with format and fit, and a button for what is none of them. Of many the first few,
+/// until all are asked for.
 class VerdictTicks : public QWidget
 {
     Q_OBJECT
@@ -35,27 +33,21 @@ public:
     void setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue);
     void clearTicks();
     bool showsAll() const { return m_showsAll; }
-    /// Opens the menu of all variants.
-    void askWhatRan();
-    /// All variants there are, and those the user said ran.
-    void setVariants(const QStringList& variants, const QStringList& ran);
 
     QStringList names() const;
+    /// Those that have a tick, whatever their format.
+    QStringList variants() const { return m_variants; }
     QStringList ticked() const;
 
 Q_SIGNALS:
     void changed(const QStringList& ticked);
-    /// These have to be replayed; empty for "I do not know".
-    void replayRequested(const QStringList& variants);
+    void anotherWanted(); ///< something else ran, or in another format, or with another epsilon
     void resized(); ///< more ticks are shown, or fewer
 
 private:
     std::vector<diagnose::Tick> inOrder(std::vector<diagnose::Tick> ticks, const QStringList& ticked) const;
     void build(const CaptureVerdict& judged, const std::vector<diagnose::Tick>& ticks);
     void askAlone(const CaptureVerdict& judged);
-    void fillMore();
-    void offer(QMenu& menu, const QString& variant);
-    void collectMore(const QAction& chosen);
     void updateButtons();
     void showBoxes();
 
@@ -67,12 +59,8 @@ private:
     QToolButton* m_all;
     QToolButton* m_others; ///< of many ticks: all, or the first few again
     QToolButton* m_more;
-    QMenu* m_menu;
     QStringList m_names;
-    bool m_noTickAnswers = false; ///< to the question what ran
-    QStringList m_ticked; ///< variants that have a tick
     QStringList m_variants;
-    QStringList m_ran;
     bool m_asksAlone = false;
     bool m_sidecar = false; ///< says what ran: nothing else is asked
     bool m_showsAll = false;

@@ -157,13 +157,17 @@ private:
 
 std::vector<const replay::Variant*> named(const std::vector<std::string>& names, const replay::Catalogue& catalogue)
 {
-    std::vector<const replay::Variant*> chosen;
-    std::ranges::copy_if(catalogue.all(), std::back_inserter(chosen), [&](const replay::Variant* variant) {
-        const bool wanted = std::ranges::find(names, variant->name) != names.end();
-        return names.empty() ? variant->published : wanted;
-    });
-    // Unpublished forms have the places of their published siblings.
     const auto published = [](const replay::Variant* variant) { return variant->published; };
+    std::vector<const replay::Variant*> chosen;
+    if (names.empty()) {
+        std::ranges::copy_if(catalogue.all(), std::back_inserter(chosen), published);
+    }
+    for (const auto& name : names) {
+        if (const auto variant = catalogue.find(name)) {
+            chosen.push_back(*variant);
+        }
+    }
+    // Unpublished forms have the places of their published siblings.
     if (std::ranges::any_of(chosen, published)) {
         std::erase_if(chosen, std::not_fn(published));
     }

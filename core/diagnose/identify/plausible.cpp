@@ -98,13 +98,60 @@ std::string ranText(const std::vector<Member>& said)
     return fmt::format("{}", fmt::join(words, " or "));
 }
 
-std::vector<Member> outweighed(const Member& recorded, const std::vector<Member>& given)
+namespace {
+
+/// The same function, of which a word or a file may leave format and epsilon open.
+bool isSameFunction(const Member& a, const Member& b)
+{
+    return replay::withoutEpsilon(a.variant->name) == replay::withoutEpsilon(b.variant->name);
+}
+
+bool saysEpsilon(const Member& member)
+{
+    return replay::withoutEpsilon(member.variant->name) != member.variant->name;
+}
+
+/// The one that is known without the user: of the function's source, else of the dump.
+std::optional<double> epsilonOf(const Member& recorded, const Capture& stored)
+{
+    return recorded.variant->ignoresCallerEpsilon ? std::optional(recorded.variant->epsilon) : stored.epsilon;
+}
+
+/// Dump and user both say it, and not the same.
+bool contradict(const Member& recorded, const Member& said, const Capture& stored)
+{
+    const bool formats = recorded.formatKnown && said.formatKnown && recorded.precision != said.precision;
+    const auto epsilon = epsilonOf(recorded, stored);
+    return formats || (epsilon && saysEpsilon(said) && said.variant->epsilon != *epsilon);
+}
+
+/// What is said of the recorded function beyond what the sidecar says.
+bool addsTo(const Member& recorded, const Member& said, const Capture& stored)
+{
+    const bool format = !recorded.formatKnown && said.formatKnown;
+    const bool epsilon = !epsilonOf(recorded, stored) && saysEpsilon(said);
+    return isSameFunction(recorded, said) && !contradict(recorded, said, stored) && (format || epsilon);
+}
+
+Member joined(const Member& recorded, Member said)
+{
+    if (recorded.formatKnown) {
+        said.precision = recorded.precision;
+        said.formatKnown = true;
+    }
+    if (!saysEpsilon(said)) {
+        said.variant = recorded.variant;
+    }
+    return said;
+}
+
+} // namespace
+
+std::vector<Member> outweighed(const Member& recorded, const std::vector<Member>& given, const Capture& stored)
 {
     std::vector<Member> others;
     std::ranges::copy_if(given, std::back_inserter(others), [&](const Member& member) {
-        const bool openFormat = !recorded.formatKnown || !member.formatKnown;
-        return member.variant->name != recorded.variant->name
-            || (!openFormat && member.precision != recorded.precision);
+        return !isSameFunction(member, recorded) || contradict(recorded, member, stored);
     });
     return others;
 }
@@ -115,11 +162,12 @@ std::vector<Member> choosePlausible(
     auto& id = facts.identified;
     if (const auto recorded = stored.variant ? parseRan(*stored.variant, catalogue) : failure(ErrorKind::usage, {});
         recorded) {
-        // Who names the same function with a format says more than a sidecar without one.
         std::vector<Member> members;
-        std::ranges::copy_if(given, std::back_inserter(members), [&](const Member& member) {
-            return !recorded->formatKnown && member.formatKnown && member.variant->name == recorded->variant->name;
-        });
+        for (const auto& said : given) {
+            if (addsTo(*recorded, said, stored)) {
+                members.push_back(joined(*recorded, said));
+            }
+        }
         if (members.empty()) {
             members.push_back(*recorded);
         }
@@ -199,7 +247,8 @@ void addRecordedEpsilon(std::vector<Member>& members, const Element& element, st
     const auto own = members;
     for (const auto& member : own) {
         const auto& variant = *member.variant;
-        const bool differs = recorded && variant.ignoresCallerEpsilon && *recorded != variant.epsilon;
+        const bool differs =
+            recorded && variant.ignoresCallerEpsilon && !saysEpsilon(member) && *recorded != variant.epsilon;
         if (differs && std::max(*recorded, variant.epsilon) >= matters * norm) {
             members.push_back(member);
             members.back().recordedEpsilon = true;

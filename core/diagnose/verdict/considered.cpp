@@ -7,6 +7,7 @@
 
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/thresholds.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -89,7 +90,9 @@ bool Considered::saidToHaveRun() const
 
 bool Considered::hasOtherText() const
 {
-    return identified.how == IdentifiedBy::given && contains(identified.names, facts.scene.namedLike);
+    return identified.how == IdentifiedBy::given && std::ranges::any_of(identified.names, [&](const std::string& name) {
+        return replay::withoutEpsilon(name) == facts.scene.namedLike;
+    });
 }
 
 std::optional<double> Considered::nameOffFromCall() const

@@ -22,8 +22,6 @@ namespace {
 constexpr const char* sayWhatRan = "say so with --ran VARIANT[:PRECISION]";
 constexpr const char* sayNothingElse = "--nothing-else says so";
 constexpr const char* sayWhether = "--nothing-else says no, --other-code yes";
-constexpr const char* saySidecar =
-    "a .json beside the dump says it: {\"variant\": \"NAME\", \"epsilon\": 1e-7, \"nothing_else\": true}";
 
 /// How the user's own text of a published function is made known.
 std::string sayChanged(const Scene& scene)
@@ -189,20 +187,13 @@ std::string askEpsilon(const Considered& c)
 
 std::string sayEpsilon(const Considered& c)
 {
-    if (!c.saidToHaveRun()) {
-        return saySidecar;
-    }
-    if (!c.facts.epsilonMissing) {
+    if (c.saidToHaveRun() && !c.facts.epsilonMissing) {
         return sayNothingElse;
     }
-    // A sidecar that names the function is the helper's, and not to be written again.
-    if (c.facts.scene.function.empty()) {
-        return saySidecar;
-    }
-    return fmt::format(
-        "a file says it, {{\"name\": \"mine\", \"base\": \"{}\", \"epsilon\": 0}} for none: --variant-file "
-        "MINE.json --ran mine",
-        c.identified.names.front());
+    const auto& names = c.identified.names;
+    const auto name = names.size() == 1 ? names.front() : std::string("VARIANT");
+    return fmt::format("--ran {0}@0 says that it added none, --ran {0}@1e-7 that one{1}", name,
+        c.facts.nothingElse ? "" : ", and --nothing-else that no other code ran");
 }
 
 const char* whyNumbers(const Considered& c)
@@ -589,7 +580,8 @@ Words dependsOnEpsilon(const Considered& c)
         fmt::format("{} takes its own epsilon in its published source; with the one that the dump records it ends "
                     "otherwise: {}",
             namesOf(c), c.facts.damage.text),
-        "which epsilon was in effect, the one of the dump or the one in the source of the function?"};
+        "which epsilon was in effect, the one of the dump or the one in the source of the function?",
+        "--ran VARIANT@EPSILON says so"};
 }
 
 Words functionChanged(const Considered& c)
@@ -709,15 +701,6 @@ void refine(Words& words, const Considered& c, RuleId rule)
     }
 }
 
-/// What is asked is whether other code touched the input or the result, or is answered by that it did.
-bool asksAboutOtherCode(const Considered& c, RuleId rule)
-{
-    const bool ofEpsilon = rule == RuleId::zeroInAllBadOut && c.saidToHaveRun() && !c.facts.epsilonMissing;
-    const auto answers = answersOf(rule);
-    return answers == Answers::nothingElse || answers == Answers::control || rule == RuleId::allZero || ofEpsilon
-        || rule == RuleId::notWhatWasSaid;
-}
-
 /// Where the helper found the name of a published function and another source, that is what is to be asked.
 void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 {
@@ -730,6 +713,14 @@ void askOfOtherText(Words& words, const Considered& c, RuleId rule)
 }
 
 } // namespace
+
+bool asksAboutOtherCode(const Considered& c, RuleId rule)
+{
+    const bool ofEpsilon = rule == RuleId::zeroInAllBadOut && c.saidToHaveRun() && !c.facts.epsilonMissing;
+    const auto answers = answersOf(rule);
+    return answers == Answers::nothingElse || answers == Answers::control || rule == RuleId::allZero || ofEpsilon
+        || rule == RuleId::notWhatWasSaid;
+}
 
 // Facts may come from a session that was edited by hand: any list of them may be empty.
 std::string nearestText(const Identification& id)

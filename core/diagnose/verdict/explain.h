@@ -36,6 +36,9 @@ std::optional<Words> wordsOfOff(const Considered& c);
 
 Words explain(const Considered& c, const Decision& decision);
 
+/// What is asked is whether other code touched the input or the result, or is answered by that it did.
+bool asksAboutOtherCode(const Considered& c, RuleId rule);
+
 /// Writes the lines that speak for and against a decision, what a capture can never show, and what to try next.
 void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decision& decision);
 

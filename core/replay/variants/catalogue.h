@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,10 +19,16 @@ class Catalogue
 public:
     using Entry = std::shared_ptr<const Variant>;
 
-    /// Fails with the nearest names for an unknown one. The variant lives as long as a catalogue or an Entry holds it.
+    Catalogue();
+
+    /// Fails with the nearest names for an unknown one. NAME@EPSILON is the variant NAME with that epsilon in place of
+    /// its own and of its caller's, 0 for none. The variant lives as long as a catalogue or an Entry holds it.
     Result<const Variant*> find(std::string_view name) const;
 
-    /// The user's own of this name; null where there is none.
+    /// Puts NAME@EPSILON among all(), so that outputs are compared with it, too. Other names that are known are there.
+    Result<void> include(std::string_view name);
+
+    /// The user's own of this name, or what was included; null where there is none.
     const Variant* own(std::string_view name) const;
 
     /// The same one again changes nothing; another one of a name that is taken is refused, and so is what cannot be
@@ -34,14 +41,26 @@ public:
     /// The user's own, in the order in which they were added.
     const std::vector<Entry>& added() const { return m_added; }
 
-    /// The built-in ones and the user's own.
+    /// The built-in ones, the user's own and what was included.
     std::vector<const Variant*> all() const;
 
     /// The same names stand for the same variants; the entries need not be shared.
     bool operator==(const Catalogue& other) const;
 
 private:
+    struct Derived;
+
+    Result<Entry> derive(std::string_view name) const;
+
     std::vector<Entry> m_added;
+    std::vector<Entry> m_included;
+    std::shared_ptr<Derived> m_derived; ///< every NAME@EPSILON that was asked for
 };
+
+/// NAME@EPSILON as Catalogue::find takes it.
+std::string withEpsilon(std::string_view name, double epsilon);
+
+/// The NAME of a NAME@EPSILON; any other name as it is.
+std::string_view withoutEpsilon(std::string_view name);
 
 } // namespace nanscope::replay

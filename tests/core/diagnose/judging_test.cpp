@@ -438,19 +438,38 @@ TEST_F(Judging, APublishedNameSaysNothingOfTheEpsilonOfOtherCode)
     const auto asked = diagnosed({{"keller-jordan"}}).captures[0];
     EXPECT_EQ(asked.rule, RuleId::zeroInAllBadOut);
     EXPECT_THAT(asked.question, HasSubstr("which epsilon did muon:mine add to the norm?"));
-    EXPECT_THAT(asked.question, HasSubstr(R"({"name": "mine", "base": "keller-jordan", "epsilon": 0} for none)"));
-    const auto withEpsilon = [this](double epsilon) {
-        auto variant = **replay::Catalogue().find("keller-jordan");
-        variant.name = "mine";
-        variant.epsilon = epsilon;
-        diagnose::DiagnoseOptions options {{"mine"}};
-        EXPECT_TRUE(options.catalogue.add(variant));
-        return diagnosed(options).captures[0].blame;
-    };
-    EXPECT_EQ(withEpsilon(0), Blame::numerics);
-    EXPECT_EQ(withEpsilon(1e-7), Blame::implementation);
+    EXPECT_THAT(asked.question, HasSubstr("(--ran keller-jordan@0 says that it added none, --ran keller-jordan@1e-7"));
+    const auto without = diagnosed({{"keller-jordan@0"}}).captures[0];
+    EXPECT_EQ(without.blame, Blame::numerics);
+    EXPECT_EQ(without.variant.names, std::vector<std::string> {"keller-jordan@0"});
+    EXPECT_EQ(diagnosed({{"keller-jordan@1e-7"}}).captures[0].blame, Blame::implementation);
+    EXPECT_EQ(diagnosed({{"keller-jordan@1e-9:fp16"}}).captures[0].blame, Blame::numerics) << "it rounds to zero";
+    capture.scene.namedLike = "keller-jordan";
+    EXPECT_NE(diagnosed({{"keller-jordan@1e-7"}}).captures[0].blame, Blame::implementation)
+        << "with whatever epsilon, it is not the published one";
     capture.variant = "keller-jordan";
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "the sidecar says that it is the published one";
+}
+
+TEST_F(Judging, WhatASidecarLeavesOpenOfItsFunctionTheUserMaySay)
+{
+    m_alone = true;
+    add("x.pt", {Matrix(test::smallSize, 0.0)}, {Matrix(test::smallSize, NAN)});
+    auto& capture = m_run.captures[0];
+    capture.epsilon.reset();
+    const auto names = [&](const char* recorded, const char* said) {
+        capture.variant = recorded;
+        return diagnosed({{said}}).captures[0].variant.names;
+    };
+    using Names = std::vector<std::string>;
+    EXPECT_EQ(names("torch-muon", "torch-muon@0"), Names {"torch-muon@0"}) << "its epsilon is its caller's";
+    EXPECT_EQ(names("torch-muon:bf16", "torch-muon@0:fp16"), Names {"torch-muon"}) << "the sidecar's format counts";
+    EXPECT_EQ(names("keller-jordan", "keller-jordan@0"), Names {"keller-jordan"}) << "its source adds 1e-7";
+    EXPECT_EQ(names("torch-muon@0", "torch-muon:fp16"), Names {"torch-muon@0"});
+    capture.epsilon = 1e-7;
+    EXPECT_EQ(names("torch-muon", "torch-muon@0"), Names {"torch-muon"}) << "the dump has it";
+    const auto said = diagnosed({{"torch-muon@0"}}).captures[0].notTestable;
+    EXPECT_EQ(std::ranges::count(said, "sidecar, --ran", &EvidenceLine::source), 1);
 }
 
 TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)

@@ -538,7 +538,7 @@ TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)
     EXPECT_TRUE(filesOf({"gone.pt", {"nothing-else"}}).empty());
 }
 
-TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
+TEST(Answers, OfAZeroMatrixTheEpsilonComesBeforeOtherCode)
 {
     Made made;
     made.member("gns-gram", 8, 0);
@@ -546,6 +546,30 @@ TEST(Answers, WhatTheInputAsksIsNotAnsweredByThat)
     made.facts.damage.shape = DamageShape::wholeElement;
     EXPECT_EQ(made.judged().rule, RuleId::zeroInAllBadOut);
     EXPECT_FALSE(diagnose::asksWhatElseRan(made.judged()));
+    EXPECT_TRUE(diagnose::asksEpsilon(made.judged()));
+    const auto answers = diagnose::answersOf(made.judged(), {});
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::noEpsilon);
+    EXPECT_EQ(answers[0].ticks, Names {"gns-gram@0"});
+    EXPECT_FALSE(diagnose::rejudge(made.judged(), answers[0].ticks, {})) << "that is still to be replayed";
+
+    made.facts.ran = {"gns-gram"};
+    EXPECT_FALSE(diagnose::asksEpsilon(made.judged())) << "the dump has it";
+    const auto kinds = diagnose::answersOf(made.judged(), {});
+    ASSERT_EQ(kinds.size(), 2U);
+    EXPECT_EQ(kinds[0].kind, diagnose::Answer::Kind::nothingElse);
+    EXPECT_EQ(kinds[0].ticks, (Names {"gns-gram", "nothing-else"}));
+    EXPECT_EQ(rejudged(made.judged(), kinds[0].ticks).blame, Blame::implementation);
+    made.facts.epsilonMissing = true;
+    EXPECT_TRUE(diagnose::asksEpsilon(made.judged()));
+}
+
+TEST(Answers, WhetherOtherCodeRanStaysWhereTheVariantChanges)
+{
+    std::vector<KeptAnswer> answers {
+        {"a.pt", {"gns-gram", "nothing-else"}}, {"b.pt", {"gns-gram"}}, {"c.pt", {"other-code"}}};
+    diagnose::dropVariants(answers);
+    EXPECT_EQ(answers, (std::vector<KeptAnswer> {{"a.pt", {"nothing-else"}}, {"c.pt", {"other-code"}}}));
 }
 
 TEST(Answers, TheCastIsAskedByOrderAndFormat)

@@ -47,6 +47,45 @@ TEST(Catalogue, AddsOnceAndRefusesAnotherOfTheName)
     EXPECT_EQ(catalogue.added().size(), 1U);
 }
 
+TEST(Catalogue, AnEpsilonInTheNameIsTakenWhateverTheCallerPasses)
+{
+    const Catalogue catalogue;
+    const auto* const none = *catalogue.find("keller-jordan@0");
+    auto expected = **catalogue.find("keller-jordan");
+    expected.name = "keller-jordan@0";
+    expected.epsilon = 0;
+    expected.ignoresCallerEpsilon = true;
+    EXPECT_EQ(*none, expected);
+    const Catalogue copy = catalogue;
+    EXPECT_EQ(*copy.find("keller-jordan@0.0"), none) << "however it is written";
+    EXPECT_EQ((*catalogue.find("torch-muon@0.0000001"))->name, "torch-muon@1e-07");
+    EXPECT_EQ(catalogue.all().size(), replay::variants().size()) << "none but what is included is compared";
+    for (const auto* bad : {"keller-jordan@", "keller-jordan@-1", "keller-jordan@nan", "keller-jordan@inf",
+             "keller-jordan@1e-7x", "keller-jordan@0@0", "keller-jordan@ 0"}) {
+        const auto found = catalogue.find(bad);
+        ASSERT_FALSE(found) << bad;
+        EXPECT_THAT(found.error().what, HasSubstr("after '@' comes a finite number from 0 on")) << bad;
+    }
+    EXPECT_THAT(catalogue.find("keler-jordan@0").error().what, HasSubstr("there is no variant 'keler-jordan'; the"));
+}
+
+TEST(Catalogue, WhatIsIncludedIsComparedOnce)
+{
+    Catalogue catalogue;
+    ASSERT_TRUE(catalogue.add(made("mine")));
+    const auto before = catalogue.all().size();
+    for (const auto* name : {"mine@0", "mine@0", "mine", "gns-gram"}) {
+        EXPECT_TRUE(catalogue.include(name));
+    }
+    ASSERT_EQ(catalogue.all().size(), before + 1);
+    EXPECT_EQ(catalogue.all().back(), *catalogue.find("mine@0"));
+    EXPECT_EQ(catalogue.own("mine@0"), *catalogue.find("mine@0"));
+    EXPECT_EQ(catalogue.added().size(), 1U) << "nobody keeps a definition of what its name defines";
+    EXPECT_FALSE(catalogue.include("mine@x"));
+    ASSERT_TRUE(catalogue.put(made("mine", 3)));
+    EXPECT_EQ((*catalogue.find("mine@1"))->steps[0][0], 3) << "of the mine there is now";
+}
+
 TEST(Catalogue, RefusesWhatCannotBeRunAndBuiltInNames)
 {
     Catalogue catalogue;

@@ -3,12 +3,12 @@
 #include <QAbstractButton>
 #include <QAbstractScrollArea>
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QLabel>
 #include <QLayout>
-#include <QMenu>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -33,6 +33,7 @@
 #include "ui/verdict/verdictpane.h"
 #include "ui/verdict/verdictquestion.h"
 #include "ui/verdict/verdictticks.h"
+#include "ui/verdict/whatrandialog.h"
 
 namespace nanscope {
 
@@ -91,7 +92,6 @@ protected:
     {
         m_pane.resize(860, 300);
         m_pane.showVerdict(test::makeRun()->captures[2], openVerdict());
-        m_pane.setRan({QStringLiteral("gns-gram"), QStringLiteral("keller-jordan")}, {});
         m_pane.show();
     }
 
@@ -103,6 +103,28 @@ protected:
             }
         }
         return nullptr;
+    }
+
+    /// Opened by that button below the ticks.
+    WhatRanDialog* whatRan(const char* button)
+    {
+        if (m_pane.findChild<WhatRanDialog*>() == nullptr) {
+            for (auto* found : m_pane.ticks()->findChildren<QToolButton*>()) {
+                if (found->text() == QLatin1String(button)) {
+                    found->click();
+                }
+            }
+        }
+        return m_pane.findChild<WhatRanDialog*>();
+    }
+
+    void judgeAgain()
+    {
+        for (auto* button : m_pane.findChild<WhatRanDialog*>()->findChildren<QPushButton*>()) {
+            if (button->text() == QLatin1String("&Judge again")) {
+                button->click();
+            }
+        }
     }
 
     QPushButton* answer(const char* text)
@@ -382,52 +404,15 @@ TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)
 {
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
     QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
-    QStringList offered;
-    for (QAction* action : m_pane.findChild<QMenu*>()->actions()) {
-        offered << action->text();
-        if (action->text() == QLatin1String("keller-jordan")) {
-            action->trigger();
-        }
-    }
-    EXPECT_FALSE(offered.contains(QStringLiteral("gns-gram"))) << "it has a tick";
+    EXPECT_EQ(whatRan("Another ran…")->answer(), QStringList(QStringLiteral("gns-gram"))) << "plausible ones are first";
+    whatRan("Another ran…")->findChild<QComboBox*>()->setCurrentText(QStringLiteral("keller-jordan"));
+    judgeAgain();
     ASSERT_EQ(replay.size(), 1);
     EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("keller-jordan")))
         << "another one ran, not this one besides";
     EXPECT_EQ(changed.size(), 0);
     EXPECT_FALSE(m_pane.showTicks({QStringLiteral("keller-jordan")}));
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "nothing changes until it is replayed";
-}
-
-TEST_F(Ticks, ThreeVariantsOfALibraryShareAMenu)
-{
-    const auto texts = [](const QMenu* menu) {
-        QStringList found;
-        for (const QAction* action : menu->actions()) {
-            found << action->text();
-        }
-        return found;
-    };
-    const QStringList variants {QStringLiteral("dion-ns5"), QStringLiteral("emerging-aol"),
-        QStringLiteral("emerging-cans"), QStringLiteral("emerging-hybrid"), QStringLiteral("emerging-simple"),
-        QStringLiteral("dion-hybrid")};
-    m_pane.setRan(variants, {QStringLiteral("emerging-aol")});
-    QMenu* menu = m_pane.ticks()->findChild<QMenu*>();
-    EXPECT_EQ(texts(menu),
-        (QStringList {QStringLiteral("dion-ns5"), QStringLiteral("emerging-aol"),
-            QStringLiteral("emerging-* (3 variants)"), QStringLiteral("dion-hybrid"), QString(),
-            QStringLiteral("I do not know")}))
-        << "what is said to have run stays in sight";
-    QMenu* library = menu->actions()[2]->menu();
-    ASSERT_NE(library, nullptr);
-    EXPECT_EQ(texts(library),
-        (QStringList {
-            QStringLiteral("emerging-cans"), QStringLiteral("emerging-hybrid"), QStringLiteral("emerging-simple")}));
-    QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
-    library->actions()[2]->trigger();
-    ASSERT_EQ(replay.size(), 1);
-    EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("emerging-simple")));
-    m_pane.setRan(variants, {QStringLiteral("emerging-aol")});
-    EXPECT_EQ(menu->findChildren<QMenu*>().size(), 1) << "the old one is gone";
 }
 
 TEST_F(Ticks, TheSidecarCannotBeUnticked)
@@ -447,7 +432,6 @@ TEST_F(Ticks, AVerdictOfAnOlderVersionStillAsksWhatRan)
     EXPECT_EQ(m_pane.ticked(), QStringList());
     EXPECT_EQ(m_pane.question()->answers(), QStringList {QStringLiteral("Say what ran…")});
     EXPECT_TRUE(m_pane.question()->isVisibleTo(&m_pane));
-    EXPECT_EQ(m_pane.findChild<QMenu*>()->actions().size(), 4);
 }
 
 TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
@@ -709,10 +693,8 @@ TEST_F(Ticks, WhatIsPlausibleCanBeSaidToHaveRun)
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     EXPECT_EQ(m_pane.question()->answers().value(0), QStringLiteral("Say what ran…"));
     QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
-    QMenu* menu = m_pane.ticks()->findChild<QMenu*>();
-    ASSERT_FALSE(menu->actions().isEmpty());
-    EXPECT_EQ(menu->actions()[0]->text(), QStringLiteral("gns-gram")) << "though it has a tick";
-    menu->actions()[0]->trigger();
+    EXPECT_EQ(whatRan("What ran…")->answer(), QStringList(QStringLiteral("gns-gram"))) << "though it has a tick";
+    judgeAgain();
     ASSERT_EQ(replay.size(), 1);
     EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("gns-gram")));
 }
@@ -729,10 +711,59 @@ TEST_F(Ticks, WhereNoTickAnswersAllVariantsAreOffered)
     QApplication::processEvents();
     ASSERT_NE(answer("Say what ran…"), nullptr);
     answer("Say what ran…")->click();
-    auto* menu = m_pane.ticks()->findChild<QMenu*>();
-    ASSERT_NE(menu, nullptr);
-    EXPECT_TRUE(menu->isVisible());
-    menu->close();
+    const auto* dialog = m_pane.findChild<WhatRanDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_TRUE(dialog->isVisible());
+}
+
+TEST_F(Ticks, TheEpsilonOfAZeroMatrixHasButtons)
+{
+    auto facts = calmFacts();
+    facts.inputAbsmax = 0;
+    facts.inputZero = true;
+    facts.nothingElse = true;
+    facts.epsilonMissing = true;
+    const auto verdict = verdictOf(facts);
+    ASSERT_EQ(verdict.rule, RuleId::zeroInAllBadOut);
+    m_pane.showVerdict(test::makeRun()->captures[2], verdict);
+    EXPECT_EQ(m_pane.question()->answers().mid(0, 2),
+        (QStringList {QStringLiteral("It adds no epsilon"), QStringLiteral("Say its epsilon…")}));
+    QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
+    QApplication::processEvents();
+    answer("It adds no epsilon")->click();
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay.takeFirst().first().toStringList(), QStringList(QStringLiteral("gns-gram@0")));
+    answer("Say its epsilon…")->click();
+    auto* dialog = m_pane.findChild<WhatRanDialog*>();
+    ASSERT_NE(dialog, nullptr);
+    const auto choices = dialog->findChildren<QComboBox*>();
+    ASSERT_EQ(choices.size(), 3);
+    EXPECT_TRUE(dialog->answer().isEmpty()) << "it waits for a number";
+    choices[2]->setEditText(QStringLiteral("1e-6"));
+    choices[1]->setCurrentText(QStringLiteral("bf16"));
+    EXPECT_EQ(dialog->answer(), QStringList(QStringLiteral("gns-gram@1e-6:bf16")));
+    judgeAgain();
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay.first().first().toStringList(), QStringList(QStringLiteral("gns-gram@1e-6:bf16")));
+}
+
+TEST(WhatRan, SaysWhatWouldBeReplayedAndWhyNot)
+{
+    const QStringList said {QStringLiteral("dion-ns5:fp16")};
+    WhatRanDialog dialog({}, {QStringLiteral("keller-jordan")}, said);
+    const auto choices = dialog.findChildren<QComboBox*>();
+    ASSERT_EQ(choices.size(), 3);
+    const auto note = [&dialog] { return dialog.findChild<QLabel*>(QStringLiteral("muted"))->text(); };
+    EXPECT_EQ(choices[0]->count(), static_cast<int>(replay::variants().size())) << "none stands there twice";
+    EXPECT_TRUE(note().startsWith(QStringLiteral("Replays keller-jordan and judges")));
+    choices[2]->setCurrentIndex(1);
+    dialog.findChild<QCheckBox*>()->setChecked(true);
+    EXPECT_EQ(dialog.answer(), (QStringList {QStringLiteral("dion-ns5:fp16"), QStringLiteral("keller-jordan@0")}));
+    choices[2]->setEditText(QStringLiteral("-1"));
+    EXPECT_TRUE(dialog.answer().isEmpty());
+    EXPECT_TRUE(note().startsWith(QStringLiteral("'-1' is no epsilon")));
+    choices[0]->setEditText(QStringLiteral("keler-jordan"));
+    EXPECT_TRUE(note().startsWith(QStringLiteral("There is no variant 'keler-jordan'; the nearest are keller-jordan")));
 }
 
 TEST_F(Ticks, ASlackBelowZeroIsExplained)

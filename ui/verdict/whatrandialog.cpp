@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The Nanscope developers
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/verdict/whatrandialog.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QCompleter>
+#include <QDialogButtonBox>
+#include <QFormLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "core/model/dtype.h"
+#include "ui/shared/answerparts.h"
+#include "ui/shared/text.h"
+#include "ui/shared/theme.h"
+
+namespace nanscope {
+
+WhatRanDialog::WhatRanDialog(
+    const replay::Catalogue& catalogue, const QStringList& plausible, const QStringList& said, QWidget* parent)
+    : QDialog(parent)
+    , m_catalogue(catalogue)
+    , m_said(said)
+    , m_variant(new QComboBox(this))
+    , m_format(new QComboBox(this))
+    , m_epsilon(new QComboBox(this))
+    , m_besides(new QCheckBox(tr("%1 may have run, &too").arg(said.join(tr(" or "))), this))
+    , m_note(makeWrappedLabel(this, "muted"))
+{
+    setWindowTitle(tr("What ran?"));
+    setAttribute(Qt::WA_DeleteOnClose);
+    fillVariants(plausible);
+    m_format->addItem(tr("As published, or not known"));
+    for (const Precision precision : allPrecisions()) {
+        m_format->addItem(qstr(name(precision)), qstr(name(precision)));
+    }
+    m_epsilon->addItem(tr("As published"));
+    m_epsilon->addItem(tr("None"), QStringLiteral("0"));
+    m_epsilon->setEditable(true);
+    m_epsilon->setInsertPolicy(QComboBox::NoInsert);
+    m_epsilon->lineEdit()->setPlaceholderText(tr("A number, as 1e-7"));
+    m_epsilon->setToolTip(tr("What the function adds to the norm, or divides by at least: as published, none, or a "
+                             "number that you type"));
+    m_format->setToolTip(tr("The format that the iteration computes in"));
+    m_besides->setVisible(!said.isEmpty());
+    auto* form = new QFormLayout;
+    form->setSpacing(grid(2));
+    form->addRow(tr("&Function"), m_variant);
+    form->addRow(tr("For&mat"), m_format);
+    form->addRow(tr("&Epsilon"), m_epsilon);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
+    m_judge = buttons->addButton(tr("&Judge again"), QDialogButtonBox::AcceptRole);
+    auto* unknown = buttons->addButton(tr("I &do not know"), QDialogButtonBox::ResetRole);
+    unknown->setToolTip(tr("Takes back what was said to have run"));
+    auto* layout = new QVBoxLayout(this);
+    layout->setSpacing(grid(2));
+    layout->addLayout(form);
+    layout->addWidget(m_besides);
+    layout->addWidget(m_note);
+    layout->addStretch(1);
+    layout->addWidget(buttons);
+    for (QComboBox* choice : {m_variant, m_format, m_epsilon}) {
+        connect(choice, &QComboBox::currentTextChanged, this, &WhatRanDialog::showChoice);
+    }
+    connect(m_besides, &QCheckBox::toggled, this, &WhatRanDialog::showChoice);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(buttons, &QDialogButtonBox::accepted, this, [this] {
+        Q_EMIT answered(answer());
+        accept();
+    });
+    connect(unknown, &QPushButton::clicked, this, [this] {
+        Q_EMIT answered({});
+        accept();
+    });
+    showChoice();
+    resize(grid(110), sizeHint().height());
+}
+
+void WhatRanDialog::fillVariants(const QStringList& plausible)
+{
+    m_variant->addItems(plausible);
+    for (const replay::Variant* variant : m_catalogue.all()) {
+        if (!plausible.contains(qstr(variant->name))) {
+            m_variant->addItem(qstr(variant->name));
+        }
+    }
+    m_variant->setEditable(true);
+    m_variant->setInsertPolicy(QComboBox::NoInsert);
+    m_variant->completer()->setFilterMode(Qt::MatchContains);
+    m_variant->completer()->setCompletionMode(QCompleter::PopupCompletion);
+    m_variant->setToolTip(tr("The plausible ones come first; type a part of a name to find it"));
+}
+
+void WhatRanDialog::askEpsilon()
+{
+    m_epsilon->setFocus();
+    m_epsilon->clearEditText();
+}
+
+QString WhatRanDialog::wordsOfChoice() const
+{
+    QString words = m_variant->currentText().trimmed();
+    const bool none = m_epsilon->currentText() == m_epsilon->itemText(1);
+    if (m_epsilon->currentText() != m_epsilon->itemText(0)) {
+        words += QLatin1Char('@') + (none ? QStringLiteral("0") : m_epsilon->currentText().trimmed());
+    }
+    const QString format = m_format->currentData().toString();
+    return format.isEmpty() ? words : QStringLiteral("%1:%2").arg(words, format);
+}
+
+QStringList WhatRanDialog::answer() const
+{
+    const QString words = wordsOfChoice();
+    if (!m_catalogue.find(words.section(QLatin1Char(':'), 0, 0).toStdString())) {
+        return {};
+    }
+    QStringList said = m_besides->isChecked() ? m_said : QStringList();
+    said.removeAll(words);
+    return said << words;
+}
+
+void WhatRanDialog::showChoice()
+{
+    const auto known = m_catalogue.find(wordsOfChoice().section(QLatin1Char(':'), 0, 0).toStdString());
+    m_judge->setEnabled(known.has_value());
+    m_note->setText(known
+            ? tr("Replays %1 and judges every capture of this run again; a sidecar that names its function keeps its "
+                 "word")
+                  .arg(answer().join(tr(" or ")))
+            : sentenceCase(qstr(known.error().what)));
+}
+
+} // namespace nanscope
