@@ -67,15 +67,11 @@ std::string outcomesText(const Experiment& experiment)
 
 std::string experiments(const CaptureVerdict& verdict)
 {
-    const auto& tried = verdict.facts.tried;
     std::string text;
     int count = 0;
-    for (const auto& next : verdict.next) {
-        const bool done = !next.id.empty() && std::ranges::find(tried, next.id, &TriedExperiment::id) != tried.end();
-        if (!done) {
-            ++count;
-            text += fact(count == 1 ? "next" : "", fmt::format("{}. {}{}", count, lineOf(next), outcomesText(next)));
-        }
+    for (const auto* next : untried(verdict)) {
+        ++count;
+        text += fact(count == 1 ? "next" : "", fmt::format("{}. {}{}", count, lineOf(*next), outcomesText(*next)));
     }
     return text;
 }
@@ -128,7 +124,7 @@ std::string_view roleText(const CaptureVerdict& verdict)
     if (verdict.role == Role::noOutput) {
         return "without an output";
     }
-    return isAsked(verdict) ? "finite" : name(verdict.role);
+    return isAsked(verdict) ? "finite" : roleText(verdict.role);
 }
 
 /// Those that came in damaged in the same step, by the same rule, say the same, and so do births of one function that

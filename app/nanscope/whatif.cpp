@@ -18,6 +18,7 @@
 #include "core/diagnose/whatif/detectorreplay.h"
 #include "core/diagnose/whatif/guardwhatif.h"
 #include "core/diagnose/whatif/whatifwords.h"
+#include "core/model/words.h"
 #include "core/report/report.h"
 
 namespace nanscope {
@@ -94,7 +95,7 @@ std::string tableText(const diagnose::GuardStep& step)
 
 std::string causeText(const diagnose::GuardStep& step)
 {
-    return fmt::format("{}  {}\n", name(step.role), printable(diagnose::guardStepTitle(step)))
+    return fmt::format("{}  {}\n", roleText(step.role), printable(diagnose::guardStepTitle(step)))
         + textOf(diagnose::guardRanks(step)) + tableText(step) + textOf(diagnose::guardAfter(step));
 }
 

@@ -130,6 +130,23 @@ bool isHealthy(const CaptureVerdict& verdict)
             || verdict.rule == RuleId::tooLittleToCompare);
 }
 
+std::string_view roleText(Role role)
+{
+    return role == Role::padding ? "zero input" : name(role);
+}
+
+std::vector<const Experiment*> untried(const CaptureVerdict& verdict)
+{
+    const auto& tried = verdict.facts.tried;
+    std::vector<const Experiment*> left;
+    for (const auto& next : verdict.next) {
+        if (next.id.empty() || std::ranges::find(tried, next.id, &TriedExperiment::id) == tried.end()) {
+            left.push_back(&next);
+        }
+    }
+    return left;
+}
+
 std::string strengthText(const CaptureVerdict& verdict)
 {
     if (verdict.speaksFor.empty() && verdict.speaksAgainst.empty() && verdict.notTestable.empty()) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/model/fwd.h"
@@ -40,6 +41,12 @@ std::string stepText(const CaptureVerdict& verdict);
 /// A control: finite in and out, and nothing about it is suspect. A finite output that is not what the variants give
 /// has that role, too, but is of another kind.
 bool isHealthy(const CaptureVerdict& verdict);
+
+/// "birth", and of a zero matrix that came out damaged, "padding" in JSON, "zero input": it may be a real parameter's.
+std::string_view roleText(Role role);
+
+/// What the verdict suggests and nobody tried, in its order.
+std::vector<const Experiment*> untried(const CaptureVerdict& verdict);
 
 /// "for 5, against 1, not testable 3"; empty where there is no evidence at all, as of a healthy call.
 std::string strengthText(const CaptureVerdict& verdict);

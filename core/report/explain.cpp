@@ -316,8 +316,8 @@ std::string sceneText(const Capture& capture)
 
 std::string nextText(const Capture& capture, const CaptureVerdict& verdict, const std::string& words)
 {
-    if (!verdict.next.empty()) {
-        return lineOf(verdict.next.front());
+    if (const auto next = untried(verdict); !next.empty()) {
+        return lineOf(*next.front());
     }
     if (!capture.hasTensors()) {
         return "run it again: " + whatKeepsMore(capture.scene);

@@ -380,7 +380,7 @@ QString faultTable(const RunData& run, std::vector<FaultCapture> captures)
     for (std::size_t i = 0; i < captures.size(); ++i) {
         const FaultCapture& shown = captures[i];
         call = i > 0 && sameUpdate(captures[i - 1], shown) ? call + 1 : 1;
-        const QStringList cells {rankText(shown), updateText(shown), QString::number(call), qstr(name(shown.role)),
+        const QStringList cells {rankText(shown), updateText(shown), QString::number(call), roleWord(shown.role),
             qstr(captureOf(shown.index).file), shown.cause < 0 ? QString() : qstr(captureOf(shown.cause).file)};
         lines << cells.join(QLatin1Char('\t'));
     }

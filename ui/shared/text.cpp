@@ -87,7 +87,7 @@ QString roleWord(Role role)
     case Role::downstream:
         return TextWords::tr("downstream");
     case Role::padding:
-        return TextWords::tr("padding");
+        return TextWords::tr("zero input");
     case Role::healthy:
         return TextWords::tr("healthy");
     case Role::noOutput:

@@ -11,6 +11,7 @@
 #include <QToolButton>
 
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -21,14 +22,14 @@ namespace {
 
 QString nextText(const CaptureVerdict& verdict)
 {
+    const auto left = untried(verdict);
     if (verdict.question.empty()) {
-        return verdict.next.empty() ? QString() : VerdictNow::tr("Next test: %1").arg(qstr(verdict.next.front().what));
+        return left.empty() ? QString() : VerdictNow::tr("Next test: %1").arg(qstr(left.front()->what));
     }
-    const auto test =
-        std::ranges::find_if(verdict.next, [](const Experiment& experiment) { return !experiment.id.empty(); });
-    return test == verdict.next.end()
+    const auto test = std::ranges::find_if(left, [](const Experiment* experiment) { return !experiment->id.empty(); });
+    return test == left.end()
         ? VerdictNow::tr("Next: answer the question")
-        : VerdictNow::tr("Next: answer the question, or test with %1").arg(qstr(test->what));
+        : VerdictNow::tr("Next: answer the question, or test with %1").arg(qstr((*test)->what));
 }
 
 } // namespace

@@ -34,7 +34,9 @@ QString tickText(const diagnose::Tick& tick, bool withPrecision)
 {
     const QString name = qstr(tick.variant);
     const QString text = withPrecision ? QStringLiteral("%1  %2").arg(name, qstr(tick.precision)) : name;
-    return tick.fit ? VerdictTicks::tr("%1 · %2").arg(text, qstr(percentText(*tick.fit))) : text;
+    constexpr double saysSomething = 0.5; // of zeros everything is 100 % off
+    const bool near = tick.fit && *tick.fit <= saysSomething;
+    return near ? VerdictTicks::tr("%1 · %2").arg(text, qstr(offByText(*tick.fit))) : text;
 }
 
 QString memberText(const MemberResult& member)
@@ -63,8 +65,10 @@ QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
 {
     QStringList lines;
     if (tick.fit) {
-        lines << VerdictTicks::tr("The finite part of the captured output is %1 off what it gives on this input")
-                     .arg(qstr(percentText(*tick.fit)));
+        const QString off = qstr(percentText(*tick.fit));
+        lines << (judged.facts.fit.compared
+                ? VerdictTicks::tr("The finite part of the captured output is %1 off what it gives on this input").arg(off)
+                : VerdictTicks::tr("A healthy call of the same kind is %1 off what it gives there").arg(off));
     }
     for (const std::size_t member : tick.members) {
         lines << memberText(judged.facts.members[member]);

@@ -145,7 +145,7 @@ WatchEvent dumpEvent(const Capture& capture, const CaptureVerdict& triaged)
     json.update(Json {{"role", name(triaged.role)}, {"capture", capture.file}, {"shape", capture.input.shape},
         {"dtype", shortName(capture.input.dtype)}, {"file", normalizedPath(capture.path)}});
     return {WatchEvent::Kind::dump,
-        fmt::format("new dump: {}, {}, {} {}: {}", name(triaged.role), whenText(triaged),
+        fmt::format("new dump: {}, {}, {} {}: {}", roleText(triaged.role), whenText(triaged),
             shapeText(capture.input.shape), shortName(capture.input.dtype), capture.file),
         json};
 }

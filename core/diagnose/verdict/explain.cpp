@@ -92,6 +92,12 @@ std::string castText(const Facts& facts)
         : fmt::format("absmax {:.2g}: every value becomes zero there, and 0/0 is NaN", facts.inputAbsmax);
 }
 
+/// Of a function that the helper saw, by its name.
+std::string whichFunction(const Scene& scene)
+{
+    return scene.function.empty() ? "which function ran" : fmt::format("which variant is {}", scene.function);
+}
+
 std::string whichRan(const Considered& c, Considered::Property concerned)
 {
     const auto good = oneThat(c, concerned, false);
@@ -104,8 +110,8 @@ std::string whichRan(const Considered& c, Considered::Property concerned)
             othersStay ? "overflow cannot explain it: suspect the kernel or what follows it"
                        : "its numbers leave the format, too, or come close, and end otherwise than this dump");
     }
-    return fmt::format("which function ran? If it was {}, the numbers can end like this; if it was {}, they cannot",
-        oneThat(c, concerned, true), good.empty() ? std::string("another") : good);
+    return fmt::format("{}? If it was {}, the numbers can end like this; if it was {}, they cannot",
+        whichFunction(c.facts.scene), oneThat(c, concerned, true), good.empty() ? std::string("another") : good);
 }
 
 /// "kernel, launch order, aliasing or communication": what the call can have had of them.
@@ -172,8 +178,9 @@ Words dependsOnFunction(const Considered& c)
 std::string askEpsilon(const Considered& c)
 {
     if (!c.saidToHaveRun()) {
-        return "which function ran, and which epsilon did it add to the norm? If that was not zero in its format, the "
-               "kernel did it";
+        return fmt::format("{}, and which epsilon did it add to the norm? If that was not zero in its format, the "
+                           "kernel did it",
+            whichFunction(c.facts.scene));
     }
     if (c.facts.epsilonMissing) {
         return fmt::format(
@@ -606,7 +613,7 @@ Words functionUnknown(const Considered& c)
         fmt::format("{}, and {}: {} known {} {} finite ({}), which says nothing of another one", c.facts.damage.text,
             values, count, memberNoun(c.members, count), count == 1 ? "stays" : "stay",
             totalsText(totalsOf(c.members))),
-        "which function ran, in which format?", sayWhatRan};
+        whichFunction(c.facts.scene) + ", in which format?", sayWhatRan};
 }
 
 Words ofRule(const Considered& c, RuleId rule)

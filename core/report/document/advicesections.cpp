@@ -11,6 +11,7 @@
 
 #include "core/base/text.h"
 #include "core/model/scenewords.h"
+#include "core/model/words.h"
 #include "core/platform/platform.h"
 #include "core/report/document/commandwords.h"
 #include "core/report/document/sections.h"
@@ -253,7 +254,7 @@ std::string triageText(const Triage& triage)
 {
     auto text = fmt::format("{}: {}", counted(triage.captures, "capture"), counted(triage.births, "birth"));
     const std::pair<int, const char*> others[] {
-        {triage.upstream, "upstream"}, {triage.downstream, "downstream"}, {triage.padding, "padding"}};
+        {triage.upstream, "upstream"}, {triage.downstream, "downstream"}, {triage.padding, "of a zero input"}};
     for (const auto& [count, words] : others) {
         text += count > 0 ? fmt::format(", {} {}", count, words) : std::string();
     }
@@ -344,10 +345,12 @@ Blocks reproduce(const ReportFacts& facts)
 Blocks ask(const ReportFacts& facts)
 {
     ItemList list;
+    const auto tests =
+        facts.verdict != nullptr ? untried(*facts.verdict) : std::vector<const Experiment*>();
     if (facts.verdict != nullptr && !facts.verdict->question.empty()) {
         list.items.push_back({"question", foreign(asSentence(facts.verdict->question))});
-    } else if (facts.verdict != nullptr && !facts.verdict->next.empty()) {
-        list.items.push_back({"test", foreign(lineOf(facts.verdict->next.front()))});
+    } else if (!tests.empty()) {
+        list.items.push_back({"test", foreign(lineOf(*tests.front()))});
     }
     const auto& rollback = facts.input.diagnosis.rollback;
     if (const auto& tonight = rollback ? rollback->tonight : facts.input.goOn; !tonight.empty()) {

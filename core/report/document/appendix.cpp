@@ -39,7 +39,7 @@ std::vector<Phrase> captureRow(const CapturesByName& captures, const CaptureVerd
     const auto found = captures.find(verdict.capture);
     const auto* capture = found == captures.end() ? nullptr : found->second;
     const auto* output = capture != nullptr && capture->output ? &*capture->output : nullptr;
-    return {code(verdict.capture), own(std::string(name(verdict.role))),
+    return {code(verdict.capture), own(std::string(roleText(verdict.role))),
         own(verdict.rank ? std::to_string(*verdict.rank) : "–"),
         own(verdict.step ? fmt::format("{}–{}", verdict.step->first, verdict.step->second) : "–"),
         own(classesOf(capture != nullptr ? &capture->input : nullptr)), own(classesOf(output)),

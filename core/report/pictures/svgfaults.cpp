@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model/verdict.h"
+#include "core/model/words.h"
 #include "core/report/pictures/pictures.h"
 
 #include <algorithm>
@@ -194,7 +195,7 @@ std::string hintOf(const Node& node)
     }
     std::string text;
     for (const auto& [role, count] : counts) {
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name(role));
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, roleText(role));
     }
     return text;
 }
@@ -256,7 +257,7 @@ struct RoleWord
 void drawLegend(Svg& svg, const Plan& plan, double y)
 {
     constexpr RoleWord roles[] {{Role::birth, "birth"}, {Role::upstream, "damaged input, no earlier birth"},
-        {Role::padding, "padding"}, {Role::downstream, "descends from a birth"}, {Role::healthy, "healthy"},
+        {Role::padding, "zero input"}, {Role::downstream, "descends from a birth"}, {Role::healthy, "healthy"},
         {Role::noOutput, "no output"}};
     auto x = faultsLeft + 7;
     for (const auto& [role, words] : roles) {

@@ -280,7 +280,7 @@ TEST(FaultTableTest, CallsOfOneUpdateAreCountedByTime)
         QStringLiteral("\t\t1\tdownstream\tunknown.pt\tearly.pt\n"
                        "0\t5–6\t1\tbirth\tearly.pt\t\n"
                        "0\t5–6\t2\tdownstream\tlate.pt\tearly.pt\n"
-                       "0\t6–7\t1\tpadding\tnext.pt\t"));
+                       "0\t6–7\t1\tzero input\tnext.pt\t"));
 }
 
 TEST_F(FaultTreeWindow, ToolTipTellsFilePlaceAndSummary)

@@ -147,7 +147,7 @@ TEST_F(Ticks, EveryMemberIsATickWithFitUnderOneFormat)
     EXPECT_EQ(m_pane.ticked(),
         (QStringList {QStringLiteral("gns-gram"), QStringLiteral("deepspeed-gram"), QStringLiteral("gns-standard")}));
     ASSERT_NE(box("gns-gram"), nullptr);
-    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram · 0.35 %"));
+    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram · 0.35 % off"));
     EXPECT_EQ(box("gns-standard")->text(), QStringLiteral("gns-standard · 100 %"));
     EXPECT_TRUE(box("deepspeed-gram")->suspect());
     EXPECT_FALSE(box("gns-gram")->suspect());
@@ -180,7 +180,7 @@ TEST_F(Ticks, MembersOfSeveralFormatsEachNameTheirs)
     verdict.facts.members[2].precision = "bf16";
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
     ASSERT_NE(box("gns-gram"), nullptr);
-    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram  fp16 · 0.35 %"));
+    EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram  fp16 · 0.35 % off"));
 }
 
 TEST(VerdictPaneLayout, PartsNeverLieOverEachOther)
