@@ -317,7 +317,7 @@ std::string rollbackText(const std::optional<Rollback>& rollback)
         return {};
     }
     auto text = "\nrollback\n"
-        + fact("go back to",
+        + fact(rollback->recommended ? "go back to" : "advice",
             rollback->recommended ? fmt::format("step {}: {}", *rollback->recommended, rollback->reason)
                                   : rollback->reason);
     text += rollback->resume.empty() ? "" : fact("resume", rollback->resume);

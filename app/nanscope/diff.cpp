@@ -71,8 +71,12 @@ std::string badHeadline(const diagnose::RunComparison& comparison)
     if (a && b) {
         return fmt::format("; both become non-finite: in a, {}; in b, {}", badText(*a), badText(*b));
     }
-    return !a && !b ? std::string()
-                    : fmt::format("; only {} becomes non-finite: {}", a ? "a" : "b", badText(a ? *a : *b));
+    if (!a && !b) {
+        return {};
+    }
+    const auto damaged = a ? comparison.damagedB : comparison.damagedA;
+    return fmt::format("; only {} logs values that are not finite: {}{}", a ? "a" : "b", badText(a ? *a : *b),
+        damaged > 0 ? fmt::format("; {} has {}", a ? "b" : "a", counted(damaged, "damaged capture")) : "");
 }
 
 std::string differenceHeadline(const diagnose::RunComparison& comparison)

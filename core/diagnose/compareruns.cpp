@@ -244,6 +244,13 @@ void compareSettings(const RunData& a, const RunData& b, RunComparison& out)
         [](const auto& x, const auto& y) { return (x.a && x.b) && !(y.a && y.b); });
 }
 
+std::int64_t damagedCaptures(const RunData& run)
+{
+    return std::ranges::count_if(run.captures, [](const Capture& capture) {
+        return capture.output && capture.output->scanned() && !capture.output->total().finite();
+    });
+}
+
 } // namespace
 
 std::optional<int> decimalsOf(const Trace& trace)
@@ -322,6 +329,8 @@ RunComparison compareRuns(const RunData& a, const RunData& b, std::int64_t shift
     out.onlyB = loneSeries(b, inB);
     out.badA = firstBad(a);
     out.badB = firstBad(b);
+    out.damagedA = damagedCaptures(a);
+    out.damagedB = damagedCaptures(b);
     compareSettings(a, b, out);
     return out;
 }

@@ -57,6 +57,8 @@ struct RunComparison
     std::optional<LoneSeries>
         badA; ///< which series of the run, of those that both have too, is the first not to be finite
     std::optional<LoneSeries> badB;
+    std::int64_t damagedA = 0; ///< captures whose output is not finite, whatever the log shows
+    std::int64_t damagedB = 0;
     std::vector<SettingComparison> settings; ///< that differ; empty where either run shows none
     std::int64_t sameSettings = 0;
     std::int64_t settingsOfA = 0; ///< that the run shows at all

@@ -57,7 +57,8 @@ TEST_F(RunDiff, NamesTheRankThatOnlyOneRunHas)
         "[default1]:Step 1: train_loss=nan, grad_norm=0.2500\n");
     const auto text = run({"diff", a, b});
     EXPECT_EQ(text.status, 0) << text.err;
-    EXPECT_THAT(text.out, HasSubstr("; only b becomes non-finite: loss of rank 1 is NaN at step 1 (console.log:4)\n"));
+    EXPECT_THAT(text.out,
+        HasSubstr("; only b logs values that are not finite: loss of rank 1 is NaN at step 1 (console.log:4)\n"));
     EXPECT_THAT(text.out, HasSubstr("only b has: grad_norm of rank 1, loss of rank 1 (NaN at step 1)"));
     const auto json = run({"diff", a, b, "--json"}).json();
     EXPECT_EQ(json["non_finite_b"]["rank"], 1);

@@ -185,7 +185,9 @@ QString CaptureModel::text(const Row& row, int column) const
     const Capture& capture = captureOf(row);
     switch (column) {
     case RoleColumn:
-        return row.verdict ? roleWord(row.verdict->role) : tr("not judged");
+        return !row.verdict                                                  ? tr("not judged")
+            : row.verdict->role == Role::healthy && !isHealthy(*row.verdict) ? tr("finite")
+                                                                             : roleWord(row.verdict->role);
     case RankColumn:
         return capture.rank ? QString::number(*capture.rank) : QStringLiteral("–");
     case StepColumn:

@@ -6,7 +6,10 @@
 #include <cmath>
 #include <filesystem>
 #include <set>
+#include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "core/base/try.h"
 #include "ui/jobs/readrun.h"
@@ -35,6 +38,14 @@ Series seriesOf(const diagnose::Trace& trace, int rank, std::int64_t shift)
     return series;
 }
 
+/// Without the digits that come of subtracting two numbers of binary fractions.
+double differenceOf(double a, double b)
+{
+    const double largest = std::max(std::abs(a), std::abs(b));
+    const int decimals = largest > 0 ? std::clamp(14 - static_cast<int>(std::floor(std::log10(largest))), 0, 300) : 0;
+    return std::stod(fmt::format("{:.{}f}", std::abs(a - b), decimals));
+}
+
 /// At the steps where both are numbers; on a logarithmic axis a straight line is an exponential.
 Series differenceOf(const diagnose::SeriesComparison& one, const ComparedRuns& runs)
 {
@@ -47,7 +58,7 @@ Series differenceOf(const diagnose::SeriesComparison& one, const ComparedRuns& r
         other = std::find_if(other, one.b.points.end(), [&](const Point& later) { return later.step >= step; });
         const bool both = other != one.b.points.end() && other->step == step;
         if (both && point.state == PointState::finite && other->state == PointState::finite) {
-            series.points.push_back({point.step, std::abs(point.value - other->value), PointState::finite, 0});
+            series.points.push_back({point.step, differenceOf(point.value, other->value), PointState::finite, 0});
         }
     }
     if (!series.points.empty()) {

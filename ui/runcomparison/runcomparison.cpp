@@ -66,8 +66,13 @@ QString badWords(const ComparedRuns& runs)
         return {};
     }
     const diagnose::LoneSeries& first = a ? *a : *b;
-    return RunComparisonWindow::tr("only %1 becomes non-finite: %2")
-        .arg(qstr(a ? runs.nameA : runs.nameB), badWords(first));
+    const std::int64_t damaged = a ? runs.comparison.damagedB : runs.comparison.damagedA;
+    const QString words = RunComparisonWindow::tr("only %1 logs values that are not finite: %2")
+                              .arg(qstr(a ? runs.nameA : runs.nameB), badWords(first));
+    const QString other = qstr(a ? runs.nameB : runs.nameA);
+    return damaged == 0 ? words
+        : damaged == 1  ? RunComparisonWindow::tr("%1; %2 has a damaged capture").arg(words, other)
+                        : RunComparisonWindow::tr("%1; %2 has %3 damaged captures").arg(words, other).arg(damaged);
 }
 
 /// A log that writes fewer digits differs in each value.

@@ -85,8 +85,8 @@ Experiment underSanitizer(const CaptureVerdict& verdict)
     return advice(
         fmt::format("PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --tool {} python repro.py --impl {} --n 1",
             tool.name, platform::shellQuoted(function)),
-        fmt::format(
-            "{}; repro.py is in the bundle of `nanscope report RUN --bundle FOLDER --with-capture`", tool.meaning));
+        fmt::format("{}; repro.py is in the bundle that nanscope report RUN --bundle FOLDER --with-capture writes",
+            tool.meaning));
 }
 
 /// Not of a program that was started itself, nor of what lives inside of another function.

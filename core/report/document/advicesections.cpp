@@ -234,7 +234,7 @@ ItemList checkpointItems(const Rollback& rollback)
 {
     constexpr std::size_t most = 6;
     ItemList list;
-    list.items.push_back({"go back to",
+    list.items.push_back({rollback.recommended ? "go back to" : "advice",
         rollback.recommended ? own(fmt::format("step {}: ", *rollback.recommended)) + foreign(rollback.reason)
                              : foreign(rollback.reason)});
     if (!rollback.resume.empty()) {
@@ -345,8 +345,7 @@ Blocks reproduce(const ReportFacts& facts)
 Blocks ask(const ReportFacts& facts)
 {
     ItemList list;
-    const auto tests =
-        facts.verdict != nullptr ? untried(*facts.verdict) : std::vector<const Experiment*>();
+    const auto tests = facts.verdict != nullptr ? untried(*facts.verdict) : std::vector<const Experiment*>();
     if (facts.verdict != nullptr && !facts.verdict->question.empty()) {
         list.items.push_back({"question", foreign(asSentence(facts.verdict->question))});
     } else if (!tests.empty()) {

@@ -47,8 +47,12 @@ TEST(RunComparison, NamesTheFirstStepThatDiffers)
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     window.setRuns(comparedRuns(runOf("a", 1, {3, 2.5, 2}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
-        QStringLiteral(
-            "Loss first differs at step 3: 2 in a, NaN in b; only b becomes non-finite: Loss is NaN at step 3"));
+        QStringLiteral("Loss first differs at step 3: 2 in a, NaN in b; only b logs values that are not finite: Loss "
+                       "is NaN at step 3"));
+    RunData damaged = runOf("a", 1, {3, 2.5, 2});
+    damaged.captures.emplace_back().output.emplace().batches = {Scan {.count = 4, .nan = 1}};
+    window.setRuns(comparedRuns(damaged, runOf("b", 1, {3, 2.5, nan}), 0));
+    EXPECT_TRUE(window.headline().endsWith(QStringLiteral("Loss is NaN at step 3; a has a damaged capture")));
     window.setRuns(comparedRuns(runOf("a", 1, {3, nan, nan}), runOf("b", 1, {3, 2.5, nan}), 0));
     EXPECT_EQ(window.headline(),
         QStringLiteral("Loss first differs at step 2: NaN in a, 2.5 in b; both become non-finite: Loss is NaN at "
@@ -90,7 +94,7 @@ TEST(RunComparison, ARankThatOnlyOneRunHasIsSeenWhereItGoesBad)
     window.setRuns(comparedRuns(runOf("one", 1, {3, 2.5, 2}), two, 0));
     EXPECT_EQ(window.headline(),
         QStringLiteral("No value differs at the steps that both logs have; "
-                       "only two becomes non-finite: Loss of rank 1 is NaN at step 2"));
+                       "only two logs values that are not finite: Loss of rank 1 is NaN at step 2"));
     EXPECT_EQ(cell(*window.series(), 1, 0), QStringLiteral("Loss of rank 1"));
     EXPECT_EQ(cell(*window.series(), 1, 6), QStringLiteral("not logged"));
     EXPECT_EQ(cell(*window.series(), 1, 7), QStringLiteral("NaN at step 2"));
@@ -141,13 +145,13 @@ TEST(RunComparison, DrawsHowFarTheRunsAreApart)
 {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     RunComparisonWindow window;
-    const auto runs = comparedRuns(runOf("a", 0, {3, 2, 1.5, nan}), runOf("b", 1, {3, 2.25, 1, 1}), 1);
+    const auto runs = comparedRuns(runOf("a", 0, {3, 2.2734, 1.5, nan}), runOf("b", 1, {3, 2.25, 1, 1}), 1);
     window.setRuns(runs);
     ASSERT_EQ(runs->both.series.size(), 3U);
     const Series& difference = runs->both.series[2];
     EXPECT_EQ(difference.name, differenceName("loss"));
     ASSERT_EQ(difference.points.size(), 3U) << "of NaN and a number there is none";
-    EXPECT_EQ(difference.points[1].value, 0.25);
+    EXPECT_EQ(difference.points[1].value, 0.0234) << "and not 0.023399999999999976";
     EXPECT_EQ(difference.points[2].value, 0.5);
     EXPECT_EQ(difference.points[2].step, 2);
     const auto charts = window.timeline()->visibleCharts();
