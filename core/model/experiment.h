@@ -43,6 +43,7 @@ struct FailureRate
 {
     int failures = 0; ///< at least 1
     double hours = 0; ///< in which they came
+    bool operator==(const FailureRate&) const = default;
 };
 
 struct TriedExperiment
@@ -51,6 +52,7 @@ struct TriedExperiment
     Seen seen = Seen::gone;
     double hours = 0; ///< clean ones, for `gone`
     int times = 1; ///< how often it was seen so, for `moves`
+    bool operator==(const TriedExperiment&) const = default;
 };
 
 /// Calls with the very input of a capture, as the user counted them.
@@ -62,6 +64,7 @@ struct CallsAgain
     bool sameGpu = true; ///< as the one it was captured on
     std::string experiment {}; ///< id of what was changed; empty: as it ran
     bool atTheScene = false; ///< counted by the helper that wrote the capture, right after the call
+    bool operator==(const CallsAgain&) const = default;
 };
 
 /// What the user says ran, of the functions that may have made a capture.
@@ -79,6 +82,7 @@ struct Observations
     std::vector<TriedExperiment> tried; ///< at most one of an id
     std::vector<CallsAgain> called {}; ///< the function that was captured, called again
     std::vector<KeptAnswer> answers {}; ///< at most one of a capture
+    bool operator==(const Observations&) const = default;
 };
 
 } // namespace nanscope

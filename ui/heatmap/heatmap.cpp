@@ -338,6 +338,12 @@ void HeatMap::resizeEvent(QResizeEvent* event)
 
 bool HeatMap::event(QEvent* event)
 {
+    // Else the window's Undo takes the key away.
+    if (event->type() == QEvent::ShortcutOverride
+        && historyKeyOf(*static_cast<const QKeyEvent*>(event)) != HistoryKey::none) {
+        event->accept();
+        return true;
+    }
     if (event->type() == QEvent::ToolTip) {
         showTip(static_cast<QHelpEvent*>(event)->globalPos());
         return true;

@@ -395,16 +395,47 @@ void Workspace::setRan(const QStringList& ran)
     if (!hasRun()) {
         return;
     }
-    m_loaded.ran = stringsOf(ran);
+    Said next = said();
+    next.ran = stringsOf(ran);
     // What was ticked of another set says nothing of this one.
-    const auto before = m_loaded.observed.answers;
-    diagnose::dropVariants(m_loaded.observed.answers);
-    if (m_loaded.observed.answers != before) {
-        keepObserved();
+    diagnose::dropVariants(next.observed.answers);
+    m_answerSteps.leave(said(), next, Gesture::fresh);
+    restore(std::move(next));
+}
+
+Workspace::Said Workspace::said() const
+{
+    return {m_loaded.observed, m_loaded.ran};
+}
+
+void Workspace::restore(Said next)
+{
+    const bool replays = next.ran != m_loaded.ran;
+    m_loaded.ran = std::move(next.ran);
+    m_loaded.observed = std::move(next.observed);
+    m_reporter.subjectChanged();
+    keepObserved();
+    if (replays) {
+        judgeAgain();
     } else {
-        Q_EMIT answersChanged();
+        adviseAgain();
+        Q_EMIT answersTakenBack();
+        followVerdict();
     }
-    judgeAgain();
+}
+
+void Workspace::undoAnswer()
+{
+    if (auto before = m_answerSteps.back(said())) {
+        restore(std::move(*before));
+    }
+}
+
+void Workspace::redoAnswer()
+{
+    if (auto after = m_answerSteps.forward(said())) {
+        restore(std::move(*after));
+    }
 }
 
 void Workspace::judge(bool goesOn)
@@ -429,11 +460,13 @@ void Workspace::setTicks(const QStringList& ticks)
     if (!shown) {
         return;
     }
+    const Said before = said();
     std::vector<KeptAnswer>& answers = m_loaded.observed.answers;
     std::erase_if(answers, [&](const KeptAnswer& answer) { return answer.capture == shown->file; });
     if (!ticks.isEmpty()) {
         answers.push_back({shown->file, stringsOf(ticks)});
     }
+    m_answerSteps.leave(before, said(), Gesture::fresh);
     onAnswered();
 }
 
@@ -448,7 +481,9 @@ std::vector<KeptAnswer> Workspace::answersAlike() const
 std::size_t Workspace::answerAlike()
 {
     const auto alike = answersAlike();
+    const Said before = said();
     std::ranges::copy(alike, std::back_inserter(m_loaded.observed.answers));
+    m_answerSteps.leave(before, said(), Gesture::fresh);
     onAnswered();
     return alike.size();
 }
@@ -491,9 +526,11 @@ QString Workspace::goOn() const
 
 void Workspace::setObserved(const Observations& observed)
 {
-    auto answers = std::move(m_loaded.observed.answers);
+    const Said before = said();
     m_loaded.observed = observed;
-    m_loaded.observed.answers = std::move(answers);
+    m_loaded.observed.answers = before.observed.answers;
+    // Turns of a spin box that follow each other closely are one answer.
+    m_answerSteps.leave(before, said(), Gesture::wheel);
     m_reporter.subjectChanged();
     adviseAgain();
     keepObserved();
@@ -501,10 +538,9 @@ void Workspace::setObserved(const Observations& observed)
 
 void Workspace::takeBack(const Observations& left)
 {
-    m_loaded.observed.answers = left.answers;
-    setObserved(left);
-    Q_EMIT answersTakenBack();
-    followVerdict();
+    const Said next {left, m_loaded.ran};
+    m_answerSteps.leave(said(), next, Gesture::fresh);
+    restore(next);
 }
 
 void Workspace::keepObserved()
@@ -595,6 +631,7 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_loaded = run;
     m_judgedBy = run.choices;
     if (elsewhere) {
+        m_answerSteps.forget();
         follow();
     }
     m_judging = judging;

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <QObject>
 #include <QStringList>
@@ -22,6 +24,7 @@
 #include "ui/jobs/sweepplan.h"
 #include "ui/jobs/verifyjob.h"
 #include "ui/jobs/whatifjob.h"
+#include "ui/shared/viewhistory.h"
 
 namespace nanscope {
 
@@ -63,6 +66,11 @@ public:
     std::size_t answerAlike();
     /// What the owner of the run saw; remembered with the run, and argued with in reports.
     void setObserved(const Observations& observed);
+    /// What the user last said of this run, or took back, in this window. What ran takes replays.
+    void undoAnswer();
+    void redoAnswer();
+    bool canUndoAnswer() const { return m_answerSteps.canGoBack(); }
+    bool canRedoAnswer() const { return m_answerSteps.canGoForward(); }
     /// The same without some of what was said, answers included; the panes show it anew.
     void takeBack(const Observations& left);
     void select(int capture);
@@ -215,6 +223,15 @@ Q_SIGNALS:
     void restOffered(const QString& sentence, const QStringList& details);
 
 private:
+    struct Said
+    {
+        Observations observed;
+        std::vector<std::string> ran;
+        bool operator==(const Said&) const = default;
+    };
+
+    Said said() const;
+    void restore(Said next);
     void connectJobs();
     void connectReporter();
     void connectProgress();
@@ -259,6 +276,7 @@ private:
     std::optional<session::NoLockWait>
         m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
+    ViewHistory<Said> m_answerSteps;
     int m_selected = -1;
     std::string m_deepOf; ///< path of the capture whose deep gauges were asked for last
     std::string m_cliffOf; ///< and of the one whose cliff was

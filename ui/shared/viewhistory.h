@@ -30,8 +30,8 @@ inline HistoryKey historyKeyOf(const QKeyEvent& event)
     return back ? HistoryKey::back : HistoryKey::none;
 }
 
-/// The views that were left, and those that were gone back from. One drag, and turns of the wheel that follow each
-/// other closely, are one step.
+/// The views, or whatever else can be gone back to, that were left, and those that were gone back from. One drag, and
+/// turns of the wheel that follow each other closely, are one step.
 template <class Place>
 class ViewHistory
 {

@@ -82,6 +82,10 @@ void makeCaptureActions(Actions& a, QMainWindow& window)
         ActionsWords::tr("Write one zip with the report in every form, small enough for an issue"));
     a.copyIssueText = make(window, ActionsWords::tr("&Copy as issue text"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
         ActionsWords::tr("Put the report into the clipboard"));
+    a.undoAnswer = make(window, ActionsWords::tr("&Undo answer"), QKeySequence::Undo,
+        ActionsWords::tr("Take back what was last answered, ticked or tried; what ran is replayed again"));
+    a.redoAnswer = make(window, ActionsWords::tr("&Redo answer"), QKeySequence::Redo,
+        ActionsWords::tr("Answer again what was taken back"));
 }
 
 void makeViewActions(Actions& a, QMainWindow& window)
@@ -138,7 +142,8 @@ void fillMenus(const Actions& a, QMainWindow& window)
     file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();
     file->addAction(a.quit);
-    window.menuBar()->addMenu(ActionsWords::tr("&Edit"))->addActions({a.filter, a.copyIssueText});
+    window.menuBar()->addMenu(ActionsWords::tr("&Edit"))
+        ->addActions({a.undoAnswer, a.redoAnswer, a.filter, a.copyIssueText});
     QMenu* view = window.menuBar()->addMenu(ActionsWords::tr("&View"));
     QMenu* theme = view->addMenu(ActionsWords::tr("&Theme"));
     theme->addActions({a.themeSystem, a.themeLight, a.themeDark});

@@ -23,6 +23,8 @@ struct Actions
     QAction* exportReport = nullptr;
     QAction* exportBundle = nullptr;
     QAction* copyIssueText = nullptr;
+    QAction* undoAnswer = nullptr;
+    QAction* redoAnswer = nullptr;
     QAction* filter = nullptr;
     QAction* fitView = nullptr;
     QAction* previousView = nullptr;

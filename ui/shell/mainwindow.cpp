@@ -262,6 +262,8 @@ void MainWindow::connectActions()
     on(m_actions.exportReport, &MainWindow::chooseReport);
     on(m_actions.exportBundle, &MainWindow::chooseBundle);
     on(m_actions.copyIssueText, [this] { m_workspace.reporter().copyIssueText(); });
+    on(m_actions.undoAnswer, [this] { m_workspace.undoAnswer(); });
+    on(m_actions.redoAnswer, [this] { m_workspace.redoAnswer(); });
     on(m_actions.filter, [this] { panes().captures->focusFilter(); });
     on(m_actions.fitView, [this] {
         panes().tensors->view()->fit();
@@ -526,6 +528,7 @@ void MainWindow::onStateChanged()
         m_known->setJudging(m_workspace.judging());
     }
     m_actions.copyIssueText->setEnabled(run);
+    showSteps();
     m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
     const Workspace::Task task = m_workspace.foremost();
     m_actions.cancel->setEnabled(task != Workspace::Task::none);
@@ -823,7 +826,10 @@ void MainWindow::connectKnown()
     }
     connect(m_actions.showKnown, &QAction::triggered, this, [this] { showKnown(); });
     connect(&m_workspace, &Workspace::userFilesChanged, this, &MainWindow::onUserFilesChanged);
-    connect(&m_workspace, &Workspace::answersChanged, this, &MainWindow::fillKnown);
+    connect(&m_workspace, &Workspace::answersChanged, this, [this] {
+        fillKnown();
+        showSteps();
+    });
     connect(&m_workspace, &Workspace::findingsChanged, this,
         [this] { m_settings.setFindingChoices(keyOf(m_workspace.loaded()), m_workspace.loaded().choices); });
     connect(&m_workspace, &Workspace::userFileRefused, this, [this](const QString& sentence) {
@@ -898,6 +904,12 @@ QHash<QString, QString> experimentTexts(const Diagnosis& diagnosis)
 }
 
 } // namespace
+
+void MainWindow::showSteps()
+{
+    m_actions.undoAnswer->setEnabled(m_workspace.canUndoAnswer());
+    m_actions.redoAnswer->setEnabled(m_workspace.canRedoAnswer());
+}
 
 void MainWindow::fillKnown()
 {

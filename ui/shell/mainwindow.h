@@ -103,6 +103,7 @@ private:
     UserContextOf userContextOf(const workflow::UserFiles& first) const;
     void onUserFilesChanged();
     void fillKnown();
+    void showSteps(); ///< whether an answer can be undone or redone
     void saveReportAs(const QString& title, const QString& ending, const QString& kinds);
     void checkPlaces();
     void fillRecent();

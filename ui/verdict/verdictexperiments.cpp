@@ -103,7 +103,11 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
         QApplication::clipboard()->setText(what);
         Q_EMIT copied(what);
     });
-    connect(m_box, &VerdictBox::toggled, this, [this] {
+    connect(m_box, &VerdictBox::toggled, this, [this](bool ticked) {
+        if (!ticked) {
+            const QSignalBlocker quiet(m_seen);
+            m_seen->setCurrentIndex(-1);
+        }
         showParts();
         Q_EMIT changed();
     });
@@ -119,6 +123,8 @@ QWidget* ExperimentRow::buildOutcome()
     for (const Seen seen : m_experiment.outcomes) {
         m_seen->addItem(seenText(seen), static_cast<int>(seen));
     }
+    m_seen->setPlaceholderText(tr("How did it end?"));
+    m_seen->setCurrentIndex(-1);
     m_seen->setAccessibleName(tr("How it ended: %1").arg(qstr(m_experiment.what)));
     m_seen->setToolTip(tr("What became of the fault"));
     m_hours->setRange(0, 100000);
@@ -148,7 +154,10 @@ void ExperimentRow::update(const Experiment& experiment, const std::optional<Tri
 {
     m_experiment = experiment;
     const QSignalBlocker quiet(this);
-    m_box->setChecked(tried.has_value());
+    // One that was ticked and not answered yet waits.
+    if (tried || m_seen->currentIndex() >= 0) {
+        m_box->setChecked(tried.has_value());
+    }
     if (tried) {
         m_seen->setCurrentIndex(m_seen->findData(static_cast<int>(tried->seen)));
         m_times->setValue(tried->times);
@@ -161,19 +170,20 @@ void ExperimentRow::update(const Experiment& experiment, const std::optional<Tri
     showParts();
 }
 
-Seen ExperimentRow::seen() const
+std::optional<Seen> ExperimentRow::seen() const
 {
-    return static_cast<Seen>(m_seen->currentData().toInt());
+    return m_seen->currentIndex() < 0 ? std::nullopt
+                                      : std::optional(static_cast<Seen>(m_seen->currentData().toInt()));
 }
 
 std::optional<TriedExperiment> ExperimentRow::tried() const
 {
-    if (!m_box->isChecked() || m_experiment.outcomes.empty()) {
+    const auto ended = seen();
+    if (!m_box->isChecked() || !ended) {
         return std::nullopt;
     }
-    const bool gone = seen() == Seen::gone;
-    return TriedExperiment {
-        m_experiment.id, seen(), gone ? m_hours->value() : 0, seen() == Seen::moves ? m_times->value() : 1};
+    return TriedExperiment {m_experiment.id, *ended, ended == Seen::gone ? m_hours->value() : 0,
+        ended == Seen::moves ? m_times->value() : 1};
 }
 
 void ExperimentRow::showText()

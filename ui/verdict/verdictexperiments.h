@@ -54,7 +54,7 @@ private:
     QWidget* buildOutcome();
     void showParts();
     void showText();
-    Seen seen() const;
+    std::optional<Seen> seen() const; ///< none before it is answered
 
     Experiment m_experiment;
     VerdictBox* m_box;

@@ -30,6 +30,7 @@
 #include "ui/verdict/verdictcalls.h"
 #include "ui/verdict/verdictexperiments.h"
 #include "ui/verdict/verdictflow.h"
+#include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictpane.h"
 #include "ui/verdict/verdictquestion.h"
 #include "ui/verdict/verdictticks.h"
@@ -442,12 +443,22 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
     ASSERT_EQ(rows.size(), 4U) << "what ran is said by ticks, and no command is copied for it";
     QSignalSpy observed(&m_pane, &VerdictPane::observedChanged);
     rows[3]->box()->click();
+    EXPECT_TRUE(m_pane.experiments()->observed().tried.empty()) << "how it ended is not said yet";
+    EXPECT_TRUE(rows[3]->box()->isChecked());
+    observed.clear();
+    rows[3]->seenBox()->setCurrentIndex(0);
     ASSERT_EQ(observed.size(), 1);
     EXPECT_EQ(observed[0][0].value<Observations>().tried.at(0).id, "swap-gpus");
+    EXPECT_TRUE(m_pane.now()->text().contains(QStringLiteral("or test with use_triton=False")));
+    rows[0]->box()->click();
+    rows[0]->seenBox()->setCurrentIndex(1);
+    EXPECT_FALSE(m_pane.now()->text().contains(QStringLiteral("use_triton=False"))) << "that was tried";
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
     rows[0]->findChildren<QToolButton*>().first()->click();
     EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("use_triton=False in the optimizer"));
     EXPECT_EQ(copied.size(), 1);
+    rows[0]->box()->click();
+    EXPECT_EQ(rows[0]->seenBox()->currentIndex(), -1) << "taken back, it is not answered";
     // What was tried was tried with the run, whichever of its captures is looked at.
     m_pane.showVerdict(test::makeRun()->captures[0], openVerdict());
     EXPECT_TRUE(m_pane.experiments()->rows().at(3)->box()->isChecked());
@@ -458,6 +469,7 @@ TEST_F(Ticks, WhatAnExperimentShowedChangesTheVerdictAtOnce)
     m_pane.setOpenList(VerdictPane::List::next);
     ExperimentRow* swap = m_pane.experiments()->rows().at(3);
     swap->box()->click();
+    swap->seenBox()->setCurrentIndex(0);
     ASSERT_TRUE(swap->timesBox()->isVisibleTo(&m_pane));
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "one swap may be another card's own fault";
     swap->timesBox()->setValue(2);
