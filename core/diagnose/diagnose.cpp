@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -129,12 +130,27 @@ void leaveUnjudged(Diagnosis& diagnosis, const CaptureIndex& captures, const std
     }
 }
 
+/// The next one that is to be judged before the others, if there is one; their order stays.
+void bringForward(
+    std::vector<CaptureVerdict*>& order, std::size_t done, const std::function<bool(const CaptureVerdict&)>& first)
+{
+    if (!first) {
+        return;
+    }
+    const auto next = order.begin() + static_cast<std::ptrdiff_t>(done);
+    const auto wanted = std::find_if(next, order.end(), [&](const CaptureVerdict* verdict) { return first(*verdict); });
+    if (wanted != order.end()) {
+        std::rotate(next, wanted, wanted + 1);
+    }
+}
+
 /// From `done` on, which moves on with each that is judged. Where the device is lost the one it was lost at is as
 /// before.
-Result<void> judgeAll(const std::vector<CaptureVerdict*>& order, std::size_t& done, const Bench& bench,
+Result<void> judgeAll(std::vector<CaptureVerdict*>& order, std::size_t& done, const Bench& bench,
     const JudgingTime& time, const JobContext& whole)
 {
     for (; done < order.size() && !time.stopped(); ++done) {
+        bringForward(order, done, bench.options.first);
         auto& verdict = *order[done];
         if (verdict.facts.replayed) {
             continue;
@@ -176,18 +192,6 @@ void takeJudged(std::vector<CaptureVerdict>& verdicts, const std::vector<Capture
             }
         }
     }
-}
-
-std::vector<CaptureVerdict*> orderOf(
-    std::vector<CaptureVerdict>& verdicts, const std::function<bool(const CaptureVerdict&)>& first)
-{
-    std::vector<CaptureVerdict*> order;
-    std::ranges::transform(verdicts, std::back_inserter(order), [](CaptureVerdict& verdict) { return &verdict; });
-    if (first) {
-        std::stable_partition(
-            order.begin(), order.end(), [&](const CaptureVerdict* verdict) { return first(*verdict); });
-    }
-    return order;
 }
 
 } // namespace
@@ -316,7 +320,9 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
     const auto limit =
         options.timeLimit ? std::optional(std::chrono::duration<double>(*options.timeLimit)) : std::nullopt;
     const JudgingTime time(job, limit);
-    const auto inOrder = orderOf(diagnosis.captures, options.first);
+    std::vector<CaptureVerdict*> inOrder;
+    std::ranges::transform(
+        diagnosis.captures, std::back_inserter(inOrder), [](CaptureVerdict& verdict) { return &verdict; });
     std::size_t done = 0;
     std::vector<std::string> tooLarge;
     const auto judgeOn = [&](replay::Device& device) {

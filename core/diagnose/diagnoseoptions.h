@@ -35,7 +35,8 @@ struct DiagnoseOptions
     /// An earlier diagnosis of the same run with the same options, that was stopped: what was replayed for it is not
     /// replayed again.
     std::shared_ptr<const Diagnosis> stopped {};
-    /// Which captures are judged before the others, whose order stays; none are where it is empty.
+    /// Which captures are judged before the others, whose order stays; none are where it is empty. Asked on the judging
+    /// thread before each capture, as it may change meanwhile.
     std::function<bool(const CaptureVerdict&)> first {};
     /// What another process made of a capture (capturejudge.h), by what triage says of it. Where this is set nothing is
     /// read or replayed here: what it gives nothing for stays unjudged, and Diagnosis::stopped counts that.

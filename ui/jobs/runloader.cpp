@@ -3,6 +3,9 @@
 #include "ui/jobs/runloader.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <string>
 
 #include <QElapsedTimer>
 
@@ -41,8 +44,34 @@ rpc::KeptIn LoadedRun::place() const
     return session.empty() ? rpc::KeptIn() : rpc::KeptIn {session.string(), key()};
 }
 
+struct RunLoader::Wanted
+{
+    void set(const Capture& capture)
+    {
+        const std::scoped_lock lock(mutex);
+        id = capture.id;
+        file = capture.file;
+    }
+
+    bool is(const CaptureVerdict& verdict)
+    {
+        const std::scoped_lock lock(mutex);
+        return verdict.captureId == id && verdict.capture == file;
+    }
+
+    std::mutex mutex;
+    std::int64_t id = 0;
+    std::string file;
+};
+
+void RunLoader::judgeFirst(const Capture& capture)
+{
+    m_wanted->set(capture);
+}
+
 RunLoader::RunLoader(QObject* parent)
     : QObject(parent)
+    , m_wanted(std::make_shared<Wanted>())
     , m_open(std::make_shared<OpenDevice>())
 {
     m_pool.setMaxThreadCount(1);
@@ -132,6 +161,7 @@ void RunLoader::judge(const LoadedRun& run, const std::shared_ptr<const Diagnosi
     options.stopped = stopped;
     options.timeLimit = m_timeLimit;
     options.arrived = collector(m_job);
+    options.first = [wanted = m_wanted](const CaptureVerdict& verdict) { return wanted->is(verdict); };
     options.planned = [context](const diagnose::JudgingPlan& plan, const std::string& device) {
         context.progress(diagnose::progressOf(plan, device));
     };

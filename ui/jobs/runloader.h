@@ -93,6 +93,8 @@ public:
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
     /// From the next run to be judged on; the CPU where the device cannot be opened, or fails.
+    /// The one that is looked at is judged next, also while others are.
+    void judgeFirst(const Capture& capture);
     void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     /// What was judged until then still arrives, unless another request comes first.
     void cancel();
@@ -124,7 +126,10 @@ private:
     bool m_busy = false;
     bool m_judging = false;
     std::optional<double> m_timeLimit;
+    struct Wanted;
+
     rpc::DevicePlace m_device;
+    std::shared_ptr<Wanted> m_wanted; ///< asked by the judging thread
     std::shared_ptr<OpenDevice> m_open; ///< of the pool's thread
     std::vector<CaptureVerdict> m_arrived;
     QTimer m_arrivals;

@@ -178,6 +178,9 @@ void Workspace::select(int capture)
         return;
     }
     m_selected = capture;
+    if (const Capture* shown = this->capture()) {
+        m_loader.judgeFirst(*shown);
+    }
     Q_EMIT selectionChanged();
     const CaptureVerdict* judged = verdict();
     showBatch(judged ? judged->facts.damage.batch : 0);

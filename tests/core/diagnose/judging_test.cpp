@@ -499,6 +499,25 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
 }
 
+TEST_F(Judging, WhatIsWantedMeanwhileIsJudgedNext)
+{
+    for (const auto* name : {"a.pt", "b.pt", "c.pt", "d.pt"}) {
+        add(name, {Matrix(test::smallSize, 0.0)}, {Matrix(test::smallSize, NAN)});
+    }
+    std::string wanted = "c.pt";
+    std::vector<std::string> judged;
+    diagnose::DiagnoseOptions options;
+    options.first = [&](const CaptureVerdict& verdict) { return verdict.capture == wanted; };
+    options.arrived = [&](const CaptureVerdict& verdict) {
+        if (!verdict.summary.empty()) {
+            judged.push_back(verdict.capture);
+            wanted = judged.size() == 1 ? "d.pt" : wanted;
+        }
+    };
+    EXPECT_EQ(diagnosed(options).captures.size(), 4U);
+    EXPECT_THAT(judged, testing::ElementsAre("c.pt", "d.pt", "a.pt", "b.pt"));
+}
+
 TEST_F(Judging, ABirthWithAFiniteOutputComesBeforeHealthyCalls)
 {
     add("healthy.pt", {test::smallWaves()}, {test::smallOutput("gns-gram", test::smallWaves())});

@@ -326,4 +326,38 @@ TEST_F(UserContextWindow, AnswersAreListedAndTakenBack)
     EXPECT_FALSE(dialog->removeButton()->isEnabled());
 }
 
+TEST_F(UserContextWindow, AnswersAreUndoneAndRedone)
+{
+    start();
+    ASSERT_TRUE(open(copySample()));
+    Workspace& workspace = window->workspace();
+    EXPECT_FALSE(workspace.canUndoAnswer());
+    Observations observed;
+    observed.rate = FailureRate {3, 40};
+    workspace.setObserved(observed);
+    workspace.setRan({QStringLiteral("keller-jordan")});
+    ASSERT_TRUE(settle());
+    workspace.setTicks({QStringLiteral("keller-jordan")});
+    EXPECT_EQ(workspace.ticks(), QStringList(QStringLiteral("keller-jordan")));
+    QAction* undo = nullptr;
+    for (QAction* action : window->findChildren<QAction*>()) {
+        undo = action->text() == QLatin1String("&Undo answer") ? action : undo;
+    }
+    ASSERT_NE(undo, nullptr);
+    undo->trigger();
+    EXPECT_EQ(workspace.ticks(), QStringList());
+    EXPECT_EQ(workspace.ran(), QStringList(QStringLiteral("keller-jordan")));
+    undo->trigger();
+    ASSERT_TRUE(settle());
+    EXPECT_EQ(workspace.ran(), QStringList()) << "and it is judged again";
+    EXPECT_TRUE(run().observed.rate);
+    undo->trigger();
+    EXPECT_FALSE(run().observed.rate);
+    EXPECT_FALSE(undo->isEnabled());
+    workspace.redoAnswer();
+    EXPECT_TRUE(run().observed.rate);
+    workspace.setTicks({QStringLiteral("gns-gram")});
+    EXPECT_FALSE(workspace.canRedoAnswer()) << "another answer was given";
+}
+
 } // namespace nanscope::test
