@@ -69,12 +69,18 @@ public:
 
 QString captureCount(int count)
 {
-    return count == 1 ? CapturesPane::tr("1 capture") : CapturesPane::tr("%1 captures").arg(count);
+    return count == 1 ? CapturesPane::tr("1 capture") : CapturesPane::tr("%1 captures").arg(countLabel(count));
 }
 
-QString birthCount(int count)
+/// Where nothing else began, the zero matrices that came out damaged.
+QString birthCount(const Triage& triage)
 {
-    return count == 1 ? CapturesPane::tr("1 birth") : CapturesPane::tr("%1 births").arg(count);
+    if (triage.births == 0 && triage.padding > 0) {
+        return triage.padding == 1 ? CapturesPane::tr("1 zero input")
+                                   : CapturesPane::tr("%1 zero inputs").arg(countLabel(triage.padding));
+    }
+    return triage.births == 1 ? CapturesPane::tr("1 birth")
+                              : CapturesPane::tr("%1 births").arg(countLabel(triage.births));
 }
 
 void setUpCaptureTable(QTableView& view)
@@ -182,8 +188,8 @@ void CapturesPane::setRun(std::shared_ptr<const RunData> run, std::shared_ptr<co
     setTitle(run ? qstr(run->name) : tr("Captures"));
     m_triage.clear();
     if (diagnosis) {
-        m_triage = QStringLiteral("%1 · %2").arg(
-            captureCount(diagnosis->triage.captures), birthCount(diagnosis->triage.births));
+        m_triage =
+            QStringLiteral("%1 · %2").arg(captureCount(diagnosis->triage.captures), birthCount(diagnosis->triage));
     } else if (run) {
         m_triage = captureCount(static_cast<int>(run->captures.size()));
     }

@@ -67,6 +67,12 @@ bool followsFromAnother(const CaptureVerdict* judged)
     return judged && judged->role == Role::downstream;
 }
 
+bool nothingIsFinite(const Capture& capture)
+{
+    const Scan input = capture.input.total();
+    return capture.input.scanned() && input.nonFinite() == input.count;
+}
+
 QStringList problemsOf(const RunData& run)
 {
     QStringList lines;
@@ -681,13 +687,15 @@ void Workspace::reportRejections()
     details << problemsOf(*m_loaded.run);
     if (m_loaded.run->rejected.empty()) {
         if (!details.isEmpty()) {
-            Q_EMIT problem(details.constFirst(), details.mid(1));
+            const QString more = details.size() > 1 ? tr(" (and %1 more)").arg(details.size() - 1) : QString();
+            Q_EMIT problem(details.constFirst() + more, details.mid(1));
         }
         return;
     }
     const auto count = m_loaded.run->rejected.size();
-    const QString rejected = count == 1 ? tr("1 file could not be used; everything else is open")
-                                        : tr("%1 files could not be used; everything else is open").arg(count);
+    const QString unused = count == 1 ? tr("1 file could not be used") : tr("%1 files could not be used").arg(count);
+    const QString rejected = m_loaded.canBeJudged() ? tr("%1; everything else is open").arg(unused)
+                                                    : tr("%1; nothing else was found here").arg(unused);
     Q_EMIT problem(
         m_loaded.sessionProblem.empty() ? rejected : tr("%1. Nothing will be remembered of this run").arg(rejected),
         details);
@@ -771,6 +779,7 @@ void Workspace::showDefaultCell()
     } else {
         m_film.clear(followsFromAnother(judged)
                 ? tr("This capture follows from another one: the film of the birth shows where it began")
+                : nothingIsFinite(*shown) ? tr("No value of the input is finite, so a replay shows nothing else")
                 : judging() && lacksVerdict()
                 ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
                 : tr("Sweep this capture to see every step of its replay"));
@@ -779,7 +788,8 @@ void Workspace::showDefaultCell()
 
 bool Workspace::sweepWouldShow() const
 {
-    return capture() && !m_film.showing() && m_service.available() && !sweeping() && !followsFromAnother(verdict());
+    return capture() && !m_film.showing() && m_service.available() && !sweeping() && !followsFromAnother(verdict())
+        && !nothingIsFinite(*capture());
 }
 
 /// Nothing else than what is shown would explain the verdict.

@@ -62,15 +62,16 @@ void PartsScroll::fit()
 {
     widget()->resize(viewport()->width(), std::max(viewport()->height(), leastHeight()));
     updateGeometry();
-    keepInSight(m_kept);
+    keepInSight(m_kept, m_keptHeight);
 }
 
-void PartsScroll::keepInSight(QWidget* part)
+void PartsScroll::keepInSight(QWidget* part, int most)
 {
     m_kept = part;
+    m_keptHeight = most;
     if (part && part->isVisible()) {
         const int top = part->mapTo(widget(), QPoint()).y();
-        ensureVisible(0, top + part->height(), 0, 0);
+        ensureVisible(0, top + std::min(part->height(), most), 0, 0);
         ensureVisible(0, top, 0, 0);
     }
 }

@@ -23,8 +23,9 @@ public:
     int leastHeight() const;
     /// So high nothing scrolls, so that no scroll bar takes width.
     int heightOfAll() const;
-    /// Scrolls to this part, again when sizes change, until the user scrolls; none lets go of it. Its top comes first.
-    void keepInSight(QWidget* part);
+    /// Scrolls to this part, or the first `most` pixels of it, again when sizes change, until the user scrolls; none
+    /// lets go of it. Its top comes first.
+    void keepInSight(QWidget* part, int most = QWIDGETSIZE_MAX);
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -39,6 +40,7 @@ private:
 
     QVBoxLayout* m_parts;
     QPointer<QWidget> m_kept; ///< in sight
+    int m_keptHeight = QWIDGETSIZE_MAX; ///< so much of it
 };
 
 } // namespace nanscope

@@ -346,7 +346,7 @@ void PaneLinks::showLogVerdict()
         : logsNonFinite(*m_workspace.loaded().run)
         ? tr("No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it "
              "is. To take them, %1")
-        : tr("No captures here. To have the files that tell the cause if a NaN comes, %1");
+        : tr("To have captures, the files that tell the cause if a NaN comes, %1");
     if (m_workspace.loaded().holdsNothing()) {
         m_panes.verdict->showMessage(tr("Nothing to read here"),
             tr("“%1” holds no capture (.pt, .safetensors, .npy), no log and no checkpoint. Rescan looks again; with "

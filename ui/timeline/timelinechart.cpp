@@ -30,8 +30,8 @@ QStringList countNotes(const SampleCounts& counts)
     QStringList notes;
     if (counts.nonFinite > 0) {
         notes << (counts.nonFinite == 1
-                ? TimelineChart::tr("1 value is not finite")
-                : TimelineChart::tr("%1 values are not finite").arg(roughCount(counts.nonFinite)));
+                ? TimelineChart::tr("1 value in view is not finite")
+                : TimelineChart::tr("%1 values in view are not finite").arg(roughCount(counts.nonFinite)));
     }
     if (const QString samples = samplesNote(counts); !samples.isEmpty()) {
         notes << samples;

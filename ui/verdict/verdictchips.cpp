@@ -77,6 +77,8 @@ void VerdictChips::addChip(QLayout& layout, VerdictList list, const QString& too
 {
     auto* button = makeToolButton(this, "chip", {}, toolTip);
     button->setCheckable(true);
+    // Else a list that closes would hand the focus it has on to the tool bar.
+    button->setFocusPolicy(Qt::StrongFocus);
     layout.addWidget(button);
     m_chips.push_back({list, button});
     connect(button, &QToolButton::clicked, this,
@@ -109,6 +111,14 @@ void VerdictChips::setOpen(VerdictList list)
 {
     for (const Chip& chip : m_chips) {
         chip.button->setChecked(chip.list == list);
+    }
+}
+
+void VerdictChips::takeFocus()
+{
+    const auto first = std::ranges::find_if(m_chips, [](const Chip& chip) { return chip.button->isEnabled(); });
+    if (first != m_chips.end()) {
+        first->button->setFocus();
     }
 }
 

@@ -36,6 +36,7 @@ public:
     /// Hides itself where every list is empty. `tried` of the next experiments are ticked off.
     void setCounts(const CaptureVerdict& verdict, int tried);
     void setOpen(VerdictList list);
+    void takeFocus();
 
 Q_SIGNALS:
     void opened(nanscope::VerdictList list);

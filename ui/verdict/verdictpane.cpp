@@ -127,6 +127,7 @@ void VerdictPane::connectParts()
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
     connect(m_question, &VerdictQuestion::epsilonWanted, this, [this] { askWhatRan()->askEpsilon(); });
+    connect(m_question, &VerdictQuestion::focusLeft, m_chips, &VerdictChips::takeFocus);
     connect(m_question, &VerdictQuestion::callsWanted, this, &VerdictPane::askCalls);
     connect(m_chips, &VerdictChips::opened, this, &VerdictPane::setOpenList);
     connect(m_ticks, &VerdictTicks::resized, this, [this] { m_parts->keepInSight(m_ticks); });
@@ -385,7 +386,8 @@ void VerdictPane::setOpenList(List list)
 {
     m_open = list;
     fillList();
-    m_parts->keepInSight(m_experiments->isHidden() ? static_cast<QWidget*>(m_list) : m_experiments);
+    // Not all of a long one, for which the answer above would leave, and the chip that was clicked its place.
+    m_parts->keepInSight(m_experiments->isHidden() ? static_cast<QWidget*>(m_list) : m_experiments, grid(24));
 }
 
 void VerdictPane::setReplayedOn(const QString& device)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/verdict/verdictquestion.h"
 
+#include <algorithm>
+
 #include <QLabel>
 #include <QPushButton>
 #include <QVBoxLayout>
@@ -99,6 +101,9 @@ VerdictQuestion::VerdictQuestion(QWidget* parent)
 void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue& catalogue)
 {
     m_text->setText(sentenceCase(qstr(diagnose::questionAlone(verdict))));
+    const auto focused = std::ranges::find_if(m_buttons, &QWidget::hasFocus);
+    const auto place = static_cast<std::size_t>(focused - m_buttons.begin());
+    const bool hadFocus = focused != m_buttons.end();
     clear();
     if (!verdict.question.empty()) {
         for (const diagnose::Answer& answer : diagnose::answersOf(verdict, catalogue)) {
@@ -110,6 +115,11 @@ void VerdictQuestion::ask(const CaptureVerdict& verdict, const replay::Catalogue
     }
     m_row->setVisible(!m_buttons.empty());
     setVisible(!verdict.question.empty());
+    if (hadFocus && !m_buttons.empty()) {
+        m_buttons[std::min(place, m_buttons.size() - 1)]->setFocus();
+    } else if (hadFocus) {
+        Q_EMIT focusLeft();
+    }
 }
 
 void VerdictQuestion::clear()

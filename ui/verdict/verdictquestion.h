@@ -35,6 +35,7 @@ Q_SIGNALS:
     void answered(const QStringList& ticks);
     void ranWanted(); ///< what ran is to be chosen of all variants and formats
     void epsilonWanted();
+    void focusLeft(); ///< the button that had it is gone, and there is no other
     /// How often the captured call failed is to be said: with what changed, nothing for a call as it ran.
     void callsWanted(const QString& experiment);
 

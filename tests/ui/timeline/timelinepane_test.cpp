@@ -536,7 +536,7 @@ TEST_F(PaneTest, EverythingHasAName)
         EXPECT_FALSE(button->accessibleName().isEmpty());
     }
     EXPECT_EQ(pane.lossPlot()->accessibleName(), QStringLiteral("Loss"));
-    EXPECT_EQ(pane.lossPlot()->accessibleDescription(), QStringLiteral("2 values are not finite"));
+    EXPECT_EQ(pane.lossPlot()->accessibleDescription(), QStringLiteral("2 values in view are not finite"));
 }
 
 } // namespace nanscope
