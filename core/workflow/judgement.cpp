@@ -165,26 +165,6 @@ Result<void> storeObservations(session::Session& session, const Observations& ob
     return session.setObservations(jsonText(toJson(observed)));
 }
 
-namespace {
-
-/// A command names the capture as it lies on the disk: the name within the run is found from the run's folder alone.
-void nameByPath(CaptureVerdict& verdict, const RunData& run)
-{
-    const auto capture = std::ranges::find(run.captures, verdict.capture, &Capture::file);
-    if (capture == run.captures.end()) {
-        return;
-    }
-    const auto name = fmt::format(" {} ", platform::shellQuoted(verdict.capture));
-    for (auto& experiment : verdict.next) {
-        const auto at = diagnose::isCommand(experiment) ? experiment.what.find(name) : std::string::npos;
-        if (at != std::string::npos) {
-            experiment.what.replace(at, name.size(), fmt::format(" {} ", platform::shellQuoted(capture->path)));
-        }
-    }
-}
-
-} // namespace
-
 Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunData& run, const UserFiles& files,
     const replay::Catalogue& catalogue, bool nameOnly)
 {
@@ -195,8 +175,9 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
     diagnose::adviseAgain(diagnosis, run, nameOnly ? diagnose::ResumePaths::inRun : diagnose::ResumePaths::absolute);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);
-        if (!nameOnly) {
-            nameByPath(verdict, run);
+        const auto capture = std::ranges::find(run.captures, verdict.capture, &Capture::file);
+        if (!nameOnly && capture != run.captures.end()) {
+            diagnose::nameByPath(verdict.next, *capture);
         }
     }
     return diagnosis;

@@ -236,8 +236,9 @@ void VerdictPane::showVerdict(const Capture& capture, const CaptureVerdict& judg
 void VerdictPane::showOver(const QStringList& ticked, CaptureVerdict verdict)
 {
     m_verdict = std::make_unique<CaptureVerdict>(diagnose::withObservations(std::move(verdict), m_observed));
-    // The window has ticks and buttons for what the command line is told.
-    std::erase_if(m_verdict->next, diagnose::isCommand);
+    // The window has ticks and buttons for what ran.
+    std::erase_if(m_verdict->next, diagnose::hasButton);
+    diagnose::nameByPath(m_verdict->next, m_capture);
     m_ticks->setTicks(*m_judged, ticked, m_catalogue);
     showShown();
 }

@@ -177,6 +177,23 @@ bool isCommand(const Experiment& experiment)
     return experiment.id.empty() && experiment.what.starts_with("nanscope ");
 }
 
+bool hasButton(const Experiment& experiment)
+{
+    return isCommand(experiment)
+        && (experiment.what.starts_with("nanscope diagnose ") || experiment.what.starts_with("nanscope sweep "));
+}
+
+void nameByPath(std::vector<Experiment>& next, const Capture& capture)
+{
+    const auto name = fmt::format(" {} ", platform::shellQuoted(capture.file));
+    for (auto& experiment : next) {
+        const auto at = isCommand(experiment) ? experiment.what.find(name) : std::string::npos;
+        if (at != std::string::npos) {
+            experiment.what.replace(at, name.size(), fmt::format(" {} ", platform::shellQuoted(capture.path)));
+        }
+    }
+}
+
 std::vector<std::string_view> experimentIds()
 {
     std::vector<std::string_view> ids;

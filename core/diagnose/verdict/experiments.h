@@ -27,8 +27,14 @@ const Experiment* findExperiment(std::string_view id);
 /// none casts before the norm. True of other ids, and where no replay says what may have run.
 bool changesWhatRan(std::string_view id, const CaptureVerdict& verdict);
 
-/// It is a command of `nanscope`. The window has ticks and buttons for what it says.
+/// It is a command of `nanscope`.
 bool isCommand(const Experiment& experiment);
+
+/// It is one that the window has ticks or buttons for.
+bool hasButton(const Experiment& experiment);
+
+/// A command names the capture as it lies on the disk: the name within the run is found from the run's folder alone.
+void nameByPath(std::vector<Experiment>& next, const Capture& capture);
 
 /// Ids of the experiments that have an outcome.
 std::vector<std::string_view> experimentIds();
