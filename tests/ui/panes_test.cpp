@@ -341,6 +341,31 @@ TEST(SweepPane, AClickOnAnEmptyCellAsksForItsReplay)
     EXPECT_EQ(asked.size(), 1U) << "a sweep brings it";
 }
 
+TEST(SweepPane, GettingTheFocusChoosesNoCell)
+{
+    SweepPane pane;
+    pane.setGrid(test::makeGrid({QStringLiteral("gns-gram")}));
+    std::vector<replay::CellRequest> places;
+    for (const Precision precision : {sweepPrecisions()[0], sweepPrecisions()[1]}) {
+        const Cell cell = test::makeCell("gns-gram", precision, Outcome::finite);
+        places.push_back(test::askedFor(cell));
+        pane.putCell(cell, places.back());
+    }
+    QSignalSpy selected(&pane, &SweepPane::cellSelected);
+    // As QAbstractItemView does in focusInEvent().
+    pane.view()->setCurrentIndex(pane.model()->index(0, 0));
+    EXPECT_EQ(selected.size(), 0);
+    pane.markShown(places[1]);
+    EXPECT_EQ(pane.view()->currentIndex(), pane.model()->index(0, 1)) << "the cell whose film is seen";
+    EXPECT_EQ(selected.size(), 0);
+    pane.view()->setCurrentIndex(pane.model()->index(0, 0));
+    EXPECT_EQ(selected.size(), 1) << "by the keyboard";
+    Q_EMIT pane.view()->clicked(pane.model()->index(0, 0));
+    EXPECT_EQ(selected.size(), 1) << "once";
+    Q_EMIT pane.view()->clicked(pane.model()->index(0, 1));
+    EXPECT_EQ(selected.size(), 2);
+}
+
 TEST(SweepPane, FillsWhileRunningAndCanBeCancelled)
 {
     SweepPane pane;

@@ -174,6 +174,8 @@ QLineEdit { background: @sunken; border: 1px solid @line; border-radius: 5px; pa
 QLineEdit:focus { border-color: @accent; }
 QTableView, QTreeView, QTextBrowser, QPlainTextEdit { border: 1px solid transparent; }
 QTableView:focus, QTreeView:focus, QTextBrowser:focus, QPlainTextEdit:focus { border: 1px solid @accent; }
+QCheckBox::indicator:unchecked, QListView::indicator:unchecked, QTreeView::indicator:unchecked {
+  background: @sunken; border: 1px solid @muted; border-radius: 2px; width: 12px; height: 12px; }
 QPushButton:focus, QToolBar QToolButton:focus, QToolButton#quiet:focus { border-color: @accent; }
 QPushButton#primary:focus, QToolBar QToolButton#primary:focus { border-color: @text; }
 QToolButton#chip { background: transparent; border: 1px solid @line; border-radius: 11px; padding: 2px 8px;

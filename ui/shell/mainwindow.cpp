@@ -22,7 +22,6 @@
 #include <QScreen>
 #include <QStackedWidget>
 #include <QStatusBar>
-#include <QTimer>
 #include <QToolBar>
 #include <QVBoxLayout>
 
@@ -375,10 +374,6 @@ void MainWindow::setComparing(bool comparing)
 {
     m_compare->setComparing(comparing);
     m_area->setComparing(comparing);
-    if (!comparing) {
-        // The middle asks for less only once all that is posted to lay it out again has come.
-        QTimer::singleShot(0, m_area, &PaneArea::fitAnswer);
-    }
     m_actions.swapCells->setEnabled(comparing);
 }
 

@@ -52,6 +52,7 @@ constexpr double shareOfAnswer = 0.37; ///< of the height, at least
 constexpr double mostOfAnswer = 0.55;
 constexpr int lowestTab = grid(26);
 constexpr double mostOfOpened = 0.75; ///< while something is open in it
+constexpr int laterMs = 100;
 
 /// A tab names its pane.
 template <class Pane>
@@ -250,7 +251,6 @@ void PaneArea::fitAnswer()
     }
     // Not against a drag, which may be that of another edge: the lines of the answer break anew meanwhile.
     if (QGuiApplication::mouseButtons() != Qt::NoButton) {
-        constexpr int laterMs = 100;
         QTimer::singleShot(laterMs, this, &PaneArea::fitAnswer);
         return;
     }
@@ -274,6 +274,10 @@ void PaneArea::setComparing(bool comparing)
 {
     m_films->setMinimumHeight(comparing ? 0 : lowestTab);
     m_films->updateGeometry();
+    if (!comparing) {
+        // The middle asks for less only once each level of it has posted to the next to be laid out again.
+        QTimer::singleShot(laterMs, this, &PaneArea::fitAnswer);
+    }
 }
 
 void PaneArea::forgetAnswers()
@@ -535,9 +539,12 @@ bool PaneArea::event(QEvent* event)
     if (event->type() == QEvent::MouseButtonPress) {
         m_pressed = m_docks.widths();
         m_pressedHeight = m_answer->height();
+        m_isPressed = true;
     }
     const bool handled = QMainWindow::event(event);
-    if (event->type() == QEvent::MouseButtonRelease) {
+    // Where a child took the press, nothing was dragged here, and what has changed since the last press is not the
+    // user's.
+    if (event->type() == QEvent::MouseButtonRelease && std::exchange(m_isPressed, false)) {
         // A drag ends here, and so does every click that nobody takes.
         if (m_docks.widths() != m_pressed) {
             takeWidths();

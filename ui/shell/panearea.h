@@ -89,8 +89,6 @@ public:
     /// As the user dragged it; none while it follows what the answer needs.
     std::optional<int> answerHeight() const { return m_answerHeight; }
     void setAnswerHeight(std::optional<int> height);
-    /// Gives the answer its height again, where something else took it.
-    void fitAnswer();
     /// Two films below each other take their room from the answer; a single one scrolls before it does.
     void setComparing(bool comparing);
     /// Of the run that was open: its card need be no higher than the answers of the next.
@@ -135,6 +133,8 @@ protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
+    /// Gives the answer its height again, where something else took it.
+    void fitAnswer();
     void addStep(QMenu& menu, const QString& text, QKeyCombination key, int by);
     void showTabOf(const QWidget& pane);
     void buildPanes();
@@ -175,6 +175,7 @@ private:
     QList<int> m_widths; ///< of the docks, as they were given
     QList<int> m_pressed; ///< when the mouse was pressed: a drag changes them
     int m_pressedHeight = 0; ///< of the answer, likewise
+    bool m_isPressed = false;
     QToolButton* m_bringBack = nullptr;
     bool m_logsOnly = false;
     bool m_put = false; ///< away, while a run has no captures

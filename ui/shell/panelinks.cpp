@@ -436,6 +436,14 @@ void PaneLinks::fillSweep()
     for (const Cell* cell : m_workspace.cells()) {
         m_panes.sweep->putCell(*cell, m_workspace.requestOf(*cell));
     }
+    markShownCell();
+}
+
+void PaneLinks::markShownCell()
+{
+    if (const auto& shown = m_workspace.shownCell(); shown && !shown->capture.empty()) {
+        m_panes.sweep->markShown(m_workspace.requestOf(*shown));
+    }
 }
 
 void PaneLinks::chooseSweep()
@@ -501,6 +509,7 @@ void PaneLinks::chooseOther()
 void PaneLinks::onFilm(std::shared_ptr<const Film> film)
 {
     m_film = std::move(film);
+    markShownCell();
     showGauges(m_film->cell);
     fillCliff({});
     showFilm();

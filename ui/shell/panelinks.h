@@ -60,6 +60,7 @@ private:
     void showFilm();
     void showCaptureAlone();
     void fillSweep();
+    void markShownCell();
     void chooseSweep();
     void compareGpus();
     void fillCliff(const QString& missing);

@@ -95,10 +95,16 @@ bool CellGridModel::putCell(const Cell& cell, const replay::CellRequest& request
         return false;
     }
     m_entries[*place] = {cell, false};
-    const int columns = columnCount();
-    const QModelIndex at = index(static_cast<int>(*place) / columns, static_cast<int>(*place) % columns);
+    const QModelIndex at = indexOf(request);
     Q_EMIT dataChanged(at, at);
     return true;
+}
+
+QModelIndex CellGridModel::indexOf(const replay::CellRequest& cell) const
+{
+    const int columns = columnCount();
+    const auto place = placeOf(cell);
+    return place ? index(static_cast<int>(*place) / columns, static_cast<int>(*place) % columns) : QModelIndex();
 }
 
 void CellGridModel::setPending(const std::vector<replay::CellRequest>& cells)

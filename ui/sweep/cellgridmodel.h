@@ -57,6 +57,8 @@ public:
     /// Of the capture the cells are of; empty before the first is done.
     QString captureName() const;
     const Cell* cellAt(const QModelIndex& index) const;
+    /// Invalid where it has no place.
+    QModelIndex indexOf(const replay::CellRequest& cell) const;
     replay::CellRequest requestAt(const QModelIndex& index) const;
     /// Those that a sweep fills.
     QStringList devices() const;

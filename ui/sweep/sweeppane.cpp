@@ -236,12 +236,15 @@ SweepPane::SweepPane(QWidget* parent)
     body()->addLayout(footer);
     connect(m_button, &QPushButton::clicked, this,
         [this] { m_running ? Q_EMIT cancelRequested() : Q_EMIT sweepRequested(); });
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex& index) {
-        showDetail(index);
-        if (const Cell* cell = m_model->cellAt(index)) {
-            Q_EMIT cellSelected(*cell);
-        }
-    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+        [this](const QModelIndex& index, const QModelIndex& before) {
+            showDetail(index);
+            // A table that gets the focus makes its first cell the current one by itself.
+            if (before.isValid()) {
+                selectCell(index);
+            }
+        });
+    connect(m_view, &QTableView::clicked, this, &SweepPane::selectCell);
     connect(m_view, &QTableView::clicked, this, &SweepPane::requestReplay);
     connect(m_view, &QTableView::activated, this, &SweepPane::requestReplay);
     updateState();
@@ -260,6 +263,21 @@ void SweepPane::fitNames()
     m_view->verticalHeader()->setFixedWidth(std::clamp(width() - columns, grid(20), grid(40)));
 }
 
+void SweepPane::selectCell(const QModelIndex& index)
+{
+    const Cell* cell = m_model->cellAt(index);
+    if (cell && m_shown != m_model->requestAt(index)) {
+        m_shown = m_model->requestAt(index);
+        Q_EMIT cellSelected(*cell);
+    }
+}
+
+void SweepPane::markShown(const replay::CellRequest& cell)
+{
+    m_shown = cell;
+    m_view->setCurrentIndex(m_model->indexOf(cell));
+}
+
 void SweepPane::requestReplay(const QModelIndex& index)
 {
     const Cell* cell = m_model->cellAt(index);
@@ -270,6 +288,7 @@ void SweepPane::requestReplay(const QModelIndex& index)
 
 void SweepPane::setGrid(const SweepGrid& grid)
 {
+    m_shown.reset();
     m_model->setGrid(grid);
     fitNames();
     updateState();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/model/model.h"
@@ -30,6 +31,8 @@ public:
     void setGrid(const SweepGrid& grid);
     /// As CellGridModel::putCell().
     bool putCell(const Cell& cell, const replay::CellRequest& request);
+    /// Marks the cell whose film is seen; none where it has no place here.
+    void markShown(const replay::CellRequest& cell);
     /// With what is replayed.
     void setRunning(bool running, const std::vector<replay::CellRequest>& ordered = {});
     /// What is not usual about what the next sweep replays; empty where nothing is.
@@ -64,6 +67,7 @@ private:
     void updateState();
     void fitNames();
     void showDetail(const QModelIndex& index);
+    void selectCell(const QModelIndex& index);
     void requestReplay(const QModelIndex& index);
 
     CellGridModel* m_model;
@@ -75,6 +79,7 @@ private:
     QToolButton* m_options;
     QToolButton* m_agree;
     bool m_running = false;
+    std::optional<replay::CellRequest> m_shown; ///< its film is seen
     int m_ordered = 0; ///< cells that the running sweep replays
 };
 

@@ -27,9 +27,8 @@ QString nextText(const CaptureVerdict& verdict)
         return left.empty() ? QString() : VerdictNow::tr("Next test: %1").arg(qstr(left.front()->what));
     }
     const auto test = std::ranges::find_if(left, [](const Experiment* experiment) { return !experiment->id.empty(); });
-    return test == left.end()
-        ? VerdictNow::tr("Next: answer the question")
-        : VerdictNow::tr("Next: answer the question, or test with %1").arg(qstr((*test)->what));
+    return test == left.end() ? VerdictNow::tr("Next: answer the question")
+                              : VerdictNow::tr("Next: answer the question, or test with %1").arg(qstr((*test)->what));
 }
 
 } // namespace
@@ -68,6 +67,8 @@ void VerdictNow::setCauses(int causes)
 void VerdictNow::setVerdict(const CaptureVerdict* verdict)
 {
     m_next = verdict ? nextText(*verdict) : QString();
+    const auto left = verdict ? untried(*verdict) : std::vector<const Experiment*>();
+    m_isTest = left.empty() || !left.front()->id.empty();
     showLines();
 }
 
@@ -80,7 +81,9 @@ QString VerdictNow::text() const
                                              : tr("Tonight");
         lines << tr("%1: %2").arg(heading, m_tonight);
     }
-    if (!m_next.isEmpty()) {
+    // Advice that is no test may be what tonight's line says already.
+    const QString advice = m_next.section(QStringLiteral(": "), 1);
+    if (!m_next.isEmpty() && (m_isTest || !m_tonight.contains(advice))) {
         lines << m_next;
     }
     return lines.join(QLatin1Char('\n'));

@@ -127,8 +127,8 @@ void WhatRanDialog::showChoice()
     const auto known = m_catalogue.find(wordsOfChoice().section(QLatin1Char(':'), 0, 0).toStdString());
     m_judge->setEnabled(known.has_value());
     m_note->setText(known
-            ? tr("Replays %1 and judges every capture of this run again; a sidecar that names its function keeps its "
-                 "word")
+            ? tr("Replays %1 and judges every capture of this run again. A sidecar that names its function is believed "
+                 "first. A function of your own that is none of these: File ▸ Add to this run ▸ Own variants…")
                   .arg(answer().join(tr(" or ")))
             : sentenceCase(qstr(known.error().what)));
 }

@@ -272,8 +272,8 @@ Words ofDamage(const Considered& c, RuleId rule)
             "row scaling, a quantiser)? If it does, 0/0 did it; if not, the kernel did"};
     case RuleId::zeroInAllBadOut:
         return {"zero in, NaN out, and which epsilon is not known",
-            fmt::format("an all-zero matrix came out damaged ({}); a dump says at most which epsilon the caller "
-                        "passed, and where the function divided by zero, or by one that rounds to it, 0/0 does that",
+            fmt::format("an all-zero matrix came out damaged ({}): 0/0 does that where the function adds no epsilon to "
+                        "the norm, or one that rounds to zero; a dump has at most the epsilon that the caller passed",
                 damage),
             askEpsilon(c), sayEpsilon(c)};
     case RuleId::lostAmongLargest:

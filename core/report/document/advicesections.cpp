@@ -53,8 +53,9 @@ std::string expectation(const CaptureVerdict& verdict)
         return {};
     }
     if (failing.empty()) {
-        return fmt::format(
-            "# expected: finite in {}: arithmetic alone does not explain the fault", fmt::join(formats, " and "));
+        const bool told = verdict.question.empty();
+        return fmt::format("# expected: finite in {}{}", fmt::join(formats, " and "),
+            told ? ": arithmetic alone does not explain the fault" : ", which does not decide it: see the question");
     }
     const auto more = failing.size() > most ? fmt::format(" and {} more", failing.size() - most) : std::string();
     failing.resize(std::min(most, failing.size()));
