@@ -196,7 +196,7 @@ std::string verdictText(const CaptureVerdict& verdict)
     text += verdict.originsTried > 0 ? fact("spread", originsText(verdict)) : "";
     text += bullets("for", verdict.speaksFor);
     text += bullets("against", verdict.speaksAgainst);
-    text += bullets("not testable", verdict.notTestable);
+    text += bullets("neither", verdict.notTestable);
     if (!verdict.question.empty()) {
         text += fact("question", verdict.question);
     }

@@ -152,7 +152,7 @@ std::string strengthText(const CaptureVerdict& verdict)
     if (verdict.speaksFor.empty() && verdict.speaksAgainst.empty() && verdict.notTestable.empty()) {
         return {};
     }
-    return fmt::format("for {}, against {}, not testable {}", verdict.speaksFor.size(), verdict.speaksAgainst.size(),
+    return fmt::format("for {}, against {}, neither {}", verdict.speaksFor.size(), verdict.speaksAgainst.size(),
         verdict.notTestable.size());
 }
 

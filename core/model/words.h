@@ -48,7 +48,7 @@ std::string_view roleText(Role role);
 /// What the verdict suggests and nobody tried, in its order.
 std::vector<const Experiment*> untried(const CaptureVerdict& verdict);
 
-/// "for 5, against 1, not testable 3"; empty where there is no evidence at all, as of a healthy call.
+/// "for 5, against 1, neither 3"; empty where there is no evidence at all, as of a healthy call.
 std::string strengthText(const CaptureVerdict& verdict);
 
 /// "implementation (kernel or launch order)", with "marginal" where it is; of a call that is not accused of anything

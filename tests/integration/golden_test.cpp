@@ -235,7 +235,7 @@ TEST_F(Golden, TextAnswersCarryTheSameFacts)
     const auto diagnosis = run({"diagnose", m_sample});
     EXPECT_EQ(diagnosis.status, 0);
     EXPECT_EQ(diagnosis.err, "");
-    for (const auto* part : {"10 captures, 2 births", "rank 0", "implementation", "not testable", "gns-"}) {
+    for (const auto* part : {"10 captures, 2 births", "rank 0", "implementation", "neither", "gns-"}) {
         EXPECT_THAT(diagnosis.out, HasSubstr(part));
     }
     const auto folder = std::filesystem::path(birthFile()).parent_path();

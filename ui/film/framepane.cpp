@@ -121,6 +121,9 @@ QString spectralText(const Gauge& gauge)
     if (gauge.spectralLimit) {
         parts << FramePaneWords::tr("limit %1").arg(roundNumber(*gauge.spectralLimit, 4));
     }
+    if (gauge.spectralBound && gauge.spectralLimit && *gauge.spectralBound > *gauge.spectralLimit) {
+        parts << FramePaneWords::tr("proves nothing");
+    }
     return parts.isEmpty() ? unknown : parts.join(QStringLiteral(" · "));
 }
 

@@ -62,16 +62,24 @@ void PartsScroll::fit()
 {
     widget()->resize(viewport()->width(), std::max(viewport()->height(), leastHeight()));
     updateGeometry();
-    keepInSight(m_kept, m_keptHeight);
+    showKept();
 }
 
 void PartsScroll::keepInSight(QWidget* part, int most)
 {
     m_kept = part;
     m_keptHeight = most;
-    if (part && part->isVisible()) {
-        const int top = part->mapTo(widget(), QPoint()).y();
-        ensureVisible(0, top + std::min(part->height(), most), 0, 0);
+    m_keptFrom = verticalScrollBar()->value();
+    showKept();
+}
+
+/// Where there has come to be more room, less far than before.
+void PartsScroll::showKept()
+{
+    if (m_kept && m_kept->isVisible()) {
+        verticalScrollBar()->setValue(m_keptFrom);
+        const int top = m_kept->mapTo(widget(), QPoint()).y();
+        ensureVisible(0, top + std::min(m_kept->height(), m_keptHeight), 0, 0);
         ensureVisible(0, top, 0, 0);
     }
 }

@@ -37,10 +37,12 @@ protected:
 private:
     int leastHeightAt(int width) const;
     void fit();
+    void showKept();
 
     QVBoxLayout* m_parts;
     QPointer<QWidget> m_kept; ///< in sight
     int m_keptHeight = QWIDGETSIZE_MAX; ///< so much of it
+    int m_keptFrom = 0; ///< what was scrolled to before
 };
 
 } // namespace nanscope

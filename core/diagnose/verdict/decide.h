@@ -22,7 +22,7 @@ namespace nanscope::diagnose {
 /// The verdict with what was tried in it, in place of what was before. An outcome is the word of the user who ran the
 /// experiment: it is argued with like any other line, and no single one of them accuses anybody.
 ///
-/// `gone` before the clean hours are over, or where the rate of the fault is not known, is listed as not testable.
+/// `gone` before the clean hours are over, or where the rate of the fault is not known, speaks neither for nor against.
 /// Verdicts change in three cases only: the kind of an `implementation` is narrowed by what came again; an overflow in
 /// the cast becomes `undecided` where the fault came again with the cast mended; a fault that moved with its card in
 /// two swaps is the machine.

@@ -62,7 +62,7 @@ struct Paragraph
 
 struct ListItem
 {
-    std::string label; ///< "for", "against", "not testable", or empty
+    std::string label; ///< "for", "against", "neither", or empty
     Phrase text;
 };
 

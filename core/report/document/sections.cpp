@@ -274,7 +274,7 @@ Blocks evidence(const ReportFacts& facts)
         const auto where = facts.options.sections.contains(ReportSection::limits)
             ? fmt::format(", listed in \"{}\"", title(ReportSection::limits))
             : std::string();
-        list.items.push_back({"not testable", own(counted(open, "point") + where)});
+        list.items.push_back({"neither", own(counted(open, "point") + where)});
     }
     return list.items.empty() ? Blocks {} : Blocks {std::move(list)};
 }

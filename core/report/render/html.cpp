@@ -39,7 +39,7 @@ std::string phraseHtml(const Phrase& phrase)
     return text;
 }
 
-/// A label as a class: "not testable" is `not-testable`.
+/// A label as a class: "go back to" is `go-back-to`.
 std::string labelClass(std::string label)
 {
     std::replace(label.begin(), label.end(), ' ', '-');

@@ -186,7 +186,7 @@ TEST(Html, StatesTheFactsOfTheBirth)
 {
     const auto page = readMarkup(report::htmlReport(handmade::reportInput()));
     for (const auto* part : {"[NaN] non-finite Newton-Schulz output, shape 1x160x96, bf16, rank 0",
-             "implementation (kernel or launch order)", "for 2, against 1, not testable 1", "25 captures, 1 birth",
+             "implementation (kernel or launch order)", "for 2, against 1, neither 1", "25 captures, 1 birth",
              "gns-standard or gns-gram", "between the log lines of steps 5 and 6", "console.log:22",
              "1,024 NaN in rows 32–63 × columns 64–95", "0x7fc0 × 1,024", "8 of 8 finite", "5.1 %",
              "step 3 gram [12,5] 384 NaN", "run 1 h with use_triton=False", "loss=0.9958",

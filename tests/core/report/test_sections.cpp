@@ -502,7 +502,7 @@ TEST(Sections, EvidenceIsForAndAgainstAndWithoutLinesLeftOut)
 {
     auto input = handmade::reportInput();
     EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("against: not reproduced here"));
-    EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("not testable: 1 point, listed in"));
+    EXPECT_THAT(sectionOf(input, ReportSection::evidence), HasSubstr("neither: 1 point, listed in"));
     EXPECT_THAT(sectionOf(input, ReportSection::limits), HasSubstr("- a race that the capture's own"));
     auto& verdict = input.diagnosis.captures[0];
     verdict.speaksFor.clear();
