@@ -421,9 +421,13 @@ void Workspace::restore(Said next)
 {
     const bool replays = next.ran != m_loaded.ran;
     m_loaded.ran = std::move(next.ran);
-    m_loaded.observed = std::move(next.observed);
+    const Observations before = std::exchange(m_loaded.observed, std::move(next.observed));
     m_reporter.subjectChanged();
-    keepObserved();
+    if (m_loaded.observed != before) {
+        keepObserved();
+    } else {
+        Q_EMIT answersChanged();
+    }
     if (replays) {
         judgeAgain();
     } else {

@@ -33,6 +33,7 @@
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
+#include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
@@ -79,9 +80,10 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
     return result;
 }
 
-/// A line for each of several logs, the most of them in one number.
-QString logLines(const std::vector<EvidenceLine>& logs)
+/// A line for each of several logs that the headline does not say already, the most of them in one number.
+QString logLines(std::vector<EvidenceLine> logs, const QString& headline)
 {
+    std::erase_if(logs, [&](const EvidenceLine& line) { return headline.contains(qstr(line.text)); });
     constexpr std::size_t most = 6;
     QString lines;
     for (std::size_t i = 0; i < std::min(logs.size(), most); ++i) {
@@ -336,14 +338,17 @@ void PaneLinks::onStateChanged()
 void PaneLinks::showLogVerdict()
 {
     const Diagnosis& known = *m_workspace.loaded().known();
-    const std::optional<Rollback>& rollback = m_workspace.rollback();
+    const RunData& run = *m_workspace.loaded().run;
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
-    const QString howToTake =
-        tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
-           "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
-    const QString captures = !diagnose::unreadDumpsOf(*m_workspace.loaded().run).empty()
+    const QString howToTake = diagnose::helperMissedCalls(run)
+        ? tr("have the capture helper look at the calls: it was on and did not see them all, and the finding “Calls "
+             "that "
+             "the capture helper did not look at” says how.")
+        : tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
+             "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
+    const QString captures = !diagnose::unreadDumpsOf(run).empty()
         ? tr("Copy the dump again, or, if the disk was full when it was written, to have another one, %1")
-        : logsNonFinite(*m_workspace.loaded().run)
+        : logsNonFinite(run)
         ? tr("No captures here: files that hold the input and output of a Newton-Schulz call would tell whose fault it "
              "is. To take them, %1")
         : tr("To have captures, the files that tell the cause if a NaN comes, %1");
@@ -354,11 +359,12 @@ void PaneLinks::showLogVerdict()
                 .arg(qstr(m_workspace.loaded().opened.filename().string())));
         return;
     }
-    const QString tonight = rollback ? sentenceCase(qstr(rollback->tonight)) + QStringLiteral(". ") : QString();
     m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
             : m_workspace.judging()               ? tr("Judging what the logs tell…")
                                                   : tr("No captures here"),
-        logLines(known.logs) + tonight + captures.arg(howToTake));
+        logLines(known.logs, story) + captures.arg(howToTake));
+    m_panes.verdict->setRollback(m_workspace.rollback());
+    m_panes.verdict->now()->setVisible(m_workspace.rollback().has_value());
 }
 
 void PaneLinks::fillVerdict()

@@ -136,6 +136,11 @@ MissingDumps missingDumpsOf(const RunData& run)
     return dumps;
 }
 
+bool helperMissedCalls(const RunData& run)
+{
+    return std::ranges::any_of(run.events, [](const Event& event) { return event.says(Phrase::callsNotSeen); });
+}
+
 std::vector<UnreadDump> unreadDumpsOf(const RunData& run)
 {
     std::set<std::string_view> read;

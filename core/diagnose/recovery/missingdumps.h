@@ -42,6 +42,9 @@ struct UnreadDump
 /// Each once, in the order of their places; points into the run.
 std::vector<UnreadDump> unreadDumpsOf(const RunData& run);
 
+/// The capture helper was on, and a line of its own says that it did not look at all calls, or at none.
+bool helperMissedCalls(const RunData& run);
+
 /// "a non-finite output was dumped (train.log:12), and the file of it could not be read: ..."; empty where all were.
 std::string textOf(const std::vector<UnreadDump>& dumps);
 

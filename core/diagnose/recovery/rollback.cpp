@@ -95,10 +95,11 @@ std::string settingWithoutCause(const RunData& run)
     if (!run.captures.empty()) {
         return guard;
     }
-    const bool named = !missingDumpsOf(run).missing.empty();
-    return fmt::format("{}, and {}", guard,
-        named ? "fetch the dumps that the log names"
-              : "turn on captures to find the cause (nanscope capture writes the helper)");
+    const char* then = !missingDumpsOf(run).missing.empty() ? "fetch the dumps that the log names"
+        : helperMissedCalls(run)
+        ? "have the capture helper look at the calls: it was on and did not see them all (finding capture-gaps)"
+        : "turn on captures to find the cause (nanscope capture writes the helper)";
+    return fmt::format("{}, and {}", guard, then);
 }
 
 constexpr const char* lowerRate = "take a lower learning rate or a longer warmup, and skip the batches of the fault";

@@ -553,7 +553,7 @@ TEST(Answers, OfAZeroMatrixTheEpsilonComesBeforeOtherCode)
     EXPECT_EQ(answers[0].ticks, Names {"gns-gram@0"});
     EXPECT_FALSE(diagnose::rejudge(made.judged(), answers[0].ticks, {})) << "that is still to be replayed";
 
-    made.facts.ran = {"gns-gram"};
+    made.facts.identified.how = IdentifiedBy::given;
     EXPECT_FALSE(diagnose::asksEpsilon(made.judged())) << "the dump has it";
     const auto kinds = diagnose::answersOf(made.judged(), {});
     ASSERT_EQ(kinds.size(), 2U);

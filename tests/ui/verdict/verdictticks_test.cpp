@@ -111,7 +111,7 @@ protected:
     {
         if (m_pane.findChild<WhatRanDialog*>() == nullptr) {
             for (auto* found : m_pane.ticks()->findChildren<QToolButton*>()) {
-                if (found->text() == QLatin1String(button)) {
+                if (found->text() == QString::fromUtf8(button)) {
                     found->click();
                 }
             }
@@ -149,7 +149,7 @@ TEST_F(Ticks, EveryMemberIsATickWithFitUnderOneFormat)
         (QStringList {QStringLiteral("gns-gram"), QStringLiteral("deepspeed-gram"), QStringLiteral("gns-standard")}));
     ASSERT_NE(box("gns-gram"), nullptr);
     EXPECT_EQ(box("gns-gram")->text(), QStringLiteral("gns-gram · 0.35 % off"));
-    EXPECT_EQ(box("gns-standard")->text(), QStringLiteral("gns-standard · 100 %"));
+    EXPECT_EQ(box("gns-standard")->text(), QStringLiteral("gns-standard"));
     EXPECT_TRUE(box("deepspeed-gram")->suspect());
     EXPECT_FALSE(box("gns-gram")->suspect());
     EXPECT_TRUE(box("deepspeed-gram")->toolTip().contains(QStringLiteral("first bad at cast")));
@@ -251,7 +251,8 @@ TEST_F(Ticks, NoneTickedIsAllPlausibleAgain)
 TEST_F(Ticks, AnswersAreButtonsThatMapToTicks)
 {
     EXPECT_EQ(m_pane.question()->answers(),
-        (QStringList {QStringLiteral("My code casts to fp16 first"), QStringLiteral("It normalises in fp32 first")}));
+        (QStringList {QStringLiteral("My code casts to fp16 first"), QStringLiteral("It normalises in fp32 first"),
+            QStringLiteral("Say what ran…")}));
     QSignalSpy changed(&m_pane, &VerdictPane::ticksChanged);
     answer("My code casts to fp16 first")->click();
     EXPECT_EQ(m_pane.verdict()->blame, Blame::numerics);

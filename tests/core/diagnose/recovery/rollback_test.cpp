@@ -648,6 +648,8 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(tonight(Blame::upstream), HasSubstr("check gradients"));
     EXPECT_THAT(tonight(Blame::undecided), HasSubstr("a guard"));
     EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("turn on captures to find the cause"));
+    run.events.emplace_back().facts.phrases = {Phrase::callsNotSeen};
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("it was on and did not see them all"));
 }
 
 TEST(Rollback, TonightMendsEveryCauseThatIsKnown)
