@@ -3,6 +3,7 @@
 #include "ui/runcomparison/runcomparer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -43,7 +44,10 @@ double differenceOf(double a, double b)
 {
     const double largest = std::max(std::abs(a), std::abs(b));
     const int decimals = largest > 0 ? std::clamp(14 - static_cast<int>(std::floor(std::log10(largest))), 0, 300) : 0;
-    return std::stod(fmt::format("{:.{}f}", std::abs(a - b), decimals));
+    const auto text = fmt::format("{:.{}f}", std::abs(a - b), decimals);
+    double rounded = std::abs(a - b);
+    std::from_chars(text.data(), text.data() + text.size(), rounded);
+    return rounded;
 }
 
 /// At the steps where both are numbers; on a logarithmic axis a straight line is an exponential.

@@ -80,10 +80,12 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
     return result;
 }
 
-/// A line for each of several logs that the headline does not say already, the most of them in one number.
-QString logLines(std::vector<EvidenceLine> logs, const QString& headline)
+/// A line for each of several logs, the most of them in one number.
+QString logLines(const std::vector<EvidenceLine>& logs)
 {
-    std::erase_if(logs, [&](const EvidenceLine& line) { return headline.contains(qstr(line.text)); });
+    if (logs.size() == 1) {
+        return {}; // the headline is of it
+    }
     constexpr std::size_t most = 6;
     QString lines;
     for (std::size_t i = 0; i < std::min(logs.size(), most); ++i) {
@@ -342,8 +344,7 @@ void PaneLinks::showLogVerdict()
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
     const QString howToTake = diagnose::helperMissedCalls(run)
         ? tr("have the capture helper look at the calls: it was on and did not see them all, and the finding “Calls "
-             "that "
-             "the capture helper did not look at” says how.")
+             "that the capture helper did not look at” says how.")
         : tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
              "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
     const QString captures = !diagnose::unreadDumpsOf(run).empty()
@@ -362,7 +363,7 @@ void PaneLinks::showLogVerdict()
     m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
             : m_workspace.judging()               ? tr("Judging what the logs tell…")
                                                   : tr("No captures here"),
-        logLines(known.logs, story) + captures.arg(howToTake));
+        logLines(known.logs) + captures.arg(howToTake));
     m_panes.verdict->setRollback(m_workspace.rollback());
     m_panes.verdict->now()->setVisible(m_workspace.rollback().has_value());
 }

@@ -67,7 +67,8 @@ VerdictChips::VerdictChips(QWidget* parent)
     addChip(*flow, VerdictList::place, tr("What the damage looks like, which layer it is in and where it can begin"));
     addChip(*flow, VerdictList::speaksFor, tr("What speaks for this verdict"));
     addChip(*flow, VerdictList::speaksAgainst, tr("What speaks against it"));
-    addChip(*flow, VerdictList::notTestable, tr("What speaks neither for it nor against it, and what this capture cannot show"));
+    addChip(*flow, VerdictList::notTestable,
+        tr("What speaks neither for it nor against it, and what this capture cannot show"));
     addChip(*flow, VerdictList::next, tr("Experiments that would tell most, and what came of those you tried"));
     style();
     onThemeChange(*this, [this] { style(); });
@@ -100,8 +101,7 @@ void VerdictChips::setCounts(const CaptureVerdict& verdict, int tried)
     setChip(VerdictList::speaksFor, tr("for %1").arg(verdict.speaksFor.size()), !verdict.speaksFor.empty());
     setChip(
         VerdictList::speaksAgainst, tr("against %1").arg(verdict.speaksAgainst.size()), !verdict.speaksAgainst.empty());
-    setChip(
-        VerdictList::notTestable, tr("neither %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
+    setChip(VerdictList::notTestable, tr("neither %1").arg(verdict.notTestable.size()), !verdict.notTestable.empty());
     const QString next = tr("try next %1").arg(verdict.next.size());
     setChip(VerdictList::next, tried > 0 ? tr("%1, %2 tried").arg(next).arg(tried) : next, hasNext(verdict));
     setVisible(std::ranges::any_of(m_chips, [](const Chip& chip) { return chip.button->isEnabled(); }));

@@ -24,7 +24,9 @@ QString nextText(const CaptureVerdict& verdict)
 {
     const auto left = untried(verdict);
     if (verdict.question.empty()) {
-        return left.empty() ? QString() : VerdictNow::tr("Next test: %1").arg(qstr(left.front()->what));
+        return left.empty()            ? QString()
+            : left.front()->id.empty() ? VerdictNow::tr("Next: %1").arg(qstr(left.front()->what))
+                                       : VerdictNow::tr("Next test: %1").arg(qstr(left.front()->what));
     }
     const auto test = std::ranges::find_if(left, [](const Experiment* experiment) { return !experiment->id.empty(); });
     return test == left.end() ? VerdictNow::tr("Next: answer the question")
@@ -67,8 +69,6 @@ void VerdictNow::setCauses(int causes)
 void VerdictNow::setVerdict(const CaptureVerdict* verdict)
 {
     m_next = verdict ? nextText(*verdict) : QString();
-    const auto left = verdict ? untried(*verdict) : std::vector<const Experiment*>();
-    m_isTest = left.empty() || !left.front()->id.empty();
     showLines();
 }
 
@@ -81,9 +81,7 @@ QString VerdictNow::text() const
                                              : tr("Tonight");
         lines << tr("%1: %2").arg(heading, m_tonight);
     }
-    // Advice that is no test may be what tonight's line says already.
-    const QString advice = m_next.section(QStringLiteral(": "), 1);
-    if (!m_next.isEmpty() && (m_isTest || !m_tonight.contains(advice))) {
+    if (!m_next.isEmpty()) {
         lines << m_next;
     }
     return lines.join(QLatin1Char('\n'));

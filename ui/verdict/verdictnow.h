@@ -44,7 +44,6 @@ private:
     QString m_tonight;
     int m_causes = 1;
     QString m_next;
-    bool m_isTest = false; ///< its outcomes would tell something
 };
 
 } // namespace nanscope

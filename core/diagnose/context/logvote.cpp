@@ -166,6 +166,76 @@ std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdi
     return lines;
 }
 
+namespace {
+
+/// The first that is not finite among those of these steps.
+const Point* badPoint(const Series& series, const std::pair<std::int64_t, std::int64_t>& steps)
+{
+    const auto bad = std::ranges::find_if(series.points, [&](const Point& point) {
+        return isNonFinite(point.state) && point.step >= steps.first && point.step <= steps.second;
+    });
+    return bad == series.points.end() ? nullptr : &*bad;
+}
+
+const char* wordOf(const Point& bad)
+{
+    return bad.state == PointState::nan ? "NaN" : bad.state == PointState::posInf ? "+Inf" : "-Inf";
+}
+
+const Series* lossBeside(const RunData& run, const Series& norm)
+{
+    const auto loss = std::ranges::find_if(run.series, [&](const Series& series) {
+        return series.name == "loss" && series.source == norm.source && series.rank == norm.rank;
+    });
+    return loss == run.series.end() ? nullptr : &*loss;
+}
+
+std::optional<EvidenceLine> wentBadFirst(
+    const Series& norm, const Series& loss, const std::pair<std::int64_t, std::int64_t>& steps)
+{
+    const auto* badNorm = badPoint(norm, steps);
+    const auto* badLoss = badPoint(loss, steps);
+    if (badLoss != nullptr && (badNorm == nullptr || badNorm->step >= badLoss->step)) {
+        return EvidenceLine {
+            fmt::format("the loss itself is {} at step {}, and no gradient norm before it: the forward "
+                        "pass made it, of its data or of weights that were bad by then",
+                wordOf(*badLoss), badLoss->step),
+            fmt::format("{}:{}", loss.source, badLoss->line)};
+    }
+    if (badNorm == nullptr) {
+        return std::nullopt;
+    }
+    const auto beside = std::ranges::find(loss.points, badNorm->step, &Point::step);
+    if (beside == loss.points.end() || beside->state != PointState::finite) {
+        return std::nullopt;
+    }
+    return EvidenceLine {
+        fmt::format(
+            "grad_norm is {} at step {}, where the loss is still {:.4g}: as far as that shows, the forward pass "
+            "was sound and what follows it was not (the backward pass, the loss scale, a reduction)",
+            wordOf(*badNorm), badNorm->step, beside->value),
+        fmt::format("{}:{}", norm.source, badNorm->line)};
+}
+
+} // namespace
+
+std::optional<EvidenceLine> wentBadFirst(const RunData& run, const CaptureVerdict& verdict)
+{
+    if (!verdict.step) {
+        return std::nullopt;
+    }
+    // A trainer may count its steps from 1, and a helper the updates from 0.
+    const std::pair steps {verdict.step->first - 1, verdict.step->second + 1};
+    for (const auto& norm : run.series) {
+        const bool rankFits = !norm.rank || !verdict.rank || norm.rank == verdict.rank;
+        const auto* loss = norm.name == "grad_norm" && rankFits ? lossBeside(run, norm) : nullptr;
+        if (auto line = loss != nullptr ? wentBadFirst(norm, *loss, steps) : std::nullopt) {
+            return line;
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVerdict& verdict, double inputAbsmax)
 {
     // A trainer that logs behind the update has the norm of this one a line later.

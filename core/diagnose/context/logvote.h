@@ -26,6 +26,10 @@ LogVote voteOf(const RunData& run, const std::string& seriesName, const CaptureV
 /// What grad_norm and loss_scale have to say about a capture, whatever the verdict will be.
 std::vector<LogTrend> logLinesOf(const RunData& run, const CaptureVerdict& verdict);
 
+/// Of a call that came in damaged, whether the log of its steps has the loss or the gradient norm go bad first: with a
+/// finite loss the forward pass was sound. None where no log has both at that step.
+std::optional<EvidenceLine> wentBadFirst(const RunData& run, const CaptureVerdict& verdict);
+
 /// That an input is larger than the logged gradients can make it, whatever the momentum: what was logged is not what
 /// the function was given.
 std::optional<EvidenceLine> beyondGradients(const RunData& run, const CaptureVerdict& verdict, double inputAbsmax);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/base/text.h"
+#include "core/diagnose/context/logvote.h"
 #include "core/diagnose/identify/controlnames.h"
 #include "core/diagnose/recovery/missingdumps.h"
 #include "core/diagnose/triage/attempts.h"
@@ -1105,6 +1106,24 @@ int rolePlace(Role role)
     return 6;
 }
 
+/// Once for the calls of a step: each looks at every point.
+void argueByLogs(std::vector<CaptureVerdict>& verdicts, const RunData& run)
+{
+    std::map<std::pair<std::optional<int>, std::optional<std::pair<std::int64_t, std::int64_t>>>,
+        std::optional<EvidenceLine>>
+        known;
+    for (auto& verdict : verdicts) {
+        if (verdict.role != Role::upstream || verdict.blame != Blame::upstream) {
+            continue;
+        }
+        const auto [line, isNew] = known.try_emplace({verdict.rank, verdict.step});
+        line->second = isNew ? wentBadFirst(run, verdict) : line->second;
+        if (line->second) {
+            verdict.speaksFor.push_back(*line->second);
+        }
+    }
+}
+
 } // namespace
 
 std::vector<CaptureVerdict> triage(const RunData& run)
@@ -1149,6 +1168,7 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     for (auto& entry : entries) {
         verdicts.push_back(std::move(entry.verdict));
     }
+    argueByLogs(verdicts, run);
     sortByRole(verdicts);
     return verdicts;
 }

@@ -173,5 +173,50 @@ TEST(BeyondGradients, WithoutNormsNothingIsSaid)
     EXPECT_FALSE(diagnose::beyondGradients(run, {}, 1e30)) << "a norm of 0 was not measured";
 }
 
+RunData runWith(const std::vector<double>& losses, const std::vector<double>& norms)
+{
+    RunData run;
+    run.series = {seriesOf(losses), seriesOf(norms)};
+    run.series[0].name = "loss";
+    return run;
+}
+
+std::string wentBad(const RunData& run, std::int64_t step, std::optional<int> rank = 0)
+{
+    CaptureVerdict verdict;
+    verdict.rank = rank;
+    verdict.step = {step, step};
+    const auto line = diagnose::wentBadFirst(run, verdict);
+    return line ? line->source + " " + line->text : std::string();
+}
+
+TEST(WentBadFirst, AFiniteLossBesideABadNormClearsTheForwardPass)
+{
+    const auto run = runWith({3, 2.5, 2, NAN, NAN}, {1, 1, INFINITY, NAN, NAN});
+    EXPECT_EQ(wentBad(run, 2),
+        "a.log:102 grad_norm is +Inf at step 2, where the loss is still 2: as far as that shows, the forward pass was "
+        "sound and what follows it was not (the backward pass, the loss scale, a reduction)");
+    EXPECT_EQ(wentBad(run, 1), wentBad(run, 2)) << "the helper may count from 0 where the trainer counts from 1";
+    EXPECT_EQ(wentBad(run, 0), "") << "what came later says nothing of this call";
+    EXPECT_EQ(wentBad(run, 2, 1), "") << "another rank's";
+}
+
+TEST(WentBadFirst, ABadLossIsOfTheForwardPass)
+{
+    const auto run = runWith({3, 2.5, NAN, NAN}, {1, 1, NAN, NAN});
+    EXPECT_EQ(wentBad(run, 2).substr(0, 65), "a.log:102 the loss itself is NaN at step 2, and no gradient norm ");
+    EXPECT_EQ(wentBad(runWith({3, 2.5, NAN}, {1, 1, 1}), 2), wentBad(run, 2));
+}
+
+TEST(WentBadFirst, WhereTheLossOfTheStepIsNotThereNothingIsSaid)
+{
+    auto run = runWith({3, 2.5, 2, 2}, {1, 1, NAN, NAN});
+    run.series[0].points.erase(run.series[0].points.begin() + 2);
+    EXPECT_EQ(wentBad(run, 2), "");
+    run.series[0].source = "b.log";
+    EXPECT_EQ(wentBad(run, 3), "") << "logs that count otherwise are not held together";
+    EXPECT_EQ(wentBad(runWith({3, 2}, {1, 1}), 1), "");
+}
+
 } // namespace
 } // namespace nanscope

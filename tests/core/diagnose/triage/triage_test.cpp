@@ -331,6 +331,24 @@ TEST(Triage, APartOfZerosIsNoPadding)
     EXPECT_EQ(s.verdictOf("broken").role, Role::birth);
 }
 
+TEST(Triage, OfDamagedInputsTheLogTellsWhatWentBadFirst)
+{
+    RunSummary s;
+    s.step(0, 3).dump("first", 0, damaged, allBad, 10).step(0, 4).dump("second", 0, allBad, allBad, 20);
+    const auto saysLogs = [&](const char* file) {
+        const auto lines = s.verdictOf(file).speaksFor;
+        return std::ranges::any_of(lines,
+            [](const EvidenceLine& line) { return line.text.find("the forward pass was sound") != std::string::npos; });
+    };
+    EXPECT_FALSE(saysLogs("first"));
+    Series norm = s.run.series.front();
+    norm.name = "grad_norm";
+    norm.points[1].state = PointState::nan;
+    s.run.series.push_back(norm);
+    EXPECT_TRUE(saysLogs("first"));
+    EXPECT_FALSE(saysLogs("second")) << "which follows from the first";
+}
+
 TEST(Triage, NoBirthAtAllIsANormalResult)
 {
     RunSummary s;
