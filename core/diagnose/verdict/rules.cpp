@@ -108,6 +108,14 @@ bool isPublishedCode(const Considered& c)
     return isNamed(c) && (c.identified.how == IdentifiedBy::sidecar || c.facts.scene.function.empty());
 }
 
+/// One value is gone of what code made that the helper saw, and that is no published one: a mask or a division that it
+/// has besides leaves that, and every other bit as the iteration gave it. A kernel writes tiles.
+bool mayBeOfOwnText(const Considered& c)
+{
+    return !c.facts.scene.function.empty() && !isPublishedCode(c) && !c.facts.outputFinite
+        && c.facts.damage.shape == DamageShape::singleElement;
+}
+
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
 /// own, which a name or bits exclude: it may scale rows or columns by what it keeps, quantise, and take blocks one by
 /// one. Where the iteration left the format, nothing is finite to know a function by.
@@ -133,7 +141,7 @@ bool isAlone(const Considered& c)
 {
     const auto& facts = c.facts;
     const bool damaged = !facts.outputFinite;
-    if (facts.otherCode) {
+    if (facts.otherCode || mayBeOfOwnText(c)) {
         return false;
     }
     if (facts.nothingElse && looksLikeOwnCode(c) && !isPublishedCode(c)) {

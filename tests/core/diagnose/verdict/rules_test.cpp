@@ -157,6 +157,35 @@ TEST(Rules, ANameTakesNothingFromWhatValuesTell)
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one does not";
 }
 
+TEST(Rules, OneValueThatIsGoneMayBeOfCodeThatNobodyPublished)
+{
+    Bench b;
+    b.member("keller-jordan", 8, 0);
+    b.facts.control.reset();
+    b.facts.damage.shape = DamageShape::singleElement;
+    b.facts.damage.count = b.facts.damage.nan = 1;
+    b.facts.fit.compared = true;
+    b.facts.exactBits = true;
+    b.facts.identified.names = {"keller-jordan"};
+    b.facts.identified.all = {{"keller-jordan", 0}};
+    b.facts.identified.fit = 0;
+    b.facts.nothingElse = true;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "no helper saw other code";
+    b.facts.scene.function = "muon:zeropower";
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.scene.namedLike = "keller-jordan";
+    EXPECT_THAT(b.judged().question, testing::HasSubstr("what was changed in muon:zeropower"));
+    b.facts.ran = {"keller-jordan"};
+    EXPECT_EQ(b.judged().blame, Blame::undecided) << "what it computes is not all that it does";
+    b.facts.damage.shape = DamageShape::rectangle;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a tile is a kernel's";
+    b.facts.ran.clear();
+    b.facts.damage.shape = DamageShape::singleElement;
+    b.facts.identified.how = IdentifiedBy::sidecar;
+    b.facts.scene.namedLike.clear();
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the published one has no mask";
+}
+
 TEST(Rules, OfZerosTheEpsilonIsAskedFirst)
 {
     Bench b;
