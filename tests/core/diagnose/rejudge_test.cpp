@@ -507,7 +507,7 @@ TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)
     Made made;
     made.member("gns-gram", 8, 0);
     made.facts.dumpedByWrapper = false;
-    const auto captureOf = [](Made from, const char* file) {
+    const auto captureOf = [](const Made& from, const char* file) {
         auto verdict = from.judged();
         verdict.capture = file;
         return verdict;

@@ -56,8 +56,10 @@ TEST(Catalogue, AnEpsilonInTheNameIsTakenWhateverTheCallerPasses)
     expected.epsilon = 0;
     expected.ignoresCallerEpsilon = true;
     EXPECT_EQ(*none, expected);
-    const Catalogue copy = catalogue;
-    EXPECT_EQ(*copy.find("keller-jordan@0.0"), none) << "however it is written";
+    EXPECT_EQ(*catalogue.find("keller-jordan@0.0"), none) << "however it is written";
+    Catalogue copy = catalogue;
+    ASSERT_TRUE(copy.add(made("mine")));
+    EXPECT_EQ(*copy.find("keller-jordan@0"), none) << "copies share it";
     EXPECT_EQ((*catalogue.find("torch-muon@0.0000001"))->name, "torch-muon@1e-07");
     EXPECT_EQ(catalogue.all().size(), replay::variants().size()) << "none but what is included is compared";
     for (const auto* bad : {"keller-jordan@", "keller-jordan@-1", "keller-jordan@nan", "keller-jordan@inf",
