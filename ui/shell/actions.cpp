@@ -142,7 +142,8 @@ void fillMenus(const Actions& a, QMainWindow& window)
     file->addActions({a.exportReport, a.exportBundle});
     file->addSeparator();
     file->addAction(a.quit);
-    window.menuBar()->addMenu(ActionsWords::tr("&Edit"))
+    window.menuBar()
+        ->addMenu(ActionsWords::tr("&Edit"))
         ->addActions({a.undoAnswer, a.redoAnswer, a.filter, a.copyIssueText});
     QMenu* view = window.menuBar()->addMenu(ActionsWords::tr("&View"));
     QMenu* theme = view->addMenu(ActionsWords::tr("&Theme"));

@@ -172,8 +172,7 @@ void ExperimentRow::update(const Experiment& experiment, const std::optional<Tri
 
 std::optional<Seen> ExperimentRow::seen() const
 {
-    return m_seen->currentIndex() < 0 ? std::nullopt
-                                      : std::optional(static_cast<Seen>(m_seen->currentData().toInt()));
+    return m_seen->currentIndex() < 0 ? std::nullopt : std::optional(static_cast<Seen>(m_seen->currentData().toInt()));
 }
 
 std::optional<TriedExperiment> ExperimentRow::tried() const

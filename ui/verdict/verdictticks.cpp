@@ -67,7 +67,8 @@ QString toolTip(const CaptureVerdict& judged, const diagnose::Tick& tick)
     if (tick.fit) {
         const QString off = qstr(percentText(*tick.fit));
         lines << (judged.facts.fit.compared
-                ? VerdictTicks::tr("The finite part of the captured output is %1 off what it gives on this input").arg(off)
+                ? VerdictTicks::tr("The finite part of the captured output is %1 off what it gives on this input")
+                      .arg(off)
                 : VerdictTicks::tr("A healthy call of the same kind is %1 off what it gives there").arg(off));
     }
     for (const std::size_t member : tick.members) {
