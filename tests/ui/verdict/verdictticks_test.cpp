@@ -739,7 +739,7 @@ TEST_F(Ticks, TheEpsilonOfAZeroMatrixHasButtons)
     const auto verdict = verdictOf(facts);
     ASSERT_EQ(verdict.rule, RuleId::zeroInAllBadOut);
     m_pane.showVerdict(test::makeRun()->captures[2], verdict);
-    EXPECT_EQ(m_pane.question()->answers().mid(0, 2),
+    ASSERT_EQ(m_pane.question()->answers().mid(0, 2),
         (QStringList {QStringLiteral("It adds no epsilon"), QStringLiteral("Say its epsilon…")}));
     QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
     QApplication::processEvents();
