@@ -33,7 +33,6 @@
 #include "ui/sweep/sweeppane.h"
 #include "ui/tensors/tensorspane.h"
 #include "ui/timeline/timelinepane.h"
-#include "ui/verdict/verdictnow.h"
 #include "ui/verdict/verdictpane.h"
 
 namespace nanscope {
@@ -343,8 +342,7 @@ void PaneLinks::showLogVerdict()
     const RunData& run = *m_workspace.loaded().run;
     const QString story = qstr(known.headline).section(QStringLiteral("; "), 1);
     const QString howToTake = diagnose::helperMissedCalls(run)
-        ? tr("have the capture helper look at the calls: it was on and did not see them all, and the finding “Calls "
-             "that the capture helper did not look at” says how.")
+        ? tr("see the finding “Calls that the capture helper did not look at”.")
         : tr("write “nanscope capture --print > nanscope_capture.py”, put “newton_schulz = "
              "nanscope_capture.wrap(newton_schulz)” into the trainer and start it with NANSCOPE_CAPTURE=1.");
     const QString captures = !diagnose::unreadDumpsOf(run).empty()
@@ -360,12 +358,12 @@ void PaneLinks::showLogVerdict()
                 .arg(qstr(m_workspace.loaded().opened.filename().string())));
         return;
     }
+    const auto& rollback = m_workspace.rollback();
+    const QString tonight = rollback ? tr("Tonight: %1").arg(qstr(rollback->tonight)) + QLatin1Char('\n') : QString();
     m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
             : m_workspace.judging()               ? tr("Judging what the logs tell…")
                                                   : tr("No captures here"),
-        logLines(known.logs) + captures.arg(howToTake));
-    m_panes.verdict->setRollback(m_workspace.rollback());
-    m_panes.verdict->now()->setVisible(m_workspace.rollback().has_value());
+        tonight + logLines(known.logs) + captures.arg(howToTake));
 }
 
 void PaneLinks::fillVerdict()
