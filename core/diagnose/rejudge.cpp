@@ -11,6 +11,7 @@
 
 #include "core/base/try.h"
 #include "core/diagnose/damage/candidateorigins.h"
+#include "core/diagnose/identify/plausible.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/rules.h"
@@ -311,6 +312,11 @@ CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, 
     }
     auto again = rejudge(judged, said->ticks, catalogue);
     return again ? std::move(*again) : std::move(judged);
+}
+
+Result<void> checkRan(const std::string& ran, const replay::Catalogue& catalogue)
+{
+    return parseRan(ran, catalogue).map([](const Member&) {});
 }
 
 void dropVariants(std::vector<KeptAnswer>& answers)

@@ -51,6 +51,9 @@ Result<CaptureVerdict> rejudge(
 /// were done cannot tell it.
 CaptureVerdict withAnswers(CaptureVerdict judged, const Observations& observed, const replay::Catalogue& catalogue);
 
+/// Fails with one sentence where these words of --ran name nothing that can run.
+Result<void> checkRan(const std::string& ran, const replay::Catalogue& catalogue);
+
 /// Leaves of each answer whether other code ran, and drops what is left without a word.
 void dropVariants(std::vector<KeptAnswer>& answers);
 

@@ -832,7 +832,7 @@ def _unwrapped(function):
             around["partial"].update(_simple_of(dict(enumerate(function.args))))
             around["partial"].update(_simple_of(function.keywords))
             inner = function.func
-        elif getattr(function, "_torchdynamo_orig_callable", None) is not None:
+        elif getattr(function, "_torchdynamo_orig_callable", None) is not None and _module_around(function) in _SETS_HOW_IT_RUNS:
             around["compiled"] = True
             inner = function._torchdynamo_orig_callable
         elif inspect.ismethod(function):
@@ -851,11 +851,19 @@ def _unwrapped(function):
     return function, around
 
 
+# Of torch: no_grad and its like, and torch.compile. functools.wraps hands their marks on to what is put around them.
+_SETS_HOW_IT_RUNS = {"torch.utils._contextlib", "torch._dynamo.eval_frame"}
+
+
+def _module_around(function):
+    return str(getattr(function, "__globals__", {}).get("__name__"))
+
+
 def _wrapper(function):
-    """The module of code that was put around another function, as it may change what goes in and comes out. torch's only
-    set how it runs (no_grad), and this helper's look."""
-    module = str(getattr(function, "__globals__", {}).get("__name__"))
-    return [] if module.startswith("torch.") or getattr(function, "__globals__", None) is globals() else [module]
+    """The module of code that was put around another function, as it may change what goes in and comes out (autocast does,
+    too); none of what sets how it runs, and of this helper's, which looks."""
+    own = getattr(function, "__globals__", None) is globals()
+    return [] if own or _module_around(function) in _SETS_HOW_IT_RUNS else [_module_around(function)]
 
 
 # Code objects are kept with what was found, so that no other has its id.
@@ -2721,8 +2729,8 @@ def _retries(scene):
         return [], "the input could not be had"
     if call.part is not None or call.spot.options["collective"] or _ranks_of(call) > 1:
         return [], "the call needs every rank"
-    if call.spot.options["found"] and _world() > 1 and not _asked(lambda: _published_as(call.spot.function, call.spot.identity())):
-        return [], "the function is known by its name alone, and may need every rank; wrap() says that it does not"
+    if call.spot.options["found"] and not _asked(lambda: _published_as(call.spot.function, call.spot.identity())):
+        return [], "the function is known by its name alone, and may need every rank or keep a state; wrap() says that it does not"
     if call.lost:
         return [], "the function had another large tensor, which is not kept"
     if scene.error is not None and "out of memory" in str(scene.error).lower():
@@ -3382,7 +3390,7 @@ def wrap(
     collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a
                   process group is known to
     found         True: install() says so of a function that has the name of a known one. Calls with other tensors than a
-                  matrix are left alone, and none is made again where there are other ranks
+                  matrix are left alone, and none is made again unless its text is a published one
 
     While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the
     function passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
@@ -3542,6 +3550,17 @@ class _Finder:
 _EVERY_OPTIMIZER = object()  # the hook that install() has on all of them
 
 
+def _is_held(function, optimizer):
+    """A checkpoint saves what an optimizer holds, functions by their names, under which another would be found."""
+    held = (vars(optimizer), optimizer.defaults, *optimizer.param_groups)
+    return any(item is function for fields in held for item in fields.values())
+
+
+def _calls_another(function):
+    """That one is what iterates, and tells more."""
+    return any(name in _NAMES or _LIKE.fullmatch(name) for name in function.__code__.co_names)
+
+
 def _find_copies(optimizer):
     """Watches, before the first step of a kind of optimizer, functions that have the name of one in KNOWN: in the modules
     of the user and of the packages that the optimizer is of, and static methods of its classes. Most who train have a copy
@@ -3564,11 +3583,10 @@ def _find_copies(optimizer):
             function = value if inspect.ismodule(holder) else getattr(value, "__func__", None)
             if not inspect.isfunction(function) or isinstance(value, classmethod) or hasattr(function, "nanscope_capture"):
                 continue
+            if _is_held(function, optimizer) or _calls_another(function):
+                continue
             patch = patched(place + name, found=True)
-            wrapped = patch._watch(holder, name)
-            # The optimizer may hold it, too: what no module has by its name any more cannot be saved with a checkpoint.
-            for fields in (vars(optimizer), optimizer.defaults, *optimizer.param_groups):
-                fields.update({key: wrapped for key, item in fields.items() if item is function})
+            patch._watch(holder, name)
             _installed.append(patch)
             found.append(patch.target)
     if found:

@@ -93,9 +93,9 @@ public:
     /// Seconds after which no other capture is judged; what is known then is the answer.
     void limitJudging(std::optional<double> seconds) { m_timeLimit = seconds; }
     /// From the next run to be judged on; the CPU where the device cannot be opened, or fails.
+    void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     /// The one that is looked at is judged next, also while others are.
     void judgeFirst(const Capture& capture);
-    void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     /// What was judged until then still arrives, unless another request comes first.
     void cancel();
     bool busy() const { return m_busy; }

@@ -783,7 +783,8 @@ void Workspace::showDefaultCell()
     } else {
         m_film.clear(followsFromAnother(judged)
                 ? tr("This capture follows from another one: the film of the birth shows where it began")
-                : nothingIsFinite(*shown) ? tr("No value of the input is finite, so a replay shows nothing else")
+                : shown && nothingIsFinite(*shown)
+                ? tr("No value of the input is finite, so a replay shows nothing else")
                 : judging() && lacksVerdict()
                 ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
                 : tr("Sweep this capture to see every step of its replay"));

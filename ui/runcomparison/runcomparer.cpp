@@ -47,7 +47,7 @@ double differenceOf(double a, double b)
     const auto text = fmt::format("{:.{}f}", std::abs(a - b), decimals);
     double rounded = std::abs(a - b);
     std::from_chars(text.data(), text.data() + text.size(), rounded);
-    return rounded;
+    return rounded > 0 ? rounded : std::abs(a - b);
 }
 
 /// At the steps where both are numbers; on a logarithmic axis a straight line is an exponential.

@@ -446,9 +446,10 @@ void PaneLinks::fillSweep()
 
 void PaneLinks::markShownCell()
 {
-    if (const auto& shown = m_workspace.shownCell(); shown && !shown->capture.empty()) {
-        m_panes.sweep->markShown(m_workspace.requestOf(*shown));
-    }
+    const auto& shown = m_workspace.shownCell();
+    const Capture* capture = m_workspace.capture();
+    const bool isHere = shown && capture && shown->capture == capture->file;
+    m_panes.sweep->markShown(isHere ? std::optional(m_workspace.requestOf(*shown)) : std::nullopt);
 }
 
 void PaneLinks::chooseSweep()
@@ -567,6 +568,7 @@ void PaneLinks::onDeepEnded(const QString& sentence)
 void PaneLinks::onFilmMissing(const QString& sentence)
 {
     m_film = nullptr;
+    markShownCell();
     m_panes.gauges->setCell(nullptr);
     m_panes.film->showMessage(sentence);
     m_panes.film->setOffered(m_workspace.sweepWouldShow());

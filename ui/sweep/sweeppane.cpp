@@ -272,10 +272,10 @@ void SweepPane::selectCell(const QModelIndex& index)
     }
 }
 
-void SweepPane::markShown(const replay::CellRequest& cell)
+void SweepPane::markShown(const std::optional<replay::CellRequest>& cell)
 {
     m_shown = cell;
-    m_view->setCurrentIndex(m_model->indexOf(cell));
+    m_view->setCurrentIndex(cell ? m_model->indexOf(*cell) : QModelIndex());
 }
 
 void SweepPane::requestReplay(const QModelIndex& index)

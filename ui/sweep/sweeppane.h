@@ -31,8 +31,8 @@ public:
     void setGrid(const SweepGrid& grid);
     /// As CellGridModel::putCell().
     bool putCell(const Cell& cell, const replay::CellRequest& request);
-    /// Marks the cell whose film is seen; none where it has no place here.
-    void markShown(const replay::CellRequest& cell);
+    /// Marks the cell whose film is seen; none where there is none, or it has no place here.
+    void markShown(const std::optional<replay::CellRequest>& cell);
     /// With what is replayed.
     void setRunning(bool running, const std::vector<replay::CellRequest>& ordered = {});
     /// What is not usual about what the next sweep replays; empty where nothing is.

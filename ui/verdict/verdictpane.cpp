@@ -284,7 +284,12 @@ void VerdictPane::changeTicks(const QStringList& ticked)
 WhatRanDialog* VerdictPane::askWhatRan()
 {
     auto* dialog = new WhatRanDialog(m_catalogue, m_ticks->variants(), m_ran, this);
-    connect(dialog, &WhatRanDialog::answered, this, &VerdictPane::ranChanged);
+    connect(dialog, &WhatRanDialog::answered, this, [this, asked = m_capture.path](const QStringList& ran) {
+        // Another run may have been read meanwhile.
+        if (m_capture.path == asked) {
+            Q_EMIT ranChanged(ran);
+        }
+    });
     dialog->open();
     return dialog;
 }

@@ -12,6 +12,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include "core/diagnose/rejudge.h"
 #include "core/model/dtype.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
@@ -81,12 +82,15 @@ WhatRanDialog::WhatRanDialog(
 
 void WhatRanDialog::fillVariants(const QStringList& plausible)
 {
-    m_variant->addItems(plausible);
-    for (const replay::Variant* variant : m_catalogue.all()) {
-        if (!plausible.contains(qstr(variant->name))) {
-            m_variant->addItem(qstr(variant->name));
-        }
+    QStringList names;
+    for (const QString& variant : plausible) {
+        names << qstr(std::string(replay::withoutEpsilon(variant.toStdString())));
     }
+    for (const replay::Variant* variant : m_catalogue.all()) {
+        names << qstr(variant->name);
+    }
+    names.removeDuplicates();
+    m_variant->addItems(names);
     m_variant->setEditable(true);
     m_variant->setInsertPolicy(QComboBox::NoInsert);
     m_variant->completer()->setFilterMode(Qt::MatchContains);
@@ -103,9 +107,10 @@ void WhatRanDialog::askEpsilon()
 QString WhatRanDialog::wordsOfChoice() const
 {
     QString words = m_variant->currentText().trimmed();
-    const bool none = m_epsilon->currentText() == m_epsilon->itemText(1);
-    if (m_epsilon->currentText() != m_epsilon->itemText(0)) {
-        words += QLatin1Char('@') + (none ? QStringLiteral("0") : m_epsilon->currentText().trimmed());
+    const bool isItem = m_epsilon->findText(m_epsilon->currentText()) == m_epsilon->currentIndex();
+    const QString epsilon = isItem ? m_epsilon->currentData().toString() : m_epsilon->currentText().trimmed();
+    if (!isItem || !epsilon.isEmpty()) {
+        words += QLatin1Char('@') + epsilon;
     }
     const QString format = m_format->currentData().toString();
     return format.isEmpty() ? words : QStringLiteral("%1:%2").arg(words, format);
@@ -114,7 +119,7 @@ QString WhatRanDialog::wordsOfChoice() const
 QStringList WhatRanDialog::answer() const
 {
     const QString words = wordsOfChoice();
-    if (!m_catalogue.find(words.section(QLatin1Char(':'), 0, 0).toStdString())) {
+    if (!diagnose::checkRan(words.toStdString(), m_catalogue)) {
         return {};
     }
     QStringList said = m_besides->isChecked() ? m_said : QStringList();
@@ -124,13 +129,13 @@ QStringList WhatRanDialog::answer() const
 
 void WhatRanDialog::showChoice()
 {
-    const auto known = m_catalogue.find(wordsOfChoice().section(QLatin1Char(':'), 0, 0).toStdString());
-    m_judge->setEnabled(known.has_value());
-    m_note->setText(known
+    const auto usable = diagnose::checkRan(wordsOfChoice().toStdString(), m_catalogue);
+    m_judge->setEnabled(usable.has_value());
+    m_note->setText(usable
             ? tr("Replays %1 and judges every capture of this run again. A sidecar that names its function is believed "
                  "first. A function of your own that is none of these: File ▸ Add to this run ▸ Own variants…")
                   .arg(answer().join(tr(" or ")))
-            : sentenceCase(qstr(known.error().what)));
+            : sentenceCase(qstr(usable.error().what)));
 }
 
 } // namespace nanscope

@@ -190,11 +190,25 @@ const Series* lossBeside(const RunData& run, const Series& norm)
     return loss == run.series.end() ? nullptr : &*loss;
 }
 
-std::optional<EvidenceLine> wentBadFirst(
-    const Series& norm, const Series& loss, const std::pair<std::int64_t, std::int64_t>& steps)
+bool isFiniteWithin(const Series& series, const std::pair<std::int64_t, std::int64_t>& steps)
 {
+    return std::ranges::any_of(series.points, [&](const Point& point) {
+        return point.state == PointState::finite && point.step >= steps.first && point.step <= steps.second;
+    });
+}
+
+/// `step` is that of the call.
+std::optional<EvidenceLine> wentBadFirst(
+    const Series& norm, const Series& loss, const std::pair<std::int64_t, std::int64_t>& step)
+{
+    // A trainer may count its steps from 1, and a helper the updates from 0.
+    const std::pair steps {step.first - 1, step.second + 1};
     const auto* badNorm = badPoint(norm, steps);
     const auto* badLoss = badPoint(loss, steps);
+    // A loss of the step behind may be what came of this very update.
+    if (badLoss != nullptr && badLoss->step > step.second && isFiniteWithin(loss, step)) {
+        badLoss = nullptr;
+    }
     if (badLoss != nullptr && (badNorm == nullptr || badNorm->step >= badLoss->step)) {
         return EvidenceLine {
             fmt::format("the loss itself is {} at step {}, and no gradient norm before it: the forward "
@@ -224,12 +238,10 @@ std::optional<EvidenceLine> wentBadFirst(const RunData& run, const CaptureVerdic
     if (!verdict.step) {
         return std::nullopt;
     }
-    // A trainer may count its steps from 1, and a helper the updates from 0.
-    const std::pair steps {verdict.step->first - 1, verdict.step->second + 1};
     for (const auto& norm : run.series) {
         const bool rankFits = !norm.rank || !verdict.rank || norm.rank == verdict.rank;
         const auto* loss = norm.name == "grad_norm" && rankFits ? lossBeside(run, norm) : nullptr;
-        if (auto line = loss != nullptr ? wentBadFirst(norm, *loss, steps) : std::nullopt) {
+        if (auto line = loss != nullptr ? wentBadFirst(norm, *loss, *verdict.step) : std::nullopt) {
             return line;
         }
     }

@@ -247,8 +247,7 @@ void addRecordedEpsilon(std::vector<Member>& members, const Element& element, st
     const auto own = members;
     for (const auto& member : own) {
         const auto& variant = *member.variant;
-        const bool differs =
-            recorded && variant.ignoresCallerEpsilon && !saysEpsilon(member) && *recorded != variant.epsilon;
+        const bool differs = recorded && variant.ignoresCallerEpsilon && *recorded != variant.epsilon;
         if (differs && std::max(*recorded, variant.epsilon) >= matters * norm) {
             members.push_back(member);
             members.back().recordedEpsilon = true;

@@ -14,6 +14,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/words.h"
+#include "core/replay/variants/catalogue.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -583,10 +584,12 @@ Words nameContradicted(const Considered& c)
 
 Words dependsOnEpsilon(const Considered& c)
 {
+    const bool said = std::ranges::any_of(c.identified.names,
+        [](const std::string& name) { return replay::withoutEpsilon(name) != std::string_view(name); });
     return {"depends on the epsilon in effect",
-        fmt::format("{} takes its own epsilon in its published source; with the one that the dump records it ends "
-                    "otherwise: {}",
-            namesOf(c), c.facts.damage.text),
+        fmt::format("{} {}; with the one that the dump records it ends otherwise: {}", namesOf(c),
+            said ? "is said to have run with an epsilon of its own" : "takes its own epsilon in its published source",
+            c.facts.damage.text),
         "which epsilon was in effect, the one of the dump or the one in the source of the function?",
         "--ran VARIANT@EPSILON says so"};
 }

@@ -451,6 +451,21 @@ TEST_F(Judging, APublishedNameSaysNothingOfTheEpsilonOfOtherCode)
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "the sidecar says that it is the published one";
 }
 
+TEST_F(Judging, AnotherEpsilonThanTheDumpHasIsAsked)
+{
+    m_alone = true;
+    add("x.pt", {Matrix(test::smallSize, 0.0)}, {Matrix(test::smallSize, NAN)});
+    for (const auto& [recorded, said] : {std::pair {0.0, "torch-muon@1e-7"}, std::pair {1e-7, "torch-muon@0"}}) {
+        m_run.captures[0].epsilon = recorded;
+        const auto asked = diagnosed({{said}}).captures[0];
+        EXPECT_EQ(asked.rule, RuleId::dependsOnEpsilon) << said;
+        EXPECT_THAT(
+            asked.summary, HasSubstr("is said to have run with an epsilon of its own; with the one that the dump"));
+    }
+    m_run.captures[0].epsilon = 0;
+    EXPECT_EQ(diagnosed({{"torch-muon@0"}}).captures[0].blame, Blame::numerics);
+}
+
 TEST_F(Judging, WhatASidecarLeavesOpenOfItsFunctionTheUserMaySay)
 {
     m_alone = true;

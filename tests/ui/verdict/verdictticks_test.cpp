@@ -763,7 +763,7 @@ TEST_F(Ticks, TheEpsilonOfAZeroMatrixHasButtons)
 TEST(WhatRan, SaysWhatWouldBeReplayedAndWhyNot)
 {
     const QStringList said {QStringLiteral("dion-ns5:fp16")};
-    WhatRanDialog dialog({}, {QStringLiteral("keller-jordan")}, said);
+    WhatRanDialog dialog({}, {QStringLiteral("keller-jordan@0"), QStringLiteral("keller-jordan")}, said);
     const auto choices = dialog.findChildren<QComboBox*>();
     ASSERT_EQ(choices.size(), 3);
     const auto note = [&dialog] { return dialog.findChild<QLabel*>(QStringLiteral("muted"))->text(); };
@@ -775,6 +775,9 @@ TEST(WhatRan, SaysWhatWouldBeReplayedAndWhyNot)
     choices[2]->setEditText(QStringLiteral("-1"));
     EXPECT_TRUE(dialog.answer().isEmpty());
     EXPECT_TRUE(note().startsWith(QStringLiteral("'-1' is no epsilon")));
+    choices[2]->setCurrentIndex(0);
+    choices[0]->setEditText(QStringLiteral("keller-jordan:junk"));
+    EXPECT_TRUE(dialog.answer().isEmpty()) << "no format";
     choices[0]->setEditText(QStringLiteral("keler-jordan"));
     EXPECT_TRUE(note().startsWith(QStringLiteral("There is no variant 'keler-jordan'; the nearest are keller-jordan")));
 }

@@ -208,6 +208,14 @@ TEST(WentBadFirst, ABadLossIsOfTheForwardPass)
     EXPECT_EQ(wentBad(runWith({3, 2.5, NAN}, {1, 1, 1}), 2), wentBad(run, 2));
 }
 
+TEST(WentBadFirst, ALossOfTheNextStepMayFollowFromTheCall)
+{
+    auto run = runWith({3, 2.5, NAN}, {1, 1, NAN});
+    EXPECT_EQ(wentBad(run, 1), "");
+    run.series[0].points.erase(run.series[0].points.begin() + 1);
+    EXPECT_NE(wentBad(run, 1), "") << "the log has nothing of that step";
+}
+
 TEST(WentBadFirst, WhereTheLossOfTheStepIsNotThereNothingIsSaid)
 {
     auto run = runWith({3, 2.5, 2, 2}, {1, 1, NAN, NAN});
