@@ -108,12 +108,14 @@ bool isPublishedCode(const Considered& c)
     return isNamed(c) && (c.identified.how == IdentifiedBy::sidecar || c.facts.scene.function.empty());
 }
 
-/// One value is gone of what code made that the helper saw, and that is no published one: a mask or a division that it
-/// has besides leaves that, and every other bit as the iteration gave it. A kernel writes tiles.
+/// The helper saw code that is no published one. Where it has the name of one, something was changed in it or put
+/// around it, which may be a mask of any tile; elsewhere one lost value is like a mask's, and a kernel writes tiles.
+/// Every other bit is the iteration's.
 bool mayBeOfOwnText(const Considered& c)
 {
-    return !c.facts.scene.function.empty() && !isPublishedCode(c) && !c.facts.outputFinite
-        && c.facts.damage.shape == DamageShape::singleElement;
+    const auto& facts = c.facts;
+    const bool oneValue = !facts.outputFinite && facts.damage.shape == DamageShape::singleElement;
+    return !facts.scene.function.empty() && !isPublishedCode(c) && (oneValue || !facts.scene.namedLike.empty());
 }
 
 /// Of a call that was dumped by the wrapper, around a function of one matrix and an epsilon. That function may be one's
@@ -436,7 +438,7 @@ constexpr Rule table[] = {
         "wrapped; or the damage lies as such code leaves it, and of the function no more is known than a name",
         Blame::undecided, Answers::nothingElse,
         [](const Considered& c) {
-            const bool open = !c.facts.nothingElse || looksLikeOwnCode(c);
+            const bool open = !c.facts.nothingElse || looksLikeOwnCode(c) || mayBeOfOwnText(c);
             return isDamaged(c) && open && !isAlone(c) && !isUnknownFunction(c);
         }},
     {RuleId::functionUnknown,
