@@ -189,7 +189,7 @@ class Iteration:
 
 
 def of_torch() -> None:
-    """Puts the fault below the function of torch.optim.Muon."""
+    """Puts the fault around the function of torch.optim.Muon."""
     module = importlib.import_module("torch.optim._muon")
     original = module._zeropower_via_newtonschulz
 
