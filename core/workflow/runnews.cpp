@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <functional>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/base/text.h"
 #include "core/diagnose/recovery/firstnonfinite.h"
+#include "core/diagnose/recovery/trace.h"
 #include "core/ingest/log/logsource.h"
 
 namespace nanscope::workflow {
@@ -39,11 +39,6 @@ std::size_t wordsOf(const Event& event)
     const auto place = event.step ? *event.step : event.line;
     return std::hash<std::string>()(fmt::format("{}\n{}\n{} {} {}", event.text, event.detail, place,
         event.rank.value_or(-1), ingest::placeOf(event.source).attempt));
-}
-
-std::string_view wordOf(PointState state)
-{
-    return state == PointState::nan ? "NaN" : state == PointState::posInf ? "Inf" : "-Inf";
 }
 
 NonFiniteNews newsOf(const Series& series, const Point& point)
@@ -112,8 +107,9 @@ std::string placeText(const NonFiniteNews& news)
 std::string textOf(const NonFiniteNews& news)
 {
     constexpr std::size_t mostOfALine = 200;
-    const auto what = news.series.empty() ? fmt::format("not finite, says the log{}", placeText(news))
-                                          : fmt::format("{} is {}{}", news.series, wordOf(news.state), placeText(news));
+    const auto what = news.series.empty()
+        ? fmt::format("not finite, says the log{}", placeText(news))
+        : fmt::format("{} is {}{}", news.series, diagnose::wordOf(news.state), placeText(news));
     const auto words = news.text.empty() ? std::string() : ": " + clipped(news.text, mostOfALine);
     return fmt::format("{} ({}:{}){}", what, news.source, news.line, words);
 }

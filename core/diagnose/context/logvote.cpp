@@ -29,14 +29,18 @@ constexpr double calmFactor = 2;
 /// Gradients of one size add up to at most 1 / (1 - momentum) of it: to a thousand with 0.999, which nobody exceeds.
 constexpr double mostOfMomentum = 1000;
 
+bool rankFits(const Series& series, const CaptureVerdict& verdict)
+{
+    return !series.rank || !verdict.rank || series.rank == verdict.rank;
+}
+
 // The finite points before the birth, of the source that has most of them.
 std::pair<const Series*, std::vector<Point>> pointsBefore(
     const RunData& run, const std::string& seriesName, const CaptureVerdict& verdict)
 {
     std::pair<const Series*, std::vector<Point>> best {nullptr, {}};
     for (const auto& series : run.series) {
-        const bool rankFits = !series.rank || !verdict.rank || series.rank == verdict.rank;
-        if (series.name != seriesName || !rankFits) {
+        if (series.name != seriesName || !rankFits(series, verdict)) {
             continue;
         }
         std::vector<Point> points;
@@ -130,8 +134,7 @@ std::optional<EvidenceLine> notFiniteBefore(const RunData& run, const CaptureVer
         return std::nullopt;
     }
     for (const auto& series : run.series) {
-        const bool rankFits = !series.rank || !verdict.rank || series.rank == verdict.rank;
-        if (series.name != "grad_norm" || !rankFits) {
+        if (series.name != "grad_norm" || !rankFits(series, verdict)) {
             continue;
         }
         const auto after =
@@ -177,11 +180,6 @@ const Point* badPoint(const Series& series, const std::pair<std::int64_t, std::i
     return bad == series.points.end() ? nullptr : &*bad;
 }
 
-const char* wordOf(const Point& bad)
-{
-    return bad.state == PointState::nan ? "NaN" : bad.state == PointState::posInf ? "+Inf" : "-Inf";
-}
-
 const Series* lossBeside(const RunData& run, const Series& norm)
 {
     const auto loss = std::ranges::find_if(run.series, [&](const Series& series) {
@@ -205,7 +203,7 @@ std::optional<EvidenceLine> wentBadFirst(
     const std::pair steps {step.first - 1, step.second + 1};
     const auto* badNorm = badPoint(norm, steps);
     const auto* badLoss = badPoint(loss, steps);
-    // A loss of the step behind may be what came of this very update.
+    // A loss of the next step may be what came of this very update.
     if (badLoss != nullptr && badLoss->step > step.second && isFiniteWithin(loss, step)) {
         badLoss = nullptr;
     }
@@ -213,7 +211,7 @@ std::optional<EvidenceLine> wentBadFirst(
         return EvidenceLine {
             fmt::format("the loss itself is {} at step {}, and no gradient norm before it: the forward "
                         "pass made it, of its data or of weights that were bad by then",
-                wordOf(*badLoss), badLoss->step),
+                wordOf(badLoss->state), badLoss->step),
             fmt::format("{}:{}", loss.source, badLoss->line)};
     }
     if (badNorm == nullptr) {
@@ -227,7 +225,7 @@ std::optional<EvidenceLine> wentBadFirst(
         fmt::format(
             "grad_norm is {} at step {}, where the loss is still {:.4g}: as far as that shows, the forward pass "
             "was sound and what follows it was not (the backward pass, the loss scale, a reduction)",
-            wordOf(*badNorm), badNorm->step, beside->value),
+            wordOf(badNorm->state), badNorm->step, beside->value),
         fmt::format("{}:{}", norm.source, badNorm->line)};
 }
 
@@ -239,8 +237,7 @@ std::optional<EvidenceLine> wentBadFirst(const RunData& run, const CaptureVerdic
         return std::nullopt;
     }
     for (const auto& norm : run.series) {
-        const bool rankFits = !norm.rank || !verdict.rank || norm.rank == verdict.rank;
-        const auto* loss = norm.name == "grad_norm" && rankFits ? lossBeside(run, norm) : nullptr;
+        const auto* loss = norm.name == "grad_norm" && rankFits(norm, verdict) ? lossBeside(run, norm) : nullptr;
         if (auto line = loss != nullptr ? wentBadFirst(norm, *loss, *verdict.step) : std::nullopt) {
             return line;
         }

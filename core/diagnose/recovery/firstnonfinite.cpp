@@ -71,11 +71,6 @@ std::optional<NonFiniteValue> firstOf(const RunData& run, const Wanted& isWanted
     return first;
 }
 
-std::string_view wordOf(PointState state)
-{
-    return state == PointState::nan ? "NaN" : state == PointState::posInf ? "Inf" : "-Inf";
-}
-
 } // namespace
 
 const Point* firstNonFiniteOf(const Series& series)

@@ -179,6 +179,11 @@ Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank
     return joined(run, name, bestOf(origins));
 }
 
+std::string_view wordOf(PointState state)
+{
+    return state == PointState::nan ? "NaN" : state == PointState::posInf ? "Inf" : "-Inf";
+}
+
 bool isNonFinite(PointState state)
 {
     return state == PointState::nan || state == PointState::posInf || state == PointState::negInf;

@@ -36,6 +36,8 @@ Trace traceOf(const RunData& run, std::string_view name);
 Trace traceOf(const RunData& run, std::string_view name, std::optional<int> rank);
 
 bool isNonFinite(PointState state);
+/// "NaN", "Inf", "-Inf" of one that is not finite.
+std::string_view wordOf(PointState state);
 
 /// The log a point of the trace comes from.
 const std::string& sourceOf(const Trace& trace, const Point& point);

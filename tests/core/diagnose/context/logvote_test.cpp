@@ -194,7 +194,7 @@ TEST(WentBadFirst, AFiniteLossBesideABadNormClearsTheForwardPass)
 {
     const auto run = runWith({3, 2.5, 2, NAN, NAN}, {1, 1, INFINITY, NAN, NAN});
     EXPECT_EQ(wentBad(run, 2),
-        "a.log:102 grad_norm is +Inf at step 2, where the loss is still 2: as far as that shows, the forward pass was "
+        "a.log:102 grad_norm is Inf at step 2, where the loss is still 2: as far as that shows, the forward pass was "
         "sound and what follows it was not (the backward pass, the loss scale, a reduction)");
     EXPECT_EQ(wentBad(run, 1), wentBad(run, 2)) << "the helper may count from 0 where the trainer counts from 1";
     EXPECT_EQ(wentBad(run, 0), "") << "what came later says nothing of this call";
