@@ -3390,7 +3390,8 @@ def wrap(
     collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a
                   process group is known to
     found         True: install() says so of a function that has the name of a known one. Calls with other tensors than a
-                  matrix are left alone, and none is made again unless its text is a published one
+                  matrix are left alone, and none is made again unless its text is a published one or that of an
+                  installed package
 
     While on, raises NonFiniteOutput where raising is asked for; in observe end_step() does. An exception of the
     function passes through unchanged. Inside torch.compile, and inside another watched function, it only calls through.
