@@ -403,7 +403,7 @@ public:
         options()
             .add("source", m_paths, "A capture, a folder or a session; of several, what they show together, too")
             .required();
-        options().add("--ran", m_ran, "What ran: VARIANT[@EPSILON][:PRECISION]; may be repeated").oneEach();
+        options().add("--ran", m_ran, "What ran: VARIANT[@STEPS][@EPSILON][:PRECISION]; may be repeated").oneEach();
         const auto none =
             options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
         options().addFlag("--other-code", m_otherCode, "Other code did").excludes(none);

@@ -94,7 +94,7 @@ Report::Report(CLI::App& root)
         .addFlag("--no-minimise", m_whole,
             "Keep the damaged matrices whole, and do not look for the least of them that ends the same way")
         .needs(bundle);
-    options().add("--ran", m_ran, "What ran: VARIANT[@EPSILON][:PRECISION]; may be repeated").oneEach();
+    options().add("--ran", m_ran, "What ran: VARIANT[@STEPS][@EPSILON][:PRECISION]; may be repeated").oneEach();
     const auto none =
         options().addFlag("--nothing-else", m_nothingElse, "No other code touched the input or the result");
     options().addFlag("--other-code", m_otherCode, "Other code did").excludes(none);

@@ -64,7 +64,7 @@ CaptureJudge::~CaptureJudge() = default;
 
 Result<CaptureJudge> CaptureJudge::make(const RunData& run, DiagnoseOptions options, const CancelToken& cancel)
 {
-    auto given = TRY(parseAllRan(options.ran, options.catalogue));
+    auto given = TRY(parseAllRan(options.ran, run, options.catalogue));
     return CaptureJudge(std::make_unique<State>(run, std::move(options), std::move(given), cancel));
 }
 

@@ -310,7 +310,7 @@ Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseO
 
 Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const JobContext& job)
 {
-    const auto given = TRY(parseAllRan(options.ran, options.catalogue));
+    const auto given = TRY(parseAllRan(options.ran, run, options.catalogue));
     const auto choices = TRY(checked(options.findings));
     auto diagnosis = triageRun(run, options.catalogue);
     if (options.stopped) {

@@ -20,12 +20,19 @@
 
 namespace nanscope::diagnose {
 
-Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, replay::Catalogue& catalogue)
+Result<std::vector<Member>> parseAllRan(
+    const std::vector<std::string>& ran, const RunData& run, replay::Catalogue& catalogue)
 {
     std::vector<Member> members;
     for (const auto& text : ran) {
         members.push_back(TRY(parseRan(text, catalogue)));
         TRY(catalogue.include(members.back().variant->name));
+    }
+    for (const auto& capture : run.captures) {
+        const auto named = capture.variant ? parseRan(*capture.variant, catalogue) : failure(ErrorKind::usage, {});
+        if (named && !catalogue.include(named->variant->name)) {
+            break; // of more names than a run has functions
+        }
     }
     return members;
 }

@@ -11,8 +11,9 @@
 
 namespace nanscope::diagnose {
 
-/// What `--ran` names, which is then in the catalogue, whatever epsilon it has.
-Result<std::vector<Member>> parseAllRan(const std::vector<std::string>& ran, replay::Catalogue& catalogue);
+/// What `--ran` names. It is in the catalogue then, whatever numbers it has, and so is what sidecars of the run name.
+Result<std::vector<Member>> parseAllRan(
+    const std::vector<std::string>& ran, const RunData& run, replay::Catalogue& catalogue);
 
 /// Whether the verdict takes replays, by what triage says of it.
 bool needsReplay(const CaptureVerdict& verdict, const Capture& capture);

@@ -15,6 +15,7 @@
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/explain.h"
 #include "core/diagnose/verdict/rules.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::diagnose {
 
@@ -214,9 +215,17 @@ std::vector<Answer> answersAboutEpsilon(const CaptureVerdict& judged)
     }
     Answer none;
     none.kind = Answer::Kind::noEpsilon;
-    std::ranges::transform(names, std::back_inserter(none.ticks),
-        [](const std::string& name) { return replay::withEpsilon(replay::withoutEpsilon(name), 0); });
+    std::ranges::transform(
+        names, std::back_inserter(none.ticks), [](const std::string& name) { return replay::withEpsilon(name, 0); });
     return {none};
+}
+
+std::vector<Answer> answersAboutSteps(const CaptureVerdict& judged)
+{
+    const auto ran = judged.facts.replayed && judged.blame == Blame::undecided
+        ? verdict::ranInOtherSteps(verdict::consider(judged.facts))
+        : std::nullopt;
+    return ran ? std::vector {Answer {.kind = Answer::Kind::otherSteps, .ticks = {*ran}}} : std::vector<Answer>();
 }
 
 std::vector<Answer> answersTo(const verdict::Considered& c, const std::vector<Tick>& ticks)
@@ -355,8 +364,12 @@ std::vector<Answer> answersOf(const CaptureVerdict& judged, const replay::Catalo
         return {answerBesides(judged, ticks, taken ? Answer::Kind::inputAlone : Answer::Kind::nothingElse, nothingElse),
             answerBesides(judged, ticks, taken ? Answer::Kind::takesMore : Answer::Kind::otherCode, otherCode)};
     }
+    auto steps = answersAboutSteps(judged);
     if (judged.rule == RuleId::nameContradicted && !judged.facts.otherCode) {
-        return {answerBesides(judged, ticks, Answer::Kind::otherCode, otherCode)};
+        steps.push_back(answerBesides(judged, ticks, Answer::Kind::otherCode, otherCode));
+    }
+    if (!steps.empty()) {
+        return steps;
     }
     if (judged.rule == RuleId::offUnlessAnotherForm) {
         return answersAboutForm(judged, ticks);

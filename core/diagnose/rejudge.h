@@ -73,7 +73,8 @@ struct Answer
         otherCode,
         inputAlone,
         takesMore,
-        noEpsilon ///< its ticks are still to be replayed
+        noEpsilon, ///< its ticks are still to be replayed
+        otherSteps ///< the same
     } kind = Kind::oneOf;
     bool numbers = false; ///< what stays can end like the dump
     std::string precision; ///< castsFirst: the format it casts to

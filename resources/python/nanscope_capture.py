@@ -102,6 +102,9 @@ TRITON = "dion.newton_schulz_triton"
 EXPRESS = "dion.polar_express"
 ORIGINAL = "deepspeed.runtime.zero.muon.original_muon"
 MATRIX = "pytorch_optimizer.optimizer.utils.matrix"
+# Arguments that say how many steps are made, and with which coefficients; where there are more steps, the last repeats.
+STEPS = ("ns_steps", "num_steps", "steps")
+COEFFICIENTS = ("ns_coefficients", "coefficients", "weights")
 IN_BF16 = {"safety_factor": 1.0, "dtype": "torch.bfloat16"}
 KNOWN = (
     (
@@ -1335,21 +1338,46 @@ def _equal(value, expected):
 
 def _named_variant(home, name, arguments):
     """(variant, where that was read) of a function that has a name in the table and was called as an entry of it takes for
-    granted. What the code of that name is, is another question. In a module that is not in the table the name alone is
-    read nowhere: a copy, as many trainers have one."""
-    found = None, None
-    alike = None
-    for module, known, variant, expected, source in KNOWN:
-        if known not in (name, name.rpartition(".")[2]):
-            continue
-        # What is taken to be off is off, too, where this version of the function has no such argument.
-        as_called = all(_equal(arguments[key], value) if key in arguments else not value for key, value in expected.items())
-        alike = alike or (variant if as_called else None)
-        if module == home and as_called:
-            return variant, source
-        if module == home:
-            found = None, source
-    return found if found[1] is not None else (alike, None)
+    granted, or with other steps. What the code of that name is, is another question. In a module that is not in the table
+    the name alone is read nowhere: a copy, as many trainers have one."""
+    entries = [
+        (module, variant, source, _other_steps(arguments, expected) if variant else None)
+        for module, known, variant, expected, source in KNOWN
+        if known in (name, name.rpartition(".")[2])
+    ]
+    # Those of its own module come first, and the call as it was published.
+    entries.sort(key=lambda entry: (entry[0] != home, entry[3] is None, entry[3] != ""))
+    if not entries:
+        return None, None
+    module, variant, source, steps = entries[0]
+    return None if steps is None else variant + steps, source if module == home else None
+
+
+def _other_steps(arguments, expected):
+    """What Nanscope has after the name of a variant that was called with other steps, "@6x" or "@5x2_-1.5_0.5"; empty where
+    they are those of the entry, and None where anything else is not. What is taken to be off is off, too, where this
+    version of the function has no such argument."""
+    others = {key for key, value in expected.items() if not (_equal(arguments[key], value) if key in arguments else not value)}
+    if not others:
+        return ""
+    count = next((arguments.get(key) for key in STEPS if key in expected), None)
+    if others - {*STEPS, *COEFFICIENTS} or type(count) is not int or count < 1:
+        return None
+    triples = _triples(next((arguments.get(key) for key in COEFFICIENTS if key in others), ()))
+    return None if triples is None else f"@{count}x" + "+".join(triples[:count])
+
+
+def _triples(coefficients):
+    """Of one step, or of each: "2_-1.5_0.5"; None where they are something else."""
+    if not isinstance(coefficients, (tuple, list)):
+        return None
+    rows = [coefficients] if coefficients and not isinstance(coefficients[0], (tuple, list)) else coefficients
+    texts = []
+    for row in rows:
+        if not isinstance(row, (tuple, list)) or len(row) != 3 or any(type(number) not in (int, float) for number in row):
+            return None
+        texts.append("_".join(repr(number) for number in row))
+    return None if any("+" in text or "n" in text for text in texts) else texts  # no number that they are joined by, nor NaN
 
 
 def _published_as(function, identity):

@@ -499,14 +499,19 @@ class Identity(Case):
 
     def test_variant_only_of_what_is_known_as_it_is_called(self):
         self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None), "keller-jordan")
-        self.assertIsNone(self.variant(muon.zeropower_via_newtonschulz5, None, 6))
+        self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None, 6), "keller-jordan@6x")
+        for no_count in (0, True, 6.0, None, "6"):
+            self.assertIsNone(self.variant(muon.zeropower_via_newtonschulz5, None, no_count), no_count)
         self.assertIsNone(self.variant(broken, None))
 
     @needs_torchs_muon
     def test_variant_of_torchs_own(self):
         function = sys.modules[TORCHS]._zeropower_via_newtonschulz
         self.assertEqual(self.variant(function, None, (3.4445, -4.7750, 2.0315), 5, 1e-7), "torch-muon")
-        self.assertIsNone(self.variant(function, None, (2.0, -1.5, 0.5), 5, 1e-7))
+        self.assertEqual(self.variant(function, None, (2, -1.5, 0.5), 5, 1e-7), "torch-muon@5x2_-1.5_0.5")
+        self.assertEqual(self.variant(function, None, [3.4445, -4.7750, 2.0315], 7, 1e-7), "torch-muon@7x")
+        for none in ((2, -1.5), (2, -1.5, NAN), (2, -1.5, 1e20), (2, -1.5, "1"), None, "quintic"):
+            self.assertIsNone(self.variant(function, None, none, 5, 1e-7), none)
 
     def test_of_several_entries_the_one_that_fits(self):
         def newton_schulz(x, steps, coefficient_type="quintic", tp_group=None, use_syrk=False, normalize_in_double=False):
@@ -520,7 +525,9 @@ class Identity(Case):
             ({"steps": 5}, "medium", ("emerging-quintic", "bf16")),
             ({"steps": 5, "normalize_in_double": True}, "high", ("emerging-double-norm", None)),
             ({"steps": 8, "coefficient_type": "polar_express"}, "medium", ("emerging-polar-express", "bf16")),
-            ({"steps": 7}, "highest", (None, None)),
+            ({"steps": 7}, "highest", ("emerging-quintic@7x", None)),
+            ({"steps": 7, "coefficient_type": "polar_express"}, "highest", ("emerging-polar-express@7x", None)),
+            ({"steps": 5, "coefficient_type": "custom"}, "highest", (None, None)),
         ):
             self.forget()
             self.on("observe", keep=True, retries=0)
@@ -570,12 +577,16 @@ class Identity(Case):
         emerging = (capture.EMERGING, "newton_schulz")
         for home, name, arguments, expected in (
             ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan]}, "torch-muon"),
-            ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan, other]}, None),
+            ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan, other]},
+                "torch-muon@5x3.4445_-4.775_2.0315+2.0_-1.5_0.5"),
+            ("timm.optim.muon", "zeropower_via_newtonschulz", {**timm, "coefficients": [jordan, other], "steps": 1},
+                "torch-muon@1x3.4445_-4.775_2.0315"),
             ("timm.optim.muon", "zeropower_via_newtonschulz",
                 {**timm, "coefficients": [jordan], "dtype": torch.float16}, None),
             (*matrix, {**others, "weights": [jordan]}, "torch-muon"),
             (*matrix, {**others, "weights": jordan}, "torch-muon"),
-            (*matrix, {**others, "weights": [other]}, None),
+            (*matrix, {**others, "weights": [other]}, "torch-muon@5x2.0_-1.5_0.5"),
+            (*matrix, {**others, "weights": "polar_express"}, None),
             (*emerging, {**quintic, "normalize_in_double": False}, "emerging-quintic"),
             (*emerging, {**quintic, "normalize_in_double": True}, "emerging-double-norm"),
             (*emerging, quintic, "emerging-quintic"),  # as of 0.3.0, which has no such argument

@@ -49,6 +49,7 @@ QString answerText(const diagnose::Answer& answer)
         return VerdictQuestion::tr("It takes more");
     case diagnose::Answer::Kind::noEpsilon:
         return VerdictQuestion::tr("It adds no epsilon");
+    case diagnose::Answer::Kind::otherSteps:
     case diagnose::Answer::Kind::oneOf:
         break;
     }
@@ -70,6 +71,7 @@ QString answerTip(const diagnose::Answer& answer)
         return VerdictQuestion::tr("Weights, moments or a coefficient that changes: nobody is accused, and a capture "
                                    "of the iteration alone is asked for");
     case diagnose::Answer::Kind::noEpsilon:
+    case diagnose::Answer::Kind::otherSteps:
         return VerdictQuestion::tr("Replays %1, then the run is judged again")
             .arg(qstrs(answer.ticks).join(QStringLiteral(", ")));
     default:

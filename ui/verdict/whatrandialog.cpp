@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/verdict/whatrandialog.h"
 
+#include <optional>
+
 #include <QCheckBox>
 #include <QComboBox>
 #include <QCompleter>
@@ -14,11 +16,36 @@
 
 #include "core/diagnose/rejudge.h"
 #include "core/model/dtype.h"
+#include "core/replay/variants/variantname.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {
+
+namespace {
+
+/// A list of numbers to type into, which begins with what leaves the variant's own.
+QComboBox* makeNumberChoice(const QString& hint, const QString& tip, QWidget* parent)
+{
+    auto* choice = new QComboBox(parent);
+    choice->addItem(WhatRanDialog::tr("As published"));
+    choice->setEditable(true);
+    choice->setInsertPolicy(QComboBox::NoInsert);
+    choice->lineEdit()->setPlaceholderText(hint);
+    choice->setToolTip(tip);
+    return choice;
+}
+
+/// None where an item without a number is chosen.
+std::optional<QString> numberOf(const QComboBox& choice)
+{
+    const int item = choice.findText(choice.currentText());
+    const QString text = item < 0 ? choice.currentText().trimmed() : choice.itemData(item).toString();
+    return item < 0 || !text.isEmpty() ? std::optional(text) : std::nullopt;
+}
+
+} // namespace
 
 WhatRanDialog::WhatRanDialog(
     const replay::Catalogue& catalogue, const QStringList& plausible, const QStringList& said, QWidget* parent)
@@ -27,7 +54,14 @@ WhatRanDialog::WhatRanDialog(
     , m_said(said)
     , m_variant(new QComboBox(this))
     , m_format(new QComboBox(this))
-    , m_epsilon(new QComboBox(this))
+    , m_steps(makeNumberChoice(tr("A number, as 6"),
+          tr("How many steps the function makes: as published, or a number that you type. With other coefficients: "
+             "5xdion-ns5 for those of dion-ns5, 5x2_-1.5_0.5 for these three in every step, which + joins"),
+          this))
+    , m_epsilon(makeNumberChoice(tr("A number, as 1e-7"),
+          tr("What the function adds to the norm, or divides by at least: as published, none, or a number that you "
+             "type"),
+          this))
     , m_besides(new QCheckBox(tr("%1 may have run, &too").arg(said.join(tr(" or "))), this))
     , m_note(makeWrappedLabel(this, "muted"))
 {
@@ -38,19 +72,14 @@ WhatRanDialog::WhatRanDialog(
     for (const Precision precision : allPrecisions()) {
         m_format->addItem(qstr(name(precision)), qstr(name(precision)));
     }
-    m_epsilon->addItem(tr("As published"));
     m_epsilon->addItem(tr("None"), QStringLiteral("0"));
-    m_epsilon->setEditable(true);
-    m_epsilon->setInsertPolicy(QComboBox::NoInsert);
-    m_epsilon->lineEdit()->setPlaceholderText(tr("A number, as 1e-7"));
-    m_epsilon->setToolTip(tr("What the function adds to the norm, or divides by at least: as published, none, or a "
-                             "number that you type"));
     m_format->setToolTip(tr("The format that the iteration computes in"));
     m_besides->setVisible(!said.isEmpty());
     auto* form = new QFormLayout;
     form->setSpacing(grid(2));
     form->addRow(tr("&Function"), m_variant);
     form->addRow(tr("For&mat"), m_format);
+    form->addRow(tr("&Steps"), m_steps);
     form->addRow(tr("&Epsilon"), m_epsilon);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
     m_judge = buttons->addButton(tr("&Judge again"), QDialogButtonBox::AcceptRole);
@@ -63,7 +92,7 @@ WhatRanDialog::WhatRanDialog(
     layout->addWidget(m_note);
     layout->addStretch(1);
     layout->addWidget(buttons);
-    for (QComboBox* choice : {m_variant, m_format, m_epsilon}) {
+    for (QComboBox* choice : {m_variant, m_format, m_steps, m_epsilon}) {
         connect(choice, &QComboBox::currentTextChanged, this, &WhatRanDialog::showChoice);
     }
     connect(m_besides, &QCheckBox::toggled, this, &WhatRanDialog::showChoice);
@@ -107,10 +136,11 @@ void WhatRanDialog::askEpsilon()
 QString WhatRanDialog::wordsOfChoice() const
 {
     QString words = m_variant->currentText().trimmed();
-    const bool isItem = m_epsilon->findText(m_epsilon->currentText()) == m_epsilon->currentIndex();
-    const QString epsilon = isItem ? m_epsilon->currentData().toString() : m_epsilon->currentText().trimmed();
-    if (!isItem || !epsilon.isEmpty()) {
-        words += QLatin1Char('@') + epsilon;
+    if (const auto steps = numberOf(*m_steps)) {
+        words += (steps->contains(QLatin1Char('x')) ? QStringLiteral("@%1") : QStringLiteral("@%1x")).arg(*steps);
+    }
+    if (const auto epsilon = numberOf(*m_epsilon)) {
+        words += QLatin1Char('@') + *epsilon;
     }
     const QString format = m_format->currentData().toString();
     return format.isEmpty() ? words : QStringLiteral("%1:%2").arg(words, format);

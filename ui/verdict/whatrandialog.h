@@ -14,7 +14,7 @@ class QPushButton;
 
 namespace nanscope {
 
-/// Asks which function ran, in which format and with which epsilon; the answer is in the words of --ran.
+/// Asks which function ran, in which format, and with which steps and epsilon; the answer is in the words of --ran.
 class WhatRanDialog : public QDialog
 {
     Q_OBJECT
@@ -42,6 +42,7 @@ private:
     QStringList m_said;
     QComboBox* m_variant;
     QComboBox* m_format;
+    QComboBox* m_steps;
     QComboBox* m_epsilon;
     QCheckBox* m_besides; ///< what was said before may have run, too
     QLabel* m_note;

@@ -12,6 +12,7 @@
 #include "core/base/try.h"
 #include "core/diagnose/verdict/considered.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::diagnose {
 
@@ -100,15 +101,22 @@ std::string ranText(const std::vector<Member>& said)
 
 namespace {
 
-/// The same function, of which a word or a file may leave format and epsilon open.
+/// The same function, of which a word or a file may leave format and numbers open.
 bool isSameFunction(const Member& a, const Member& b)
 {
-    return replay::withoutEpsilon(a.variant->name) == replay::withoutEpsilon(b.variant->name);
+    return replay::baseOf(a.variant->name) == replay::baseOf(b.variant->name);
 }
 
 bool saysEpsilon(const Member& member)
 {
     return replay::withoutEpsilon(member.variant->name) != member.variant->name;
+}
+
+/// Whoever names a function says nothing of the steps that its caller asks for.
+bool contradictInSteps(const Member& recorded, const Member& said)
+{
+    const auto steps = replay::withoutEpsilon(said.variant->name);
+    return steps != replay::baseOf(steps) && steps != replay::withoutEpsilon(recorded.variant->name);
 }
 
 /// The one that is known without the user: of the function's source, else of the dump.
@@ -122,7 +130,8 @@ bool contradict(const Member& recorded, const Member& said, const Capture& store
 {
     const bool formats = recorded.formatKnown && said.formatKnown && recorded.precision != said.precision;
     const auto epsilon = epsilonOf(recorded, stored);
-    return formats || (epsilon && saysEpsilon(said) && said.variant->epsilon != *epsilon);
+    return formats || contradictInSteps(recorded, said)
+        || (epsilon && saysEpsilon(said) && said.variant->epsilon != *epsilon);
 }
 
 /// What is said of the recorded function beyond what the sidecar says.
@@ -133,15 +142,15 @@ bool addsTo(const Member& recorded, const Member& said, const Capture& stored)
     return isSameFunction(recorded, said) && !contradict(recorded, said, stored) && (format || epsilon);
 }
 
-Member joined(const Member& recorded, Member said)
+Member joined(const Member& recorded, Member said, const replay::Catalogue& catalogue)
 {
     if (recorded.formatKnown) {
         said.precision = recorded.precision;
         said.formatKnown = true;
     }
-    if (!saysEpsilon(said)) {
-        said.variant = recorded.variant;
-    }
+    const auto& name = recorded.variant->name;
+    said.variant =
+        saysEpsilon(said) ? *catalogue.find(replay::withEpsilon(name, said.variant->epsilon)) : recorded.variant;
     return said;
 }
 
@@ -165,7 +174,7 @@ std::vector<Member> choosePlausible(
         std::vector<Member> members;
         for (const auto& said : given) {
             if (addsTo(*recorded, said, stored)) {
-                members.push_back(joined(*recorded, said));
+                members.push_back(joined(*recorded, said, catalogue));
             }
         }
         if (members.empty()) {

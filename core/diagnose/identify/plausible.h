@@ -20,13 +20,14 @@ std::vector<Member> choosePlausible(
     Facts& facts, const Capture& stored, const std::vector<Member>& given, const replay::Catalogue& catalogue);
 
 /// What the user said of other functions than the one that the sidecar names, or of it in another format or with
-/// another epsilon than sidecar and dump have: they outweigh it.
+/// other numbers than sidecar and dump have: they outweigh it.
 std::vector<Member> outweighed(const Member& recorded, const std::vector<Member>& given, const Capture& stored);
 
 /// "gns-gram:fp16 or keller-jordan", as the user said it.
 std::string ranText(const std::vector<Member>& said);
 
-/// "VARIANT" in its own format or "VARIANT:PRECISION", as --ran and sidecars have it; VARIANT may be NAME@EPSILON.
+/// "VARIANT" in its own format or "VARIANT:PRECISION", as --ran and sidecars have it; VARIANT may be
+/// NAME[@STEPS][@EPSILON].
 Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue);
 
 /// True where squares of these values, taken in fp16, come short by more than a schedule without slack forgives: under

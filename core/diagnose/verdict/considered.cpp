@@ -7,7 +7,7 @@
 
 #include "core/diagnose/verdict/margin.h"
 #include "core/diagnose/verdict/thresholds.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -91,7 +91,7 @@ bool Considered::saidToHaveRun() const
 bool Considered::hasOtherText() const
 {
     return identified.how == IdentifiedBy::given && std::ranges::any_of(identified.names, [&](const std::string& name) {
-        return replay::withoutEpsilon(name) == facts.scene.namedLike;
+        return replay::baseOf(name) == replay::baseOf(facts.scene.namedLike);
     });
 }
 

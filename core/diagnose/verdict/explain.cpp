@@ -14,7 +14,8 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/model/words.h"
-#include "core/replay/variants/catalogue.h"
+#include "core/platform/platform.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -29,7 +30,7 @@ std::string sayChanged(const Scene& scene)
 {
     return fmt::format("describe it as a variant, --variant-file MINE.json --ran MINE (docs/variants.md), or put the "
                        "captured input to it, nanscope measure repeat FILE --impl {}",
-        functionToCall(scene));
+        platform::shellQuoted(functionToCall(scene)));
 }
 
 /// "muon:f has the name of keller-jordan and another source than the published one"
@@ -199,7 +200,7 @@ std::string sayEpsilon(const Considered& c)
         return sayNothingElse;
     }
     const auto& names = c.identified.names;
-    const auto name = names.size() == 1 ? names.front() : std::string("VARIANT");
+    const auto name = names.size() == 1 ? replay::withoutEpsilon(names.front()) : "VARIANT";
     return fmt::format("--ran {0}@0 says that it added none, --ran {0}@1e-7 that one{1}", name,
         c.facts.nothingElse ? "" : ", and --nothing-else that no other code ran");
 }

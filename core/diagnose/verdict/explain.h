@@ -31,6 +31,10 @@ std::string nearestText(const Identification& id);
 /// "the output is keller-jordan times 2.53, to 0.4 %"; empty where it is not known what the output is.
 std::string offOutputText(const Facts& facts);
 
+/// What ran, as --ran has it, where the output is that of a variant in another number of steps, and no sidecar, which
+/// counts before --ran, names one.
+std::optional<std::string> ranInOtherSteps(const Considered& c);
+
 /// An output that is off, where it is known what it is: the question that is left, and whom nobody accuses.
 std::optional<Words> wordsOfOff(const Considered& c);
 

@@ -9,6 +9,7 @@
 
 #include "core/diagnose/verdict/explain.h"
 #include "core/model/words.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::diagnose::verdict {
 
@@ -62,6 +63,11 @@ std::string fitText(const OffOutput& off)
     return off.fit > 0 ? ", to " + percentText(off.fit) : std::string();
 }
 
+std::string sayThat(const std::optional<std::string>& ran)
+{
+    return ran ? fmt::format("--ran {} says so", *ran) : std::string();
+}
+
 /// Where values are damaged, they come first.
 std::string withDamage(const Facts& facts, std::string text)
 {
@@ -91,6 +97,13 @@ std::string offOutputText(const Facts& facts)
     return {};
 }
 
+std::optional<std::string> ranInOtherSteps(const Considered& c)
+{
+    const auto& off = c.facts.off;
+    const bool told = off.as == OffAs::otherSteps && off.factor == 1 && c.identified.how != IdentifiedBy::sidecar;
+    return told ? std::optional(replay::withSteps(off.variants.front(), off.steps)) : std::nullopt;
+}
+
 std::optional<Words> wordsOfOff(const Considered& c)
 {
     const auto& facts = c.facts;
@@ -108,9 +121,9 @@ std::optional<Words> wordsOfOff(const Considered& c)
             "what the function itself returns: that can be judged in full"};
     case OffAs::otherSteps:
         return Words {"a known function, in another number of steps", std::move(text),
-            fmt::format("is it called for {} step{}? Then replay it as a variant of your own with as many, which can "
-                        "be judged in full",
-                facts.off.steps, facts.off.steps == 1 ? "" : "s")};
+            fmt::format("is it called for {} step{}? With as many it can be judged in full", facts.off.steps,
+                facts.off.steps == 1 ? "" : "s"),
+            sayThat(ranInOtherSteps(c))};
     case OffAs::notOfInput:
         return Words {"not of this input", std::move(text),
             "was the dumped input cloned before the call, so that nothing wrote to it later, and does the result keep "

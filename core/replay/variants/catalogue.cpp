@@ -3,12 +3,9 @@
 #include "core/replay/variants/catalogue.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +15,7 @@
 #include "core/replay/variants/nearest.h"
 #include "core/replay/variants/variant.h"
 #include "core/replay/variants/variantfields.h"
+#include "core/replay/variants/variantname.h"
 
 namespace nanscope::replay {
 
@@ -25,25 +23,6 @@ namespace {
 
 // More than a user compares; each is replayed wherever an output is identified.
 constexpr std::size_t maxAdded = 64;
-
-constexpr char epsilonMark = '@'; // no name of a variant has one
-
-bool hasEpsilon(std::string_view name)
-{
-    return name.find(epsilonMark) != std::string_view::npos;
-}
-
-Result<double> parseEpsilon(std::string_view text)
-{
-    double value = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole && std::isfinite(value) && value >= 0
-        ? Result<double>(value)
-        : failure(ErrorKind::usage,
-            fmt::format(
-                "'{}' is no epsilon: after '@' comes a finite number from 0 on, as in keller-jordan@1e-7", text));
-}
 
 const Variant* named(const std::vector<Catalogue::Entry>& entries, std::string_view name)
 {
@@ -75,7 +54,8 @@ Catalogue::Catalogue()
 const Variant* Catalogue::own(std::string_view name) const
 {
     const auto* added = named(m_added, name);
-    return added != nullptr ? added : named(m_included, name);
+    const auto included = std::ranges::find(m_included, name, &Variant::name);
+    return added != nullptr || included == m_included.end() ? added : *included;
 }
 
 Result<const Variant*> Catalogue::find(std::string_view name) const
@@ -84,8 +64,8 @@ Result<const Variant*> Catalogue::find(std::string_view name) const
     if (const auto* found = builtIn != nullptr ? builtIn : own(name)) {
         return found;
     }
-    if (hasEpsilon(name)) {
-        return derive(name).map([](const Entry& entry) { return entry.get(); });
+    if (baseOf(name) != name) {
+        return derive(name);
     }
     std::vector<std::string_view> names;
     for (const auto* variant : all()) {
@@ -96,27 +76,31 @@ Result<const Variant*> Catalogue::find(std::string_view name) const
             fmt::join(nearest(name, names, 3), ", ")));
 }
 
-Result<Catalogue::Entry> Catalogue::derive(std::string_view name) const
+Result<const Variant*> Catalogue::derive(std::string_view name) const
 {
-    auto variant = *TRY(find(withoutEpsilon(name)));
-    variant.epsilon = TRY(parseEpsilon(name.substr(name.find(epsilonMark) + 1)));
-    variant.ignoresCallerEpsilon = true;
-    variant.name = withEpsilon(variant.name, variant.epsilon);
+    const auto* base = TRY(find(baseOf(name)));
+    auto variant = TRY(withNumbers(*base, name));
+    if (variant == *base) {
+        return base;
+    }
     const std::scoped_lock lock(m_derived->mutex);
     auto& entries = m_derived->entries;
     const auto known = std::ranges::find(entries, variant, [](const Entry& one) -> const Variant& { return *one; });
-    return known != entries.end() ? *known : entries.emplace_back(std::make_shared<const Variant>(std::move(variant)));
+    const auto& entry =
+        known != entries.end() ? *known : entries.emplace_back(std::make_shared<const Variant>(std::move(variant)));
+    return entry.get();
 }
 
 Result<void> Catalogue::include(std::string_view name)
 {
-    if (!hasEpsilon(name)) {
-        return find(name).map([](const Variant*) {});
+    const auto* variant = TRY(find(name));
+    if (baseOf(variant->name) == variant->name || own(variant->name) != nullptr) {
+        return {};
     }
-    auto entry = TRY(derive(name));
-    if (named(m_included, entry->name) == nullptr) {
-        m_included.push_back(std::move(entry));
+    if (m_included.size() == maxAdded) {
+        return failure(ErrorKind::usage, fmt::format("no more than {} variants with other numbers", maxAdded));
     }
+    m_included.push_back(variant);
     return {};
 }
 
@@ -149,25 +133,14 @@ std::vector<const Variant*> Catalogue::all() const
     for (const auto& variant : variants()) {
         known.push_back(&variant);
     }
-    for (const auto* own : {&m_added, &m_included}) {
-        std::ranges::transform(*own, std::back_inserter(known), &Entry::get);
-    }
+    std::ranges::transform(m_added, std::back_inserter(known), &Entry::get);
+    known.insert(known.end(), m_included.begin(), m_included.end());
     return known;
 }
 
 bool Catalogue::operator==(const Catalogue& other) const
 {
     return std::ranges::equal(m_added, other.m_added, [](const Entry& a, const Entry& b) { return *a == *b; });
-}
-
-std::string withEpsilon(std::string_view name, double epsilon)
-{
-    return fmt::format("{}{}{}", name, epsilonMark, epsilon);
-}
-
-std::string_view withoutEpsilon(std::string_view name)
-{
-    return name.substr(0, name.find(epsilonMark));
 }
 
 } // namespace nanscope::replay

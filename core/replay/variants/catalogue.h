@@ -21,11 +21,12 @@ public:
 
     Catalogue();
 
-    /// Fails with the nearest names for an unknown one. NAME@EPSILON is the variant NAME with that epsilon in place of
-    /// its own and of its caller's, 0 for none. The variant lives as long as a catalogue or an Entry holds it.
+    /// Fails with the nearest names for an unknown one. NAME[@STEPS][@EPSILON] is the variant NAME with those numbers
+    /// in place of its own and of its caller's (variantname.h). It lives as long as a catalogue or an Entry holds it.
     Result<const Variant*> find(std::string_view name) const;
 
-    /// Puts NAME@EPSILON among all(), so that outputs are compared with it, too. Other names that are known are there.
+    /// Puts NAME[@STEPS][@EPSILON] among all(), so that outputs are compared with it, too. Other names that are known
+    /// are there.
     Result<void> include(std::string_view name);
 
     /// The user's own of this name, or what was included; null where there is none.
@@ -50,17 +51,11 @@ public:
 private:
     struct Derived;
 
-    Result<Entry> derive(std::string_view name) const;
+    Result<const Variant*> derive(std::string_view name) const;
 
     std::vector<Entry> m_added;
-    std::vector<Entry> m_included;
-    std::shared_ptr<Derived> m_derived; ///< every NAME@EPSILON that was asked for
+    std::vector<const Variant*> m_included; ///< of m_derived
+    std::shared_ptr<Derived> m_derived; ///< every NAME[@STEPS][@EPSILON] that was asked for
 };
-
-/// NAME@EPSILON as Catalogue::find takes it.
-std::string withEpsilon(std::string_view name, double epsilon);
-
-/// The NAME of a NAME@EPSILON; any other name as it is.
-std::string_view withoutEpsilon(std::string_view name);
 
 } // namespace nanscope::replay

@@ -447,6 +447,9 @@ TEST_F(Judging, APublishedNameSaysNothingOfTheEpsilonOfOtherCode)
     capture.scene.namedLike = "keller-jordan";
     EXPECT_NE(diagnosed({{"keller-jordan@1e-7"}}).captures[0].blame, Blame::implementation)
         << "with whatever epsilon, it is not the published one";
+    EXPECT_NE(diagnosed({{"keller-jordan@6x"}}).captures[0].blame, Blame::implementation);
+    capture.scene.namedLike = "keller-jordan@6x";
+    EXPECT_NE(diagnosed({{"keller-jordan@1e-7"}}).captures[0].blame, Blame::implementation);
     capture.variant = "keller-jordan";
     EXPECT_EQ(diagnosed().captures[0].blame, Blame::implementation) << "the sidecar says that it is the published one";
 }
@@ -481,6 +484,12 @@ TEST_F(Judging, WhatASidecarLeavesOpenOfItsFunctionTheUserMaySay)
     EXPECT_EQ(names("torch-muon:bf16", "torch-muon@0:fp16"), Names {"torch-muon"}) << "the sidecar's format counts";
     EXPECT_EQ(names("keller-jordan", "keller-jordan@0"), Names {"keller-jordan"}) << "its source adds 1e-7";
     EXPECT_EQ(names("torch-muon@0", "torch-muon:fp16"), Names {"torch-muon@0"});
+    EXPECT_EQ(names("torch-muon@6x", "torch-muon:fp16"), Names {"torch-muon@6x"}) << "a name says nothing of steps";
+    EXPECT_EQ(names("torch-muon@6x", "torch-muon@0"), Names {"torch-muon@6x@0"});
+    EXPECT_EQ(names("torch-muon@6x", "torch-muon@7x@0"), Names {"torch-muon@6x"}) << "the sidecar's steps count";
+    EXPECT_EQ(names("torch-muon", "torch-muon@7x"), Names {"torch-muon"});
+    const auto contradicted = diagnosed({{"torch-muon@7x"}}).captures[0].notTestable;
+    EXPECT_EQ(std::ranges::count(contradicted, "sidecar, --ran", &EvidenceLine::source), 1);
     capture.epsilon = 1e-7;
     EXPECT_EQ(names("torch-muon", "torch-muon@0"), Names {"torch-muon"}) << "the dump has it";
     const auto said = diagnosed({{"torch-muon@0"}}).captures[0].notTestable;

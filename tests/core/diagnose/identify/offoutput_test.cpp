@@ -6,10 +6,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/rejudge.h"
 #include "core/model/verdict.h"
 #include "tests/core/diagnose/healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -66,7 +69,8 @@ Matrix times(Matrix values, double factor)
     return values;
 }
 
-CaptureVerdict verdictOn(const Matrix& input, const Matrix& output, std::optional<std::string> named = "keller-jordan")
+CaptureVerdict verdictOn(const Matrix& input, const Matrix& output, std::optional<std::string> named = "keller-jordan",
+    const std::vector<std::string>& ran = {})
 {
     TemporaryFolder folder;
     const auto path = folder / "x.pt";
@@ -80,7 +84,7 @@ CaptureVerdict verdictOn(const Matrix& input, const Matrix& output, std::optiona
     file->capture.nothingElse = true;
     RunData run;
     run.captures = {file->capture};
-    const auto diagnosis = diagnose::diagnose(run, {});
+    const auto diagnosis = diagnose::diagnose(run, {ran});
     EXPECT_TRUE(diagnosis) << (diagnosis ? "" : sentence(diagnosis.error()));
     return diagnosis->captures.front();
 }
@@ -138,6 +142,30 @@ TEST(OffOutput, IsTheNamedFunctionInAnotherNumberOfSteps)
     }
 }
 
+TEST(OffOutput, TheNumberOfStepsIsAnAnswer)
+{
+    const auto output = healthy(offWaves(), 6);
+    const auto asked = verdictOn(offWaves(), output, std::nullopt, {"keller-jordan"});
+    EXPECT_THAT(asked.question,
+        HasSubstr("is it called for 6 steps? With as many it can be judged in full (--ran keller-jordan@6x says so)"));
+    const auto answers = diagnose::answersOf(asked, {});
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::otherSteps);
+    EXPECT_THAT(answers[0].ticks, ElementsAre("keller-jordan@6x"));
+
+    const auto told = verdictOn(offWaves(), output, std::nullopt, {"keller-jordan@6x"});
+    EXPECT_EQ(told.rule, RuleId::fits) << told.summary;
+    EXPECT_THAT(told.variant.names, ElementsAre("keller-jordan@6x"));
+    EXPECT_LT(told.variant.fit.value_or(1), 0.02);
+    EXPECT_EQ(verdictOn(offWaves(), output, "keller-jordan@6x").rule, RuleId::fits);
+    const auto wrong = verdictOn(offWaves(), healthy(offWaves()), "keller-jordan@6x");
+    expectQuestion(wrong);
+    EXPECT_EQ(wrong.rule, RuleId::notWhatWasSaid) << "what a sidecar names is compared with its output";
+    EXPECT_THAT(wrong.summary, HasSubstr("34 % off, and 0 % from keller-jordan"));
+    EXPECT_TRUE(diagnose::answersOf(wrong, {}).empty()) << "the sidecar counts";
+    EXPECT_THAT(wrong.question, testing::Not(HasSubstr("--ran")));
+}
+
 TEST(OffOutput, StepsAndAFactorAreFoundTogether)
 {
     const auto v = verdictOn(offWaves(), times(healthy(offWaves(), 3), 2));
@@ -145,6 +173,7 @@ TEST(OffOutput, StepsAndAFactorAreFoundTogether)
     EXPECT_EQ(v.facts.off.steps, 3);
     EXPECT_NEAR(v.facts.off.factor, 2, 0.02);
     EXPECT_THAT(v.summary, HasSubstr("with 3 steps in place of 5, times 2"));
+    EXPECT_THAT(v.question, testing::Not(HasSubstr("--ran"))) << "the factor is other code";
 }
 
 TEST(OffOutput, IsTheInput)
