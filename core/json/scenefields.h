@@ -68,6 +68,7 @@ template <class Visit>
 void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
 {
     visit.text("function", scene.function);
+    visit.text("arguments", scene.arguments);
     visit("called_again", scene.calledAgain);
     visit("failed_again", scene.failedAgain);
     visit("input_overwritten", scene.inputOverwritten);

@@ -119,6 +119,7 @@ struct SingularValues
 struct Scene
 {
     std::string function; ///< what was called, "dion.megabatch:newton_schulz_func"; empty where it is not said
+    std::string arguments {}; ///< JSON object of what it was given besides input and epsilon, but for its defaults
     std::int64_t calledAgain = 0; ///< how often it was called again right there, on the same bits and the same GPU
     std::int64_t failedAgain = 0; ///< how often its output was not finite then
     bool inputOverwritten = false; ///< the input held other bits after the call than before

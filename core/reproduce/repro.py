@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import functools
 import hashlib
 import importlib
 import inspect
@@ -289,7 +290,8 @@ def run_numbers(expected, capture) -> int:
 
 
 def find_function(text):
-    module, _, name = text.partition(":")
+    where, arguments, rest = text.partition(" {")
+    module, _, name = where.partition(":")
     if not module or not name:
         raise CannotRun("--impl takes MODULE:FUNCTION")
     # An isolated interpreter does not look where it was started.
@@ -302,7 +304,10 @@ def find_function(text):
         raise CannotRun(f"{text} cannot be imported ({type(error).__name__}: {error})") from error
     if not callable(function):
         raise CannotRun(f"{text} is not a function")
-    return function
+    try:
+        return functools.partial(function, **json.loads("{" + rest)) if arguments else function
+    except ValueError as error:
+        raise CannotRun(f"what follows {where} is no JSON object of its arguments ({error})") from error
 
 
 STEPS = ("steps", "ns_steps", "num_steps", "n_steps")
@@ -492,7 +497,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      allow_abbrev=False)
     parser.add_argument("--cpu", action="store_true", help="the published numbers on this CPU (the default)")
-    parser.add_argument("--impl", metavar="MODULE:FUNCTION", help="call this function f(X, epsilon)")
+    parser.add_argument("--impl", metavar="MODULE:FUNCTION", help="call this function f(X, epsilon); what it takes "
+                        """besides stands behind it as JSON: 'MODULE:FUNCTION {"ns_steps": 6}'""")
     parser.add_argument("--epsilon", type=float, help="of --impl, instead of the captured one")
     parser.add_argument("--storm", action="store_true", help="under load")
     parser.add_argument("--n", type=int, default=1000, help="calls of --impl and --storm (default 1000)")

@@ -5,12 +5,14 @@
     python nanscope_impl.py TARGET DEVICE
 
 TARGET is MODULE:FUNCTION or /path/file.py:FUNCTION, the function one of f(X, epsilon) that returns what it made of X.
+Arguments that it takes besides stand behind it as JSON: 'MODULE:FUNCTION {"ns_steps": 6}'.
 X is a torch tensor on DEVICE, of the shape, type and strides of the capture; in a Python without torch it is nested
 lists. Requests come as JSON lines on standard input, answers leave the same way; tensors are files in this folder.
 What the function prints goes to standard error.
 """
 import contextlib
 import ctypes
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -105,6 +107,28 @@ STEPS = ("steps", "ns_steps", "num_steps", "n_steps")
 USUAL_STEPS = 5  # Muon's and its relatives'
 
 
+def arguments_of(target):
+    """The function's part of the target, and the arguments behind it."""
+    where, brace, rest = target.partition(" {")
+    try:
+        return where, json.loads("{" + rest) if brace else {}
+    except ValueError:
+        raise Complaint("what follows the function is no JSON object of its arguments") from None
+
+
+def with_arguments(function, given):
+    """The function as one of what it takes besides."""
+    if not given:
+        return function
+    try:
+        inspect.signature(function).bind_partial(None, **given)
+    except TypeError as error:
+        raise Complaint(f"the function does not take the arguments behind its name: {one_line(error)}") from None
+    except Exception:  # it tells none, see caller_of()
+        pass
+    return functools.partial(function, **given)
+
+
 def caller_of(function):
     """How epsilon is handed over, the function with two arguments that does it, and the name of the epsilon that it
     cannot do without, or nothing.
@@ -127,7 +151,8 @@ def caller_of(function):
     steps = {n: USUAL_STEPS for n in required[1:] if n in STEPS}
     missing = [n for n in required[1:] if n != takes_epsilon and n not in steps]
     if missing:
-        raise Complaint(f"the function also needs {', '.join(missing)}: wrap it in one of f(X, epsilon)")
+        raise Complaint(f"the function also needs {', '.join(missing)}: give them as JSON behind its name, as in"
+                        f""" 'MODULE:FUNCTION {{"{missing[0]}": 1}}', or wrap it in one of f(X, epsilon)""")
     also = "".join(f", {n}={count}" for n, count in steps.items())
     if takes_epsilon is None and not first_by_keyword:
         return f"f(X{also}), without epsilon", lambda x, epsilon: function(x, **steps), ""
@@ -515,8 +540,10 @@ def hello(target, device):
         with contextlib.suppress(ImportError):
             importlib.import_module("torch")
         engine = Torch(device) if "torch" in sys.modules else Lists(device)
-        function = load(target)
-        how, caller, needed = caller_of(function)
+        where, given = arguments_of(target)
+        function = load(where)
+        how, caller, needed = caller_of(with_arguments(function, given))
+        how += " with " + json.dumps(given) if given else ""
         told = {"ok": True, "how": how, "needs_epsilon": needed, "source": source_of(function)}
         return {**told, **engine.facts()}, engine, caller
     except BaseException as error:

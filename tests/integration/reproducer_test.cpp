@@ -281,7 +281,9 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
                                           "def second(X, e):\n"
                                           "    return X + e\n"
                                           "def optional(X, eps=1e-7):\n"
-                                          "    return X + eps\n";
+                                          "    return X + eps\n"
+                                          "def steps(X, coefficients, steps, eps=1e-7):\n"
+                                          "    return X / (steps - 6) * coefficients[1]\n";
     for (const auto& [function, argument] : {std::pair("keyword", "epsilon"), {"second", "e"}}) {
         const auto call = std::string("repro.py --n 2 --device cpu --impl mine:") + function;
         const auto refused = runPython(folder, call);
@@ -292,8 +294,11 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
         EXPECT_EQ(told.status, 1) << told.text;
     }
     EXPECT_EQ(runPython(folder, "repro.py --n 2 --device cpu --impl mine:optional").status, 1);
-    for (const auto* wrong :
-        {"--epsilon 1e-7", "--impl mine:second --epsilon nan", "--impl mine:second --epsilon -1"}) {
+    const auto given =
+        runPython(folder, R"(repro.py --n 2 --device cpu --impl 'mine:steps {"steps": 6, "coefficients": [2, 1]}')");
+    EXPECT_THAT(given.text, HasSubstr("2 of 2 results are not finite")) << "six steps, and not the usual five";
+    for (const auto* wrong : {"--impl 'mine:steps {6}'", "--epsilon 1e-7", "--impl mine:second --epsilon nan",
+             "--impl mine:second --epsilon -1"}) {
         EXPECT_EQ(runPython(folder, std::string("repro.py ") + wrong).status, 2) << wrong;
     }
 }

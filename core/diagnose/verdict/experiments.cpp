@@ -154,7 +154,9 @@ void addOfMachine(std::vector<Experiment>& list, const CaptureVerdict& verdict)
 
 std::string functionToCall(const Scene& scene)
 {
-    return "python:" + (isImportable(scene) ? scene.function : std::string("MODULE:FUNCTION"));
+    const auto* space = scene.arguments.empty() ? "" : " ";
+    return "python:"
+        + (isImportable(scene) ? scene.function + space + scene.arguments : std::string("MODULE:FUNCTION"));
 }
 
 const Experiment* findExperiment(std::string_view id)
@@ -203,6 +205,30 @@ std::vector<std::string_view> experimentIds()
     return ids;
 }
 
+namespace {
+
+std::vector<Experiment> ofNumerics(const CaptureVerdict& verdict)
+{
+    if (verdict.facts.inputZero) {
+        return {advice("add an epsilon to the norm that is not zero in its format", "0/0 of a zero matrix goes away")};
+    }
+    std::vector<Experiment> list;
+    for (const auto* id : {"fp32-norm", "bf16"}) {
+        if (changesWhatRan(id, verdict)) {
+            list.push_back(known(id));
+        }
+    }
+    // A schedule that runs away does so in any format, and wherever the norm is taken.
+    if (list.empty() || verdict.rule != RuleId::castOverflows) {
+        list.insert(list.begin(),
+            advice(fmt::format("nanscope sweep {}", platform::shellQuoted(verdict.capture)),
+                "which variants and formats stay finite on this input"));
+    }
+    return list;
+}
+
+} // namespace
+
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asksName)
 {
     if (verdict.role == Role::upstream || verdict.blame == Blame::upstream) {
@@ -216,20 +242,11 @@ std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asks
         list.push_back(advice("wrap the iteration alone with nanscope_capture.wrap (docs/capture.md)",
             "what it is given and what it returns, before any other code: that can be judged"));
     }
-    if (verdict.blame == Blame::numerics && verdict.facts.inputZero) {
-        return {advice("add an epsilon to the norm that is not zero in its format", "0/0 of a zero matrix goes away")};
-    }
     if (verdict.blame == Blame::numerics) {
-        for (const auto* id : {"fp32-norm", "bf16"}) {
-            if (changesWhatRan(id, verdict)) {
-                list.push_back(known(id));
-            }
-        }
-        if (list.empty()) {
-            list.push_back(advice(fmt::format("nanscope sweep {}", platform::shellQuoted(verdict.capture)),
-                "which variants and formats stay finite on this input"));
-        }
-        return list;
+        return ofNumerics(verdict);
+    }
+    if (verdict.rule == RuleId::inputMayBeResult) {
+        return {advice("dump input.clone(), taken before the call", "what the call left in its input tells nothing")};
     }
     if (isImportable(verdict.facts.scene) && verdict.facts.scene.otherTensors == 0) {
         list.push_back(calledAgain(verdict));

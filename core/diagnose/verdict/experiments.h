@@ -17,7 +17,8 @@ namespace nanscope::diagnose {
 /// Experiments for this verdict, the most informative first. `asksName`: its question is which function ran.
 std::vector<Experiment> nextExperiments(const CaptureVerdict& verdict, bool asksName = false);
 
-/// "python:MODULE:FUNCTION" of the function that a sidecar names, in these very words where none can be imported.
+/// "python:MODULE:FUNCTION", with its further arguments as JSON behind it, of the function that a sidecar names; in
+/// these very words where none can be imported.
 std::string functionToCall(const Scene& scene);
 
 /// The one with this id, whatever the verdict; nullptr for an unknown one.

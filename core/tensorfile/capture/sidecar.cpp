@@ -3,6 +3,7 @@
 #include "core/tensorfile/capture/sidecar.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -28,6 +29,7 @@ using Value = simdjson::simdjson_result<simdjson::dom::element>;
 
 constexpr std::size_t mostName = 200; ///< characters of a name
 constexpr std::size_t mostWords = 300; ///< characters of a sentence
+constexpr std::size_t mostArguments = 4000; ///< characters of all that a call was given: a hundred steps' coefficients
 
 std::string_view wordIn(const Value& value)
 {
@@ -94,6 +96,30 @@ void takeRetries(const simdjson::dom::object& object, Scene& scene)
     }
 }
 
+/// What has to be given besides input and epsilon to make the call again: numbers, words, and short lists of them.
+std::string argumentsIn(const simdjson::dom::object& object)
+{
+    simdjson::dom::object given;
+    if (object["call"]["arguments"].get(given) != simdjson::SUCCESS) {
+        return {};
+    }
+    const auto isPlain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    std::vector<std::string> others;
+    for (const auto [name, value] : given) {
+        simdjson::dom::element usual;
+        const bool has = object["function"]["defaults"][name].get(usual) == simdjson::SUCCESS;
+        const auto text = simdjson::minify(value);
+        if (!std::ranges::all_of(name, isPlain)) {
+            return {};
+        }
+        if (name != "epsilon" && name != "eps" && !(has && simdjson::minify(usual) == text)) {
+            others.push_back(fmt::format("\"{}\":{}", name, text));
+        }
+    }
+    const auto all = fmt::format("{{{}}}", fmt::join(others, ","));
+    return others.empty() || all.size() > mostArguments ? std::string() : all;
+}
+
 void takeFunction(const simdjson::dom::object& object, Scene& scene)
 {
     const auto function = object["function"];
@@ -101,6 +127,7 @@ void takeFunction(const simdjson::dom::object& object, Scene& scene)
     const auto name = textIn(function["qualname"], mostName);
     if (!module.empty() && !name.empty()) {
         scene.function = fmt::format("{}:{}", module, name);
+        scene.arguments = argumentsIn(object);
     }
     // Of 64 digits, which a report would take for a key; these tell two sources apart as well.
     constexpr std::size_t digits = 64;

@@ -295,7 +295,13 @@ TEST_F(WrongFunctions, OnesThatCannotBeLoadedAreToldBeforeAnythingRuns)
         why("no.such.module:f"), AllOf(HasSubstr("ModuleNotFoundError"), EndsWith("; --python names another Python")));
     EXPECT_THAT(why(file + ":g"), AllOf(HasSubstr("there is no g in"), Not(HasSubstr("--python"))));
     EXPECT_THAT(why(file + ":number"), HasSubstr("is a int, which cannot be called"));
-    EXPECT_THAT(why(file + ":needs"), HasSubstr("also needs b, c: wrap it in one of f(X, epsilon)"));
+    EXPECT_THAT(why(file + ":needs"), HasSubstr(R"(also needs b, c: give them as JSON behind its name, as in)"));
+    const auto given = open(file + R"(:needs {"b": 1, "c": [2]})");
+    ASSERT_NE(given, nullptr);
+    EXPECT_EQ(given->facts().how, R"(f(X, a=epsilon) with {"b": 1, "c": [2]})");
+    EXPECT_THAT(why(file + R"(:needs {"b": 1, "d": 2})"), HasSubstr("behind its name: got an unexpected keyword"));
+    EXPECT_THAT(why(file + R"(:needs {"X": 1})"), HasSubstr("behind its name: multiple values for argument 'X'"));
+    EXPECT_THAT(why(file + ":needs {b}"), HasSubstr("no JSON object of its arguments"));
     const auto target = open(file + ":one");
     ASSERT_NE(target, nullptr);
     EXPECT_EQ(target->facts().how, "f(X), without epsilon");

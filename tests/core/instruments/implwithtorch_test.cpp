@@ -30,6 +30,9 @@ def pair(X, epsilon):
     return X, X
 def whole(X, epsilon):
     return X.to(torch.int32)
+def own(G, abc, steps, eps):
+    from torch.optim._muon import _zeropower_via_newtonschulz
+    return _zeropower_via_newtonschulz(G, abc, steps, eps)
 @torch.compile(backend="eager")
 def compiled(X, epsilon):
     return X * 2
@@ -76,6 +79,26 @@ TEST_F(TorchFunctions, TheSameCallsGiveWhatTheReplayGives)
     const auto spectrum = instruments::checkSpectrum(measurement, cell.get());
     ASSERT_TRUE(spectrum);
     EXPECT_THAT(spectrum->sentence, HasSubstr("as far as rounding allows"));
+}
+
+TEST_F(TorchFunctions, OfTorchsOwnMuonTheNumbersOfItsCallerAreInTheName)
+{
+    const auto inputBatch = waveInputBatch({12, 20}, DType::bfloat16);
+    const auto outputOf = [&](instruments::Target& target) {
+        instruments::Measurement measurement(target, inputBatch, {});
+        const auto asked = measurement.ask();
+        EXPECT_TRUE(asked && asked->answered());
+        return asked ? asked->values : std::vector<double>();
+    };
+    for (const auto& [numbers, variant] :
+        {std::pair(R"({"abc": [3.4445, -4.775, 2.0315], "steps": 6})", "torch-muon@6x"),
+            {R"({"abc": [2, -1.5, 0.5], "steps": 9})", "torch-muon@9x2_-1.5_0.5"}}) {
+        const auto target = open(m_file + ":own " + numbers);
+        ASSERT_NE(target, nullptr);
+        const auto values = outputOf(*target);
+        EXPECT_EQ(values, outputOf(*testing::cellOf(variant, Precision::bf16))) << variant;
+        EXPECT_NE(values, outputOf(*testing::cellOf("torch-muon@4x", Precision::bf16))) << variant;
+    }
 }
 
 TEST_F(TorchFunctions, InPlaceAliasedAndStridedTensorsAreTold)

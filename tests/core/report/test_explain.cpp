@@ -111,16 +111,16 @@ TEST(Explain, SaysWhatAHelperSawAtTheCall)
 {
     auto capture = handmade::birthCapture();
     EXPECT_THAT(report::explainText(capture, {}, nullptr), Not(HasSubstr("scene")));
-    capture.scene = {"mine:\033ns", 9, 2, true};
+    capture.scene = {"mine:\033ns", {}, 9, 2, true};
     const auto text = report::explainText(capture, {}, nullptr);
     EXPECT_THAT(text, HasSubstr("scene    mine: ns was called."));
     EXPECT_THAT(text, HasSubstr("2 of 9\n         calls failed: no function of its input does that."));
     EXPECT_THAT(text, HasSubstr("Afterwards the input"));
     capture.scene.onCpu = true;
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("mine: ns was called on the CPU."));
-    capture.scene = {"", 1, 1, false};
+    capture.scene = {"", {}, 1, 1, false};
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("1 of 1 call failed."));
-    capture.scene = {"", 3, 0, false};
+    capture.scene = {"", {}, 3, 0, false};
     capture.output->batches = {Scan {.count = 15360}};
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("0 of 3 calls failed."));
 }

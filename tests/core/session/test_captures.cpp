@@ -250,7 +250,7 @@ TEST_F(NamesInASession, StandBesideWhatTheirSidecarsSay)
 {
     auto told = capture("b", "/run/b.pt");
     told.nothingElse = true;
-    told.scene = {"mine:ns", 9, 2, true, true};
+    told.scene = {"mine:ns", R"({"steps":6})", 9, 2, true, true};
     {
         auto session = open();
         add(session, {capture("a", "/run/a.pt"), told, capture("c", "/run/c.pt")});
@@ -275,7 +275,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
 {
     auto told = capture("b", "/run/b.json");
     auto& scene = told.scene;
-    scene = {"mine:ns", 9, 2, true, true};
+    scene = {"mine:ns", R"({"steps":6})", 9, 2, true, true};
     scene.sourceHash = "00ff";
     scene.state = OwnState::notKnown;
     scene.notCalledAgain = "the call needs every rank";
@@ -318,6 +318,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
         one.optimizerStep.reset();
         one.badNotWritten = one.notLookedAt = 0;
         one.namedLike.clear();
+        one.arguments.clear();
         one.loneTensor = one.onCpu = false;
         one.world = 0;
     };
@@ -335,7 +336,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     ASSERT_TRUE(loaded) << sentence(loaded.error());
     EXPECT_EQ(loaded->captures.at(1).scene, without);
     makeOlder(m_path, 13);
-    const auto calls = Scene {"mine:ns", 9, 2, true, true};
+    const auto calls = Scene {"mine:ns", {}, 9, 2, true, true};
     EXPECT_EQ(open(session::OpenMode::readOnly).load()->captures.at(1).scene, calls) << "what version 13 has of it";
     auto session = open(session::OpenMode::readWrite);
     EXPECT_EQ(session.load()->captures.at(1).scene, calls) << "the rest is NULL until the next import";

@@ -232,6 +232,24 @@ TEST_F(CaptureFileTest, KnowsTheWrappersDumpByNameAndContents)
     EXPECT_FALSE(open(name, withKey("input"))->wrapped);
 }
 
+TEST_F(CaptureFileTest, WhatACallWasGivenIsKeptButForEpsilonAndDefaults)
+{
+    const auto arguments = [&](const std::string& given) {
+        folder.write("x.json",
+            R"({"function": {"module": "m", "qualname": "f", "defaults": {"steps": 5, "kind": "a", "none": null}},
+                "call": {"arguments": )"
+                + given + "}}");
+        return open("x.pt", smallCapture())->capture.scene.arguments;
+    };
+    EXPECT_EQ(arguments(R"({"steps": 6, "kind": "a", "none": null, "eps": 1e-7, "epsilon": 1, "abc": [2, -1.5, 0.5]})"),
+        R"({"steps":6,"abc":[2,-1.5,0.5]})");
+    EXPECT_EQ(arguments(R"({"steps": 5, "kind": "a\"b"})"), R"({"kind":"a\"b"})");
+    EXPECT_EQ(arguments(R"({"steps": 5})"), "");
+    EXPECT_EQ(arguments(R"({"steps": 6, "a b": 1})"), "") << "no name of an argument";
+    EXPECT_EQ(arguments(R"({"text": ")" + std::string(5000, 'a') + "\"}"), "");
+    EXPECT_EQ(arguments("3"), "");
+}
+
 TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
 {
     folder.write("x.json", R"({"variant": "gns-gram", "step": 41, "more": [1]})");

@@ -65,6 +65,9 @@ TEST(Experiments, FollowWhatTheHelperSaw)
     scene.function = "muon:zeropower";
     EXPECT_THAT(whatNext(scene).front(), testing::EndsWith("--impl python:muon:zeropower"));
     EXPECT_THAT(whatNext(scene), Contains(HasSubstr("repro.py --impl muon:zeropower --n 1")));
+    scene.arguments = R"({"steps":6})";
+    EXPECT_THAT(whatNext(scene).front(), testing::EndsWith(R"(--impl 'python:muon:zeropower {"steps":6}')"));
+    EXPECT_THAT(whatNext(scene), Contains(HasSubstr(R"(repro.py --impl 'muon:zeropower {"steps":6}' --n 1)")));
     for (const auto* own : {"__main__:f", "train:step.<locals>.f"}) {
         scene.function = own;
         EXPECT_THAT(whatNext(scene), Not(Contains(HasSubstr("nanscope measure")))) << "it cannot be imported";
@@ -136,8 +139,15 @@ TEST(NextExperiments, FitTheVerdict)
     v.blame = Blame::implementation;
     EXPECT_THAT(lines(v).front(), HasSubstr("use_triton=False"));
     EXPECT_THAT(lines(v), Not(Contains(HasSubstr("--ran"))));
+    v.rule = RuleId::inputMayBeResult;
+    v.blame = Blame::undecided;
+    EXPECT_THAT(lines(v), ElementsAre(HasSubstr("dump input.clone(), taken before the call")));
     v.blame = Blame::numerics;
+    v.rule = RuleId::castOverflows;
     EXPECT_THAT(lines(v).front(), HasSubstr("normalise in fp32"));
+    v.rule = RuleId::replaysEndAlike;
+    EXPECT_THAT(lines(v).front(), HasSubstr("nanscope sweep")) << "other variants stay finite, or other coefficients";
+    EXPECT_THAT(lines(v), Contains(HasSubstr("normalise in fp32")));
     v.facts.inputZero = true;
     EXPECT_THAT(lines(v), ElementsAre(HasSubstr("add an epsilon")));
     v.facts.inputZero = false;

@@ -65,7 +65,7 @@ bool speaksOf(const CaptureVerdict& verdict, const char* source)
 TEST(Retries, AtTheSceneCountWithoutTheUser)
 {
     auto facts = factsFor(Blame::undecided);
-    facts.scene = {"mine:ns", 9, 2, true};
+    facts.scene = {"mine:ns", {}, 9, 2, true};
     const auto v = after(facts, {});
     EXPECT_EQ(v.rule, RuleId::calledAgainFinite);
     EXPECT_THAT(v.summary, HasSubstr("2 of 9 calls with the same input at the scene failed"));
@@ -73,7 +73,7 @@ TEST(Retries, AtTheSceneCountWithoutTheUser)
     EXPECT_THAT(v.notTestable, says("mine:ns, which the sidecar says was called"));
     EXPECT_THAT(v.notTestable, Not(says("whether the same call fails again")));
     EXPECT_THAT(diagnose::withObservations(v, {}).facts.calledAgain, testing::SizeIs(1)) << "once, however often";
-    facts.scene = {"", 3, 5, false};
+    facts.scene = {"", {}, 3, 5, false};
     EXPECT_NE(after(facts, {}).rule, RuleId::calledAgainFinite) << "a count that cannot be is none";
 }
 
@@ -82,7 +82,7 @@ TEST(Retries, AtTheSceneSayNothingOfAFiniteOutput)
     auto facts = factsFor(Blame::undecided);
     facts.outputFinite = true;
     facts.fit.leftover = Leftover::zeros;
-    facts.scene = {"", 8, 0, false};
+    facts.scene = {"", {}, 8, 0, false};
     EXPECT_NE(after(facts, {}).rule, RuleId::calledAgainFinite);
     EXPECT_THAT(after(facts, {}).facts.calledAgain, IsEmpty());
 }
@@ -90,7 +90,7 @@ TEST(Retries, AtTheSceneSayNothingOfAFiniteOutput)
 TEST(Retries, TheMostCallsAreHeldAgainstAChange)
 {
     auto facts = factsFor(Blame::implementation);
-    facts.scene = {"", 1, 0, false};
+    facts.scene = {"", {}, 1, 0, false};
     auto changed = again(0, 200);
     changed.experiment = "kernels-off";
     EXPECT_THAT(after(facts, {again(30, 200), changed}).speaksFor, says("30 of 200 without"));
