@@ -171,11 +171,18 @@ std::string whoBroughtThem(const Scene& scene)
                            "iteration, another optimizer or a checkpoint did",
             weightsBeforeText(*scene.weightsBefore));
     }
+    const auto* known = scene.parameters ? &*scene.parameters : nullptr;
+    const auto whose =
+        known != nullptr && !known->firstBad.empty() ? fmt::format(" (first of {})", known->firstBad) : std::string();
     if (scene.hadOnlyBadMomenta()) {
-        return ": they came in with the momentum, as the gradients were finite, so that this call did not make them";
+        return fmt::format(": they came in with the momentum{}, as the gradients were finite, so that this call did "
+                           "not make them",
+            whose);
     }
-    return ": they came in with the gradient, the momentum or weights that were bad already, so that this call did not "
-           "make them";
+    return fmt::format(
+        ": they came in with the gradient, the momentum or weights that were bad already{}, so that this "
+        "call did not make them",
+        whose);
 }
 
 std::string upstreamSummary(const Capture& capture)
