@@ -144,10 +144,19 @@ def torchs(plan: Plan, rng: random.Random) -> None:
     plan.rank = rng.randrange(plan.ranks)
     plan.parameter = rng.choice(("first.weight", "second.weight", "experts.0"))
     plan.kind = rng.choice(("tile", "tile", "element", "rows"))
+    plan.iterations = rng.choice((5, 5, 6, 7))
     plan.once = rng.random() < 0.5
     # What is put around torch's function may as well be a mask: a fault that comes every time is a question.
     plan.truth = "nondeterministic" if plan.once else "undecided"
     plan.nothing_else = False
+
+
+def hot(plan: Plan, rng: random.Random) -> None:
+    """A user tries coefficients of torch.optim.Muon that run away."""
+    torchs(plan, rng)
+    plan.kind, plan.once, plan.parameter, plan.truth = "", False, "", "numerics"
+    plan.iterations = rng.choice((6, 7, 8))
+    plan.coefficients = rng.choice(((8.0, -25.0, 20.0), (3.4445, -4.775, 8.0), (5.0, 0.0, 3.0)))
 
 
 def nothing(plan: Plan, rng: random.Random) -> None:
@@ -192,6 +201,7 @@ FAULTS: dict[str, tuple[str, Callable[[Plan, random.Random], None]]] = {
     "no guard on one rank": ("upstream", no_guard),
     "crash and resume": ("implementation", crash),
     "torch's own optimizer": ("implementation", torchs),
+    "coefficients that run away": ("numerics", hot),
     "nothing": (HONEST, nothing),
     "nan in the data": ("upstream", nothing),
     "rate of infinity": ("upstream", early),

@@ -66,6 +66,8 @@ class Plan:
     kind: str = ""  # of damage
     once: bool = False
     factor: float = 1.0
+    iterations: int = 5  # of torch.optim.Muon
+    coefficients: tuple[float, float, float] | None = None  # of it, from that step on
     # how it is captured
     mode: str = "observe"
     keep: bool = False
@@ -427,7 +429,7 @@ class Trainer:
         """The optimizer, with the wrapper around its function."""
         plan, captures = self.plan, self.run / "captures"
         kernel = own or published(plan)
-        if plan.ends == "install":
+        if plan.ends == "install" and plan.kind:
             of_torch()
         if self.wrapper == "bare":
             if plan.ends == "install":
@@ -457,7 +459,12 @@ class Trainer:
         plan = self.plan
         named = list(self.model.named_parameters())
         optimizer = torch.optim.Muon(
-            [p for _, p in named], lr=RATE, weight_decay=plan.decay, momentum=plan.momentum, nesterov=plan.nesterov
+            [p for _, p in named],
+            lr=RATE,
+            weight_decay=plan.decay,
+            momentum=plan.momentum,
+            nesterov=plan.nesterov,
+            ns_steps=plan.iterations,
         )
         names = {id(p): name for name, p in named}
         update = importlib.import_module("torch.optim._muon")
@@ -468,7 +475,10 @@ class Trainer:
         def counted(grad, *rest):  # type: ignore[no-untyped-def]
             silicon().begin(self.begin + state["calls"] // len(order), order[state["calls"] % len(order)])
             state["calls"] += 1
-            return inner(grad, *rest)
+            if plan.kind:
+                return inner(grad, *rest)
+            silicon().calls(grad)
+            return silicon().ends(inner(grad, *rest))
 
         update._zeropower_via_newtonschulz = counted
         return optimizer
@@ -493,6 +503,9 @@ class Trainer:
             self.optimizer.number += 1
             print(f"step {step}: gradients are not finite, skipped", flush=True)
         else:
+            if plan.coefficients is not None and step == plan.at:
+                for group in self.optimizer.param_groups:
+                    group["ns_coefficients"] = plan.coefficients
             self.optimizer.step()
         if self.capture is not None and plan.ends == "end_step":
             self.capture.end_step(step, self.optimizer)
