@@ -3096,7 +3096,7 @@ def _was_finite_before(call, optimizer, parameter):
     """Whether the weight was finite when the step of the call began; None where nobody looked."""
     step, marks = _process.weights.get(optimizer, (None, {}))
     reference, total = marks.get(id(parameter), (None, None))
-    if step is None or step != call.optimizer_step or reference() is not parameter:
+    if reference is None or step != call.optimizer_step or reference() is not parameter:
         return None
     return math.isfinite(float(total))
 

@@ -1917,6 +1917,17 @@ class State(Case):
         sidecar = self.only()[1]
         self.assertEqual((sidecar["state"], sidecar["state_of"]), ([], {"parameters": 0, "listed": 0, "shards": False, "transposes": True}))
 
+    def test_a_shape_that_no_call_had_in_an_earlier_step(self):
+        """As of the second of two optimizers: what is looked at before a step are weights of shapes that calls had."""
+        self.on()
+        for shape in ((6, 4), (8, 12)):
+            weight = torch.nn.Parameter(draw(*shape))
+            weight.grad = draw(*shape)
+            capture.watch(Stepping([weight], lambda gradient, buffer: gradient, lambda X: X * NAN)).step()
+        self.assertIsNone(capture._process.stopped)
+        before = [s["state"][0]["weight_finite_before"] for s in sorted(self.sidecars(), key=lambda s: s["call"]["index"])]
+        self.assertEqual(before, [True, None])
+
     def test_only_what_is_a_moment_of_the_parameter_is_asked(self):
         for kept, finite in (
             (torch.full((8, 12), NAN), False),
