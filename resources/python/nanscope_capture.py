@@ -2356,7 +2356,9 @@ def _verdict(call, healthy):
 
 
 def _keep_control(call, tensor, output):
-    """The last healthy call of a kind; the oldest kinds go once all hold more than a GiB."""
+    """The last healthy call of a kind; the oldest kinds go once all hold more than a GiB. A part is none."""
+    if _is_part(call):
+        return
     with _process.lock:
         controls = _process.controls
         controls.pop(_kind(call), None)
@@ -2755,8 +2757,10 @@ def _retries(scene):
     _compare_kept(scene)
     if scene.input is None:
         return [], "the input could not be had"
-    if call.part is not None or call.spot.options["collective"] or _ranks_of(call) > 1:
+    if _is_part(call) or call.spot.options["collective"]:
         return [], "the call needs every rank"
+    if _may_talk(call):
+        return [], "the function's code may talk to other ranks; wrap(collective=False) says that it does not"
     if call.spot.options["found"] and not _asked(lambda: _published_as(call.spot.function, call.spot.identity())):
         return [], "the function is known by its name alone, and may need every rank or keep a state; wrap() says that it does not"
     if call.lost:
@@ -2787,9 +2791,35 @@ def _retries(scene):
 def _ranks_of(call):
     """How many ranks have a part of the matrix each: Emerging-Optimizers' function, and so Megatron's, is given a group under
     tensor parallelism. A function that is wrapped as collective may talk to others of anything, and have the whole matrix."""
-    kind = getattr(sys.modules.get("torch.distributed"), "ProcessGroup", None)
-    groups = [] if kind is None else [item for item in (*call.args, *call.kwargs.values()) if isinstance(item, kind)]
-    return max([1, *(group.size() for group in groups)])
+    names = (("torch.distributed", "ProcessGroup"), ("torch.distributed.device_mesh", "DeviceMesh"))
+    kinds = tuple(filter(None, (getattr(sys.modules.get(module), name, None) for module, name in names)))
+    given, function = [*call.args, *call.kwargs.values()], call.spot.function
+    while isinstance(function, functools.partial):
+        given += [*function.args, *function.keywords.values()]
+        function = function.func
+    return max([1, *(item.size() for item in given if isinstance(item, kinds))])
+
+
+def _is_part(call):
+    """Whether other ranks hold the rest of its matrix: no rank can judge or repeat it alone."""
+    return call.part is not None or _ranks_of(call) > 1
+
+
+_TALKS = re.compile(
+    r"all_?(reduce|gather|to_?all)|reduce_(scatter|from)|(^|_)(gather|scatter|broadcast|i?send|i?recv)($|_)"
+    r"|redistribute|full_tensor|barrier"
+)
+
+
+def _may_talk(call):
+    """Whether its code names what talks to other ranks: one rank that repeats that alone waits for ever, or is given what
+    the others send for something else, and they get its numbers. Of published code it is known."""
+    spot = call.spot
+    if spot.options["collective"] is False or _world() == 1:
+        return False
+    code = getattr(_unwrapped(spot.function)[0], "__code__", None)
+    names = spot.names if code is None else spot.names | _names_in(code)
+    return any(map(_TALKS.search, names)) and not _asked(lambda: _published_as(spot.function, spot.identity()))
 
 
 def _compare_kept(scene):
@@ -3397,7 +3427,7 @@ def wrap(
     variant=None,
     precision=None,
     rebuild=None,
-    collective=False,
+    collective=None,
     found=False,
 ):
     """Returns a function with the same signature and the same result that is watched while capturing is on.
@@ -3416,7 +3446,7 @@ def wrap(
     rebuild       hook(optimizer, {"shape", "dtype", "step", "index"}) that yields tensors, or (tensor, description)
                   pairs, of which one may be the input of that call; only one that fits the checksum is taken
     collective    True: the function talks to other ranks, so that a retry by one of them would hang; one that is given a
-                  process group is known to
+                  process group or a mesh is known to. False: it does not, though its code names what does
     found         True: install() says so of a function that has the name of a known one. Calls with other tensors than a
                   matrix are left alone, and none is made again unless its text is a published one or that of an
                   installed package

@@ -1023,6 +1023,32 @@ class Retries(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
+    def test_a_mesh_is_a_group_and_a_partial_gives_it_too(self):
+        def sharded(X, over=None):
+            return X * NAN
+
+        group = dist.ProcessGroup(0, 2)
+        self.on(retries=2)
+        capture.wrap(functools.partial(sharded, over=group))(draw(8, 12))
+        with mock.patch.object(torch.distributed.device_mesh, "DeviceMesh", types.SimpleNamespace):
+            capture.wrap(sharded)(draw(8, 12), over=types.SimpleNamespace(size=lambda: 2))
+        self.assertEqual([s["retries_skipped"] for s in self.sidecars()], ["the call needs every rank"] * 2)
+
+    def test_code_that_talks_to_others_is_called_again_where_there_are_none_or_its_user_says_so(self):
+        def averaging(X):
+            if dist.is_initialized():
+                dist.all_reduce(X)
+            return X * NAN
+
+        for world, told, count in (("1", None, 2), ("2", None, 0), ("2", False, 2)):
+            self.forget()
+            self.on(retries=2)
+            with mock.patch.dict(os.environ, {"WORLD_SIZE": world}):
+                capture.wrap(averaging, collective=told)(draw(8, 12))
+            self.assertEqual(len(self.only()[1]["retries"]), count, (world, told))
+            for path in self.folder.iterdir():
+                path.unlink()
+
 
 def sometimes(bad):
     """A function that is broken at the calls with these numbers, and only the first time."""
@@ -3103,7 +3129,51 @@ def step_on_shards(rank, folder):
         capture._process.optimizers.clear()
 
 
+def talk_to_others(rank, folder):
+    """Only one rank has a bad output. Calls made again would meet the other's sums in the middle of something else."""
+    capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0)
+
+    def tensor_parallel(X):
+        A = X @ X.mT
+        dist.all_reduce(A)
+        return A @ X * (NAN if rank == 1 else 1)
+
+    for _ in range(3):
+        capture.wrap(tensor_parallel)(draw(8, 12))
+        gradient = torch.full((8, 8), 1.0)
+        dist.all_reduce(gradient)
+        assert gradient.eq(2).all(), gradient
+
+
+def keep_healthy_parts(rank, folder):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0)
+    factors = iter((1.0, NAN))
+    watched = capture.wrap(lambda X: X * next(factors))
+    for _ in range(2):
+        watched(distribute_tensor(draw(8, 12), mesh, [Shard(0)]))
+
+
 class Ranks(Case):
+    def of_ranks(self):
+        """(rank, the dump, its sidecar) of each."""
+        found = zip(self.dumps(), self.sidecars())
+        return [(s["environment"]["rank"], torch.load(path, weights_only=True), s) for path, s in found]
+
+    def test_a_function_whose_code_talks_to_others_is_not_called_again(self):
+        spread(talk_to_others, self.folder)
+        found = [(rank, s["retries"], s["retries_skipped"]) for rank, _, s in self.of_ranks()]
+        why = "the function's code may talk to other ranks; wrap(collective=False) says that it does not"
+        self.assertEqual(found, [(1, [], why)] * 3)
+
+    def test_a_healthy_part_is_no_control(self):
+        spread(keep_healthy_parts, self.folder)
+        self.assertEqual([s["controls"] for _, _, s in self.of_ranks()], [[], []])
+        self.assertEqual(list(self.folder.glob("nanscope_control*")), [])
+
     def test_gradients_of_shards_that_were_written_to(self):
         spread(step_on_shards, self.folder)
         for rank in range(2):
