@@ -547,11 +547,22 @@ def _own(value):
     tensor = value.detach()
     if _is_dtensor(tensor):
         tensor = tensor.to_local().detach()
-    return tensor if type(tensor) is torch.Tensor else tensor.as_subclass(torch.Tensor)
+    if hasattr(tensor, "trigger_wait"):  # of a functional collective that is under way
+        tensor = tensor.wait()
+    return tensor if type(tensor) is torch.Tensor or not _has_memory(tensor) else tensor.as_subclass(torch.Tensor)
+
+
+def _has_memory(tensor):
+    """What stands for other tensors, as a quantised matrix for its values and scales, has none of its own."""
+    try:
+        return tensor.numel() == 0 or tensor.data_ptr() != 0
+    except RuntimeError:
+        return False
 
 
 def _watchable(tensor):
-    return tensor.is_floating_point() and tensor.layout == _torch().strided and tensor.device.type != "meta"
+    plain = tensor.is_floating_point() and tensor.layout == _torch().strided and tensor.device.type != "meta"
+    return plain and _has_memory(tensor)
 
 
 def _weights(count, device):
@@ -1111,11 +1122,11 @@ class _Keeps:
             self.known = False
 
     def tensor(self, tensor):
-        small = tensor.numel() <= 64 and tensor.device.type == "cpu"
-        version = _version(tensor)
+        own, version = _own(tensor), _version(tensor)
+        small = own.numel() <= 64 and own.is_cpu
         if version is None and not small:
             self.known = False
-        return (_Is(tensor), version, str(tensor.tolist()) if small else tensor.data_ptr())
+        return (_Is(tensor), version, str(own.tolist()) if small else own.data_ptr())
 
     def inside(self, thing, depth):
         """Of a function what it reads; of an object, a class or a module what the code asks it for."""
@@ -1325,7 +1336,7 @@ def _number(value):
     if isinstance(value, (int, float)):
         return float(value)
     try:
-        return float(value.detach().item())
+        return None if _is_shard(value) else float(_own(value).item())
     except (AttributeError, RuntimeError, ValueError, TypeError):
         return None
 
@@ -1861,11 +1872,10 @@ def _is_plain(value):
 
 
 def _noted_tensor(tensor):
-    try:
-        version = tensor._version
-    except RuntimeError:  # of inference mode
-        return tensor.tolist() if tensor.is_cpu else _UNSEEN
-    return (version, tensor.tolist()) if tensor.is_cpu else version
+    version, own = _version(tensor), _own(tensor)
+    if own.is_cpu and _has_memory(own):
+        return (version, own.tolist())
+    return _UNSEEN if version is None else version
 
 
 def _noted(item):
@@ -2524,17 +2534,16 @@ def _moments_of(optimizer, parameter):
     state = optimizer.state.get(parameter, {})
     owns = [(f'state["{name}"]', _own(value)) for name, value in state.items() if isinstance(value, torch.Tensor)]
     shape = _own(parameter).shape
-    return [(name, own) for name, own in owns if own.is_floating_point() and own.shape == shape][:2]
+    return [(name, own) for name, own in owns if _watchable(own) and own.shape == shape][:2]
 
 
 def _moment_of(optimizer, parameter):
     """None also where what has the name of one is no such matrix: a number, or something packed into bytes."""
-    torch = _torch()
     found = _moment_in(optimizer, parameter)
-    if not isinstance(found, torch.Tensor) or not found.is_floating_point():
+    if not isinstance(found, _torch().Tensor):
         return None
     moment = _own(found)
-    return moment if moment.shape == _own(parameter).shape else None
+    return moment if _watchable(moment) and moment.shape == _own(parameter).shape else None
 
 
 def _from_state(call, optimizer):
@@ -3110,11 +3119,11 @@ def _state_entry(call, optimizer, parameter):
     if moment is not None and _lies_in(moment, call) and _was_written(call, _moment_in(optimizer, parameter)):
         moment = None
     weight = _own(parameter)
-    count, first = (0, None) if _finite(weight) else _damage(weight)
+    count, first = (None, None) if not _watchable(weight) else (0, None) if _finite(weight) else _damage(weight)
     return {
         "parameter": _name_of(parameter),
         "weight_finite_before": _was_finite_before(call, optimizer, parameter),
-        "weight_finite": count == 0,
+        "weight_finite": None if count is None else count == 0,
         "weight_nonfinite": count,
         "weight_first_nonfinite": first,
         "grad_finite": None if gradient is None else _finite(gradient),
@@ -3140,6 +3149,8 @@ def _gradient_of(call, optimizer, parameter, moment):
     if versions[0] is None or versions != _versions_of(gradient):
         return None
     own = _own(gradient)
+    if not _watchable(own):
+        return None
     # Nobody counts what is written by way of `.data` or by a kernel of one's own.
     if _lies_in(own, call) and (moment is not None or call.in_place):
         return None

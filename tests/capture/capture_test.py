@@ -3008,6 +3008,34 @@ class RunRecord(Case):
         self.assertIn("could not be written down: OSError: disk; the rest goes on", self.text.getvalue())
 
 
+class WithoutMemory(Case):
+    """Of what stands for other tensors nothing can be said, and nothing is ended by it."""
+
+    def test_weights_that_stand_for_others(self):
+        for mode in ("strict", "observe"):
+            self.forget()
+            self.on(mode)
+            weights = [torch.nn.Parameter(Standing(draw(8, 12))), torch.nn.Parameter(draw(8, 12))]
+            for weight in weights:
+                weight.grad = torch.zeros(8, 12)
+            optimizer = Stepping(weights, lambda gradient, buffer: gradient, lambda X: X * NAN)
+            capture.watch(optimizer)
+            optimizer.step()
+            self.assertIsNone(capture._process.stopped)
+            stands, plain = self.sidecars()[0]["state"]
+            self.assertEqual([stands[f"weight_{word}"] for word in ("finite_before", "finite", "nonfinite")], [None] * 3)
+            self.assertTrue(plain["weight_finite_before"])
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_an_input_and_an_output_that_stand_for_others(self):
+        self.on()
+        capture.wrap(lambda X: X)(Standing(draw(8, 12)))
+        capture.wrap(lambda X: Standing(X * NAN))(draw(8, 12))
+        self.assertIsNone(capture._process.stopped)
+        self.assertEqual(sum(capture._process.unwatched.values()), 2)
+
+
 class Compile(Case):
     def test_inside_a_graph_it_calls_through(self):
         self.on()
@@ -3129,6 +3157,51 @@ def step_on_shards(rank, folder):
         capture._process.optimizers.clear()
 
 
+class Standing(torch.Tensor):
+    """Has no memory: stands for another tensor, as torchao's weights in fewer bits do for their values and scales."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, function, _, args=(), kwargs=None):
+        def inner(value):
+            return value.inner if isinstance(value, cls) else value
+
+        result = function(*map(inner, args), **(kwargs or {}))
+        return cls(result) if isinstance(result, torch.Tensor) else result
+
+
+def call_with_what_is_gathered(rank, folder):
+    """As functional collectives leave it: the call itself is the first that waits."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Replicate, Shard, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    for mode in ("strict", "observe"):
+        capture.configure(on=True, mode=mode, directory=folder, min_free_bytes=0)
+        X = distribute_tensor(draw(8, 12), mesh, [Shard(0)]).redistribute(placements=[Replicate()], async_op=True)
+        X = X.to_local()
+        Y = capture.wrap(broken if rank == 1 else newton_schulz)(X)
+        capture.end_step()
+        del Y
+
+
+def call_with_shards_besides(rank, folder):
+    """A DTensor that is not the input, and a sum that is not made yet, which no rank may ask for alone."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import DTensor, Partial, Replicate, distribute_tensor
+
+    mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
+    capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0)
+    X, scale = (distribute_tensor(value, mesh, [Replicate()]) for value in (draw(8, 12), torch.tensor([1.0, 2.0])))
+    capture.wrap(lambda X, scale, epsilon: X * NAN)(X, scale, DTensor.from_local(torch.tensor(0.5), mesh, [Partial()]))
+
+
 def talk_to_others(rank, folder):
     """Only one rank has a bad output. Calls made again would meet the other's sums in the middle of something else."""
     capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0)
@@ -3162,6 +3235,16 @@ class Ranks(Case):
         """(rank, the dump, its sidecar) of each."""
         found = zip(self.dumps(), self.sidecars())
         return [(s["environment"]["rank"], torch.load(path, weights_only=True), s) for path, s in found]
+
+    def test_what_is_gathered_for_the_call(self):
+        spread(call_with_what_is_gathered, self.folder)
+        self.assertEqual([rank for rank, _, _ in self.of_ranks()], [1, 1])
+        for _, dump, _ in self.of_ranks():
+            self.assertEqual(bits(dump["input"]), bits(draw(8, 12)))
+
+    def test_shards_besides_the_input(self):
+        spread(call_with_shards_besides, self.folder)
+        self.assertEqual([(rank, s["call"]["keeps"]) for rank, _, s in self.of_ranks()], [(0, "the same"), (1, "the same")])
 
     def test_a_function_whose_code_talks_to_others_is_not_called_again(self):
         spread(talk_to_others, self.folder)
