@@ -452,8 +452,7 @@ class _Process:
         self.step = None  # that is under way
         self.told = False  # whether somebody said its number; else optimizers count their own
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
-        self.gradients = weakref.WeakKeyDictionary()  # optimizer: see _mark_gradients()
-        self.weights = weakref.WeakKeyDictionary()  # optimizer: see _mark_weights()
+        self.marks = weakref.WeakKeyDictionary()  # optimizer: see _mark()
         self.shapes = set()  # of the matrices that calls were given, as far as they are known
         self.stepping = None  # optimizer whose step() runs
         self.outermost = _Outermost()
@@ -481,7 +480,7 @@ _names = {}  # id of a parameter: (reference to it, name)
 def _after_fork():
     global _process
     before, _process = _process, _Process()
-    for name in ("step", "told", "taken", "optimizers", "gradients", "shapes"):
+    for name in ("step", "told", "taken", "optimizers", "shapes"):
         setattr(_process, name, getattr(before, name))
     _local.busy = False
 
@@ -3102,12 +3101,12 @@ def _weights_before(call):
     """Of the weights that calls are made for, whether they were finite when the step of this one began; None where
     nobody looked."""
     looked, bad, shards = 0, [], False
-    for optimizer, (step, marks) in list(_process.weights.items()):
-        for reference, total in marks.values() if step is not None and step == call.optimizer_step else ():
+    for step, marks in list(_process.marks.values()):
+        for reference, weight, _ in marks.values() if step == call.optimizer_step else ():
             parameter = reference()
             looked += 1
             shards = shards or (parameter is not None and _is_shard(parameter))
-            if not math.isfinite(float(total)):
+            if not _are_finite(weight):
                 bad.append(_name_of(parameter))
     first = next((name for name in bad if name), None)
     return {"looked_at": looked, "bad": len(bad), "first": first, "shards": shards} if looked else None
@@ -3115,46 +3114,29 @@ def _weights_before(call):
 
 def _state_entry(call, optimizer, parameter):
     moment = _moment_of(optimizer, parameter)
-    gradient = _gradient_of(call, optimizer, parameter, moment)
     if moment is not None and _lies_in(moment, call) and _was_written(call, _moment_in(optimizer, parameter)):
         moment = None
     weight = _own(parameter)
     count, first = (None, None) if not _watchable(weight) else (0, None) if _finite(weight) else _damage(weight)
+    weight_before, gradient = _marks_of(call, optimizer, parameter)
     return {
         "parameter": _name_of(parameter),
-        "weight_finite_before": _was_finite_before(call, optimizer, parameter),
+        "weight_finite_before": weight_before,
         "weight_finite": None if count is None else count == 0,
         "weight_nonfinite": count,
         "weight_first_nonfinite": first,
-        "grad_finite": None if gradient is None else _finite(gradient),
+        "grad_finite": gradient,
         "momentum_finite": None if moment is None else _finite(moment),
     }
 
 
-def _was_finite_before(call, optimizer, parameter):
-    """Whether the weight was finite when the step of the call began; None where nobody looked."""
-    step, marks = _process.weights.get(optimizer, (None, {}))
-    reference, total = marks.get(id(parameter), (None, None))
+def _marks_of(call, optimizer, parameter):
+    """Whether weight and gradient were finite when the step of the call began; None where nobody looked."""
+    step, marks = _process.marks.get(optimizer, (None, {}))
+    reference, weight, gradient = marks.get(id(parameter), (None, None, None))
     if reference is None or step != call.optimizer_step or reference() is not parameter:
-        return None
-    return math.isfinite(float(total))
-
-
-def _gradient_of(call, optimizer, parameter, moment):
-    """The gradient, if it is what the step began with: some optimizers make their update in it, and torch counts that."""
-    gradient = parameter.grad
-    reference, versions = _process.gradients.get(optimizer, {}).get(id(parameter), (None, None))
-    if gradient is None or reference is None or reference() is not gradient:
-        return None
-    if versions[0] is None or versions != _versions_of(gradient):
-        return None
-    own = _own(gradient)
-    if not _watchable(own):
-        return None
-    # Nobody counts what is written by way of `.data` or by a kernel of one's own.
-    if _lies_in(own, call) and (moment is not None or call.in_place):
-        return None
-    return own
+        return None, None
+    return _are_finite(weight), None if gradient is None else _are_finite(gradient)
 
 
 def _lies_in(tensor, call):
@@ -3672,7 +3654,7 @@ def uninstall():
         _hooks.pop()[1].remove()
 
 
-def _before_step(hook, optimizer, *_):
+def _before_step(hook, optimizer, given=(), named=None):
     """Calls from here on belong to the step that this optimizer takes now."""
     process = _process
     process.outermost.begin(hook, optimizer, sys._getframe(1))
@@ -3680,54 +3662,63 @@ def _before_step(hook, optimizer, *_):
     if _on and hook is _EVERY_OPTIMIZER:
         _asked(lambda: _find_copies(optimizer))
     if _on:
-        _guarded(_mark_gradients, optimizer)
-        _guarded(_mark_weights, optimizer)
+        _guarded(_mark, optimizer, any(map(callable, (*given[1:], *(named or {}).values()))))
     if optimizer not in process.taken:
         process.taken[optimizer] = _steps_taken(optimizer)
     if not process.told:
         process.step = process.taken[optimizer]
 
 
-def _mark_gradients(optimizer):
-    """Notes of each gradient which tensor it is, and how often that was written to, before the step."""
-    marks = {}
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            gradient = parameter.grad
-            if gradient is not None and gradient.dim() > 1:
-                marks[id(parameter)] = (weakref.ref(gradient), _versions_of(gradient))
-    _process.gradients[optimizer] = marks
-
-
-def _mark_weights(optimizer):
-    """Leaves on the device whether the weights that calls are made for are finite before the step: after it, one that a
-    call spoilt looks as one does that was bad already. Before the first call any matrix may be one of them."""
+def _mark(optimizer, closure):
+    """Leaves on the device whether the weights that calls are made for, and their gradients, are finite before the step:
+    after it, a weight that a call spoilt looks as one does that was bad already, and many optimizers make their update in
+    the gradient, which torch does not count of DTensors and of what other ranks send. Before the first call any matrix may
+    be one of them. A closure makes other gradients."""
     step, shapes = _process.outermost.running, _process.shapes
     if not shapes and _process.steps >= WITHOUT_CALL:
         return  # nothing that is watched runs
-    if _process.weights.get(optimizer, (None, None))[0] == step:
+    if _process.marks.get(optimizer, (None, None))[0] == step:
         return  # install() and watch() both have a hook on it
     marks = {}
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            weight = _own(parameter)
             wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(parameter))))
-            if wanted and _watchable(weight) and not _capturing_graph(weight.device):
-                marks[id(parameter)] = (weakref.ref(parameter), _sum_of(weight))
-    _process.weights[optimizer] = (step, marks)
+            weight = _ends_of(parameter) if wanted else None
+            if weight is not None:
+                marks[id(parameter)] = (weakref.ref(parameter), weight, None if closure else _ends_of(parameter.grad))
+    _process.marks[optimizer] = (step, marks)
+
+
+def _ends_of(value):
+    """The smallest and the largest value, on the device: not finite where one value is not. None of what has none."""
+    own = None if value is None else _own(value)
+    if own is None or not own.numel() or not _watchable(own) or _capturing_graph(own.device):
+        return None
+    return _torch().aminmax(_plain_float(own))
+
+
+def _are_finite(ends):
+    return all(math.isfinite(float(end)) for end in ends)
 
 
 def _steps_taken(optimizer):
     """How many steps it took before this process: by its state, which counts them in some optimizers, or by its groups,
     where dion's count, which have their state from the beginning; else 0 where it has no state but flags, as Moonlight's
-    notes there of each matrix that it is Muon's. None, not known, where the state of a run that goes on has no count."""
+    notes there of each matrix that it is Muon's, and zeros, which moments begin with. None, not known, where the state of
+    a run that goes on has no count."""
     states = list(optimizer.state.values())
     for counting in (states, optimizer.param_groups):
         counts = [_number(each["step"]) for each in counting if isinstance(each, dict) and "step" in each]
         if counts and None not in counts:
             return int(max(counts))
-    flags = all(isinstance(each, dict) and all(isinstance(value, (bool, str)) for value in each.values()) for each in states)
-    return 0 if flags else None
+    return 0 if all(isinstance(each, dict) and all(map(_is_as_made, each.values())) for each in states) else None
+
+
+def _is_as_made(value):
+    """Whether no step has changed it: a flag, or zeros."""
+    if isinstance(value, (bool, str)):
+        return True
+    return isinstance(value, _torch().Tensor) and _watchable(_own(value)) and not bool(_own(value).any())
 
 
 def _after_step(optimizer, *_):

@@ -1782,9 +1782,10 @@ class Steps(Case):
         self.assertEqual(resumed(torch.optim.AdamW), 3, "its state counts")
         self.assertEqual(resumed(CountsInItsGroups), 3, "its groups count")
 
-    def test_flags_in_a_state_are_no_steps(self):
-        """Moonlight notes of each parameter, when it is made, whether it is Muon's."""
-        for noted, expected in (({"use_muon": True}, 0), ({"use_muon": True, "buffer": torch.zeros(2)}, None), ({"n": 7}, None)):
+    def test_flags_and_zeros_in_a_state_are_no_steps(self):
+        """Moonlight notes of each parameter, when it is made, whether it is Muon's; muon_fsdp2 makes its moments then."""
+        ways = ({"use_muon": True}, 0), ({"m": torch.zeros(2)}, 0), ({"use_muon": True, "m": torch.ones(2)}, None), ({"n": 7}, None)
+        for noted, expected in ways:
             optimizer = torch.optim.SGD([torch.nn.Parameter(draw(8, 12))], lr=0.1)
             optimizer.state[optimizer.param_groups[0]["params"][0]].update(noted)
             self.assertEqual(capture._steps_taken(optimizer), expected, noted)
@@ -1997,24 +1998,24 @@ def broken_(X):
 
 
 class Written(Case):
-    """Of what the step wrote to, nobody can say any more whether it was finite."""
+    """Many optimizers write to the gradient, and some functions to the moment, before a bad call is looked at."""
 
-    # What the function is given; the function; what is known of gradient and moment, which both are finite.
+    # What the function is given; the function; what is known of the moment, which is finite, as is the gradient.
     WAYS = (
-        (lambda gradient, buffer: gradient + buffer, broken, (True, True)),
-        (lambda gradient, buffer: gradient, broken, (None, True)),
-        (lambda gradient, buffer: gradient.mul(2), broken, (True, True)),
-        (lambda gradient, buffer: gradient.mul_(2), broken, (None, True)),
-        (lambda gradient, buffer: gradient.mul_(2).bfloat16(), lambda X: broken(X).float(), (None, True)),
-        (lambda gradient, buffer: (torch._foreach_mul_([gradient], 2), gradient.clone())[1], broken, (None, True)),
-        (lambda gradient, buffer: gradient.data.lerp_(buffer, 0.9), broken, (None, True)),
-        (lambda gradient, buffer: buffer, broken, (True, True)),
-        (lambda gradient, buffer: buffer, broken_, (True, None)),
-        (lambda gradient, buffer: buffer.view(1, 8, 12), lambda X: broken_(X)[0], (True, None)),
-        (lambda gradient, buffer: buffer.clone(), broken_, (True, True)),
+        (lambda gradient, buffer: gradient + buffer, broken, True),
+        (lambda gradient, buffer: gradient, broken, True),
+        (lambda gradient, buffer: gradient.mul(2), broken, True),
+        (lambda gradient, buffer: gradient.mul_(2), broken, True),
+        (lambda gradient, buffer: gradient.mul_(2).bfloat16(), lambda X: broken(X).float(), True),
+        (lambda gradient, buffer: (torch._foreach_mul_([gradient], 2), gradient.clone())[1], broken, True),
+        (lambda gradient, buffer: gradient.data.lerp_(buffer, 0.9), broken, True),
+        (lambda gradient, buffer: buffer, broken, True),
+        (lambda gradient, buffer: buffer, broken_, None),
+        (lambda gradient, buffer: buffer.view(1, 8, 12), lambda X: broken_(X)[0], None),
+        (lambda gradient, buffer: buffer.clone(), broken_, True),
     )
 
-    def test_of_what_was_written_to_nothing_is_said(self):
+    def test_the_gradient_is_what_the_step_began_with_and_a_moment_that_was_written_to_is_not_known(self):
         for number, (update, function, known) in enumerate(self.WAYS):
             for mode in ("observe", "strict"):
                 self.forget()
@@ -2027,7 +2028,7 @@ class Written(Case):
                 (path,) = self.folder.glob("dion_nan_capture*.json")
                 sidecar = json.loads(path.read_text())
                 (state,) = sidecar["state"]
-                self.assertEqual((state["grad_finite"], state["momentum_finite"]), known, (number, mode))
+                self.assertEqual((state["grad_finite"], state["momentum_finite"]), (True, known), (number, mode))
                 for path in self.folder.iterdir():
                     path.unlink()
 
@@ -2048,8 +2049,7 @@ class Written(Case):
             optimizer.step()
             (state,) = self.only()[1]["state"]
             # KellerJordan's has left the moment in the gradient by then.
-            expected = (None if kind is muon.Muon else True, False)
-            self.assertEqual((state["grad_finite"], state["momentum_finite"]), expected)
+            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (True, False))
             for path in self.folder.iterdir():
                 path.unlink()
 
@@ -2063,14 +2063,28 @@ class Written(Case):
         capture.wrap(broken)(draw(8, 12))
         weight.grad = draw(8, 12)  # the same values, in another tensor
         capture.wrap(broken)(draw(8, 12))
-        self.assertEqual([s["state"][0]["grad_finite"] for s in self.sidecars()], [None, True, None])
+        self.assertEqual([s["state"][0]["grad_finite"] for s in self.sidecars()], [None] * 3)
+
+    def test_what_a_closure_makes_is_not_known(self):
+        self.on(retries=0)
+        weight = torch.nn.Parameter(draw(8, 12))
+        optimizer = capture.watch(torch.optim.SGD([weight], lr=0.1))
+        weight.grad = draw(8, 12) * NAN
+
+        def closure():
+            weight.grad = draw(8, 12)
+            capture.wrap(broken)(draw(8, 12))
+
+        optimizer.step(closure)
+        optimizer.step(closure=closure)
+        self.assertEqual([s["state"][0]["grad_finite"] for s in self.sidecars()], [None] * 2)
 
     def test_nothing_is_noted_while_it_is_off(self):
         weight = torch.nn.Parameter(draw(8, 12))
         optimizer = capture.watch(torch.optim.SGD([weight], lr=0.1))
         weight.grad = draw(8, 12)
         optimizer.step()
-        self.assertEqual(len(capture._process.gradients), 0)
+        self.assertEqual(len(capture._process.marks), 0)
 
 
 class Training(Case):
@@ -2168,8 +2182,7 @@ class Training(Case):
             self.assertEqual((state["parameter"], state["weight_finite"]), ("down.weight", False))
             self.assertEqual(state["weight_finite_before"], True)
             self.assertEqual((state["weight_nonfinite"], state["weight_first_nonfinite"]), (240, [0, 0]))
-            in_place = self.rebuilt is None and not options
-            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (None if in_place else False, False))
+            self.assertEqual((state["grad_finite"], state["momentum_finite"]), (False, False))
             self.assertEqual(sidecar["state_of"], {"parameters": 2, "listed": 2, "shards": False, "transposes": True})
             self.assertEqual(sidecar["weights_before"], {"looked_at": 2, "bad": 0, "first": None, "shards": False})
             for path in self.folder.iterdir():
@@ -3145,7 +3158,18 @@ def step_on_shards(rank, folder):
     from torch.distributed.tensor import Shard, distribute_tensor
 
     mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("dp",))
-    ways = (lambda g: g.full_tensor(), lambda g: g.to_local().mul_(2), lambda g: g.mul_(2).full_tensor())
+
+    def receive(g):
+        """As an optimizer whose rank 0 has made the updates of all."""
+        dist.scatter(g.to_local(), [torch.full((4, 12), NAN)] * 2 if rank == 0 else None, src=0)
+        return g.to_local()
+
+    ways = (
+        lambda g: g.full_tensor(),
+        lambda g: g.to_local().mul_(NAN),
+        lambda g: (torch._foreach_mul_([g], NAN), g.full_tensor())[1],
+        receive,
+    )
     for update in ways:
         capture.configure(on=True, mode="strict", directory=folder, min_free_bytes=0, retries=0)
         weight = torch.nn.Parameter(distribute_tensor(draw(8, 12), mesh, [Shard(0)]))
@@ -3261,7 +3285,7 @@ class Ranks(Case):
         spread(step_on_shards, self.folder)
         for rank in range(2):
             of = [s for s in self.sidecars() if s["environment"]["rank"] == rank]
-            self.assertEqual([[p["grad_finite"] for p in s["state"]] for s in of], [[None], [True], [None]])
+            self.assertEqual([[p["grad_finite"] for p in s["state"]] for s in of], [[True]] * 4)
 
     def test_parameters_that_are_shards(self):
         spread(call_with_shards_as_parameters, self.folder)
