@@ -1714,7 +1714,7 @@ class _Spot:
         self.names = frozenset()  # that its code was found to read
         self.known = False  # whether that was looked at
         self.called = False  # in this step
-        self.in_place = False  # whether it was ever seen to work in its input
+        self.in_place = False  # whether it was ever seen to work in its input, or its caller to write to that afterwards
         self._identity = None
 
     def note_call(self):
@@ -2395,6 +2395,8 @@ def _end_step(step, optimizer):
             _found_finite(call, optimizer)
         else:
             message = _found_bad(call, optimizer) or message
+        if call.keep is not None and call.input() is not None and _version(call.input()) != call.input_version:
+            call.spot.in_place = True
         call.keep = call.copy = call.control = call.held = call.block = None
     return message or _read_graphs()
 
@@ -2472,7 +2474,8 @@ def _find_input(scene, optimizer):
         scene.missing += "; nothing that the optimizer's state gives has its checksum"
     except Exception as error:  # a hook is the user's, a state the optimizer's
         scene.missing += f"; making it again failed with {_error_text(error)}"
-    scene.missing += ". NANSCOPE_CAPTURE_KEEP=1 holds it (memory), NANSCOPE_CAPTURE_MODE=strict copies it (time)"
+    held = "" if _settings.keep else "NANSCOPE_CAPTURE_KEEP=1 holds it (memory), "
+    scene.missing += f". {held}NANSCOPE_CAPTURE_MODE=strict copies it (time)"
 
 
 def _rebuilt(call, optimizer):

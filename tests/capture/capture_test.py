@@ -1246,6 +1246,22 @@ class Observe(Case):
             for path in self.folder.iterdir():
                 path.unlink()
 
+    def test_keep_copies_what_the_caller_writes_to_afterwards(self):
+        """muon_fsdp2 and torchtitan's DistMuon put the result where the input was."""
+        self.on("observe", keep=True)
+        watched = capture.wrap(sometimes({1, 3}))
+        for step in range(2):
+            for i in range(2):
+                X = draw(8, 12, seed=i)
+                X.copy_(watched(X))
+            capture.end_step(step)
+        found = [json.loads(path.read_text()) for path in self.folder.glob("*.json")]
+        first, second = sorted(found, key=lambda s: s["call"]["index"])
+        self.assertIsNone(first["input"]["from"])
+        self.assertIn("strict copies it", first["input"]["missing"])
+        self.assertNotIn("KEEP", first["input"]["missing"])
+        self.assertEqual(second["input"]["from"], "copied at the call")
+
     def test_output_that_is_gone_is_made_again(self):
         self.on("observe")
         X = draw(8, 12)
