@@ -3049,7 +3049,7 @@ def _parameters(call, rebuilt):
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 place += 1
-                if _has_shape(parameter, call) and len(found) < 64:
+                if _has_shape(optimizer, parameter, call) and len(found) < 64:
                     found.append(_parameter_entry(place, (_name_of(parameter), parameter.shape)))
     return found
 
@@ -3061,9 +3061,20 @@ def _parameter_entry(place, item):
     return {"index": place, "name": name, "shape": list(getattr(shape, "shape", shape))}
 
 
-def _shapes_of(parameter):
-    """Of a DTensor the function may have been given the whole, or this rank's part."""
-    return {tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:])}
+def _shapes_of(optimizer, parameter):
+    """Of a DTensor, and under Megatron's tensor parallelism, the function may have been given the whole, or this rank's part."""
+    whole = list(parameter.shape[-2:])
+    dimension, ranks = _split_of(optimizer, parameter)
+    whole[dimension] *= ranks
+    return {tuple(whole), tuple(parameter.shape[-2:]), tuple(_own(parameter).shape[-2:])}
+
+
+def _split_of(optimizer, parameter):
+    """Along which dimension Megatron has split it, and over how many ranks, as it notes on the parameter and its optimizer."""
+    dimension = getattr(parameter, "partition_dim", None)
+    groups = getattr(optimizer, "pg_collection", None)
+    group = getattr(groups, "expt_tp" if getattr(parameter, "expert_tp", False) else "tp", None)
+    return (0, 1) if group is None or dimension not in (0, 1) or parameter.dim() != 2 else (dimension, group.size())
 
 
 def _turned(shapes):
@@ -3071,8 +3082,8 @@ def _turned(shapes):
     return shapes | {shape[::-1] for shape in shapes}
 
 
-def _has_shape(parameter, call):
-    return call.shape[-2:] in _shapes_of(parameter)
+def _has_shape(optimizer, parameter, call):
+    return call.shape[-2:] in _shapes_of(optimizer, parameter)
 
 
 def _of_shape(call):
@@ -3082,9 +3093,9 @@ def _of_shape(call):
     for optimizer in _optimizers():
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                if _has_shape(parameter, call):
+                if _has_shape(optimizer, parameter, call):
                     yield optimizer, parameter
-                elif call.shape[-2:] in _turned(_shapes_of(parameter)):
+                elif call.shape[-2:] in _turned(_shapes_of(optimizer, parameter)):
                     turned.append((optimizer, parameter))
     yield from turned
 
@@ -3096,7 +3107,7 @@ def _state(call):
     """
     every = list(_of_shape(call))
     listed = [_state_entry(call, *one) for one in every[:64]]
-    shards = any(_is_shard(parameter) for _, parameter in every)
+    shards = any(_is_shard(parameter, optimizer) for optimizer, parameter in every)
     return listed, {"parameters": len(every), "listed": len(listed), "shards": shards, "transposes": True}
 
 
@@ -3104,11 +3115,11 @@ def _weights_before(call):
     """Of the weights that calls are made for, whether they were finite when the step of this one began; None where
     nobody looked."""
     looked, bad, shards = 0, [], False
-    for step, marks in list(_process.marks.values()):
+    for optimizer, (step, marks) in list(_process.marks.items()):
         for reference, weight, _ in marks.values() if step == call.optimizer_step else ():
             parameter = reference()
             looked += 1
-            shards = shards or (parameter is not None and _is_shard(parameter))
+            shards = shards or (parameter is not None and _is_shard(parameter, optimizer))
             if not _are_finite(weight):
                 bad.append(_name_of(parameter))
     first = next((name for name in bad if name), None)
@@ -3153,10 +3164,10 @@ def _was_written(call, value):
     return call.in_place or call.input_version is None or call.input_version not in _versions_of(value)
 
 
-def _is_shard(value):
+def _is_shard(value, optimizer=None):
     """Whether other ranks hold another part of it."""
     if not _is_dtensor(value):
-        return False
+        return _split_of(optimizer, value)[1] > 1
     sizes = value.device_mesh.mesh.shape
     return any(size > 1 and not placement.is_replicate() for size, placement in zip(sizes, value.placements))
 
@@ -3685,7 +3696,7 @@ def _mark(optimizer, closure):
     marks = {}
     for group in optimizer.param_groups:
         for parameter in group["params"]:
-            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(parameter))))
+            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(optimizer, parameter))))
             weight = _ends_of(parameter) if wanted else None
             if weight is not None:
                 marks[id(parameter)] = (weakref.ref(parameter), weight, None if closure else _ends_of(parameter.grad))

@@ -1954,6 +1954,24 @@ class State(Case):
         self.assertEqual(len(sidecar["state"]), 64)
         self.assertEqual(sidecar["state_of"], {"parameters": 70, "listed": 64, "shards": False, "transposes": True})
 
+    def test_of_a_matrix_that_was_gathered_the_part_of_this_rank_is_listed(self):
+        """Megatron's TensorParallelMuon hands the whole over, and notes on the parameter where it was split."""
+        for ranks, shards in ((2, True), (1, False)):
+            self.forget()
+            self.on(retries=0)
+            weight = torch.nn.Parameter(draw(8 // ranks, 12))
+            weight.partition_dim, weight.grad = 0, draw(8 // ranks, 12) * NAN
+            optimizer = Stepping([weight], lambda gradient, buffer: draw(8, 12), lambda X: broken(X)[: 8 // ranks])
+            optimizer.pg_collection = types.SimpleNamespace(tp=dist.ProcessGroup(0, ranks))
+            capture.watch(optimizer).step()
+            sidecar = self.only()[1]
+            (state,) = sidecar["state"]
+            self.assertEqual((state["grad_finite"], state["weight_finite_before"]), (False, True))
+            self.assertEqual([len(sidecar["parameters"]), sidecar["state_of"]["shards"]], [1, shards])
+            self.assertEqual(sidecar["weights_before"]["shards"], shards)
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_of_no_optimizer_nothing_is_listed(self):
         self.on(retries=0)
         capture.wrap(broken)(draw(8, 12))
