@@ -1766,6 +1766,7 @@ class _Call:
         "optimizer_step",
         "other_tensors",
         "output",
+        "output_part",
         "output_sums",
         "output_version",
         "part",
@@ -1948,7 +1949,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.wall_ns = time.time_ns()
     call.monotonic_ns = time.monotonic_ns()
     call.healthy = call.block = call.slot = call.copy = call.keep = call.control = call.held = None
-    call.output = call.output_version = call.output_sums = call.aliases = call.in_place = None
+    call.output = call.output_part = call.output_version = call.output_sums = call.aliases = call.in_place = None
     call.input = weakref.ref(value)
     call.input_version = _version(value)
     return call
@@ -2221,6 +2222,7 @@ def _note_output(call, value, output):
     call.aliases = _shares_memory(tensor, own)
     call.spot.in_place = call.spot.in_place or call.in_place
     call.output = weakref.ref(output)
+    call.output_part = _part(output)
     call.output_version = _version(output)
     return tensor
 
@@ -2986,6 +2988,7 @@ def _sidecar(scene, retries, skipped, damage):
                 "from": scene.output_from if output is not None else None,
                 "dtype": None if output is None else str(output.dtype),
                 "shape": None if output is None else list(output.shape),
+                "part": call.output_part,
                 "checksum": scene.checksum_output if output is None else checksum(output),
                 "checksum_at_call": scene.checksum_output,
                 "batch": [] if output is None or len(call.shape) < 3 or call.shape[0] > 64 else _checksums(output),
@@ -3303,6 +3306,8 @@ def _write_controls(scene):
     if found is None or _settings.privacy == "fingerprint":
         return []
     call, tensor, output = found
+    if _numbers_given(call) != _numbers_given(scene.call):
+        return []  # such as other coefficients: another function, to whoever compares
     payload = {"input": tensor, "output": output, "rank": _rank(), "shape": tuple(tensor.shape)}
     payload.update({"dtype": str(tensor.dtype), "epsilon": _epsilon(call)})
     if _why_no_tensors(payload) is not None:
@@ -3310,6 +3315,10 @@ def _write_controls(scene):
     if _settings.privacy == "rotate":
         payload = _rotated(payload)
     return [os.path.basename(_write_pair("nanscope_control", call.shape, payload, None))]
+
+
+def _numbers_given(call):
+    return repr([item for item in (*call.args, *sorted(call.kwargs.items())) if _simple(item)])
 
 
 def _temporary_path(kind):

@@ -1078,6 +1078,18 @@ class Controls(Case):
         self.assertEqual(bits(control["output"]), bits(newton_schulz(inputs[1])))
         self.assertEqual(self.only()[1]["controls"], [path.name])
 
+    def test_none_of_a_call_with_other_numbers(self):
+        """Coefficients that were changed make the healthy call one of another function."""
+        for before, files in ((5, 1), (6, 0)):
+            self.forget()
+            self.on()
+            watched = capture.wrap(lambda X, eps, steps, *, abc=(2, -1.5): X / (steps if X[0, 0] == 0 else NAN))
+            watched(torch.zeros(8, 12), 1e-7, before, abc=(2, -1.5))
+            watched(draw(8, 12), 1e-7, 5, abc=(2, -1.5))
+            self.assertEqual(len(self.only()[1]["controls"]), files, before)
+            for path in self.folder.iterdir():
+                path.unlink()
+
     def test_none_where_nothing_fails_or_nobody_wants_them(self):
         self.on()
         capture.wrap(newton_schulz)(draw(8, 12))
