@@ -17,8 +17,6 @@ namespace nanscope::diagnose {
 
 namespace {
 
-using verdict::closeFit;
-
 constexpr int mostVariantSteps = 12;
 // Of roundings alone.
 constexpr double sameFactor = 0.02;
@@ -72,7 +70,7 @@ Result<OffOutput> asOtherSteps(const OffQuestion& question)
     const auto& variant = *question.expected.variant;
     const auto counts = otherSteps(variant);
     OffOutput best;
-    best.fit = closeFit;
+    best.fit = verdict::plausibleFit; // roundings of more steps add up: 3.6 % of six of keller-jordan's in bf16
     for (std::size_t i = 0; i < counts.size(); ++i) {
         if (question.watch) {
             question.watch(variant, question.expected.precision, {i + 1, counts.size()});

@@ -142,6 +142,19 @@ TEST(OffOutput, IsTheNamedFunctionInAnotherNumberOfSteps)
     }
 }
 
+TEST(OffOutput, RoundingsOfMoreStepsAreForgiven)
+{
+    const auto with = [](double noise) {
+        auto output = healthy(offWaves(), 6);
+        for (std::size_t i = 0; i < output.size(); ++i) {
+            output[i] *= i % 2 == 0 ? 1 + noise : 1 - noise;
+        }
+        return verdictOn(offWaves(), output).facts.off.as;
+    };
+    EXPECT_EQ(with(0.036), OffAs::otherSteps);
+    EXPECT_EQ(with(0.08), OffAs::unknown);
+}
+
 TEST(OffOutput, TheNumberOfStepsIsAnAnswer)
 {
     const auto output = healthy(offWaves(), 6);
