@@ -9,6 +9,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -33,6 +34,7 @@
 #include "core/json/jsonfields.h"
 #include "core/json/records.h"
 #include "core/model/words.h"
+#include "core/platform/platform.h"
 #include "core/report/report.h"
 #include "core/shards/shardlayout.h"
 #include "core/shards/shards.h"
@@ -436,6 +438,21 @@ std::string notTheWhole(const shards::Stitched& tensor)
     return {};
 }
 
+/// In a sidecar, as the one of each part says it.
+Result<void> writeWhatRan(const Capture& part, const std::string& output)
+{
+    Json known = Json::object();
+    if (part.variant) {
+        known["variant"] = *part.variant;
+    }
+    if (part.step) {
+        known["step"] = *part.step;
+    }
+    const auto text = known.dump(1);
+    const auto path = std::filesystem::path(output).replace_extension(".json");
+    return known.empty() ? Result<void>() : platform::writeFileAtomically(path, std::as_bytes(std::span(text)));
+}
+
 /// A capture of the logical tensors, as if one rank had made it.
 Result<void> writeWhole(
     const std::vector<StitchedSide>& sides, const tensorfile::CaptureFile& first, const std::string& output)
@@ -458,7 +475,8 @@ Result<void> writeWhole(
     if (first.capture.epsilon) {
         entries.emplace_back("epsilon", *first.capture.epsilon);
     }
-    return tensorfile::writePt(output, entries);
+    TRY(tensorfile::writePt(output, entries));
+    return writeWhatRan(first.capture, output);
 }
 
 /// `inspect --stitch`: puts the shards in these files and folders together and tells what they come to; with `output`

@@ -88,6 +88,7 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit("sidecar_epsilon", scene.otherEpsilon);
     visit("sidecar_problem", scene.problem);
     visit("optimizer_step", scene.optimizerStep);
+    visit("call_index", scene.callIndex);
     visit("bad_not_written", scene.badNotWritten);
     visit("not_looked_at", scene.notLookedAt);
     visit.text("named_like", scene.namedLike);

@@ -139,6 +139,7 @@ struct Scene
     std::optional<double> otherEpsilon {}; ///< what the sidecar says where the dump, which counts, says another
     SidecarProblem problem = SidecarProblem::none;
     std::optional<std::int64_t> optimizerStep {}; ///< from 0 on, over all optimizers of the process
+    std::optional<std::int64_t> callIndex {}; ///< from 0 on, over all watched calls of the process
     std::int64_t badNotWritten = 0; ///< damaged calls that the helper had seen by then, and no file holds
     std::int64_t notLookedAt = 0; ///< calls that it had left out by then
     bool onCpu = false; ///< the call ran on no accelerator

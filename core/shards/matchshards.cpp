@@ -106,6 +106,9 @@ std::string keyOf(const tensorfile::CaptureFile& file, bool shapes)
         }
     }
     hash.add(std::string_view(namePattern(file.capture.file)));
+    // Ranks that hold parts of one tensor make the same calls, in the same order.
+    const auto& scene = file.capture.scene;
+    addTo(hash, {scene.optimizerStep.value_or(-1), scene.callIndex.value_or(-1)});
     return hash.hex();
 }
 

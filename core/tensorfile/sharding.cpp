@@ -3,8 +3,10 @@
 #include "core/tensorfile/sharding.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
 #include "core/base/try.h"
 #include "core/tensorfile/corrupt.h"
@@ -95,6 +97,63 @@ std::string placementText(const Placement& placement)
     return "Replicate";
 }
 
+std::optional<Placement> parsePlacement(std::string_view text)
+{
+    using enum Placement::Kind;
+    constexpr std::size_t longest = 64; // of a placement in torch
+    const auto open = text.find('(');
+    if (text == "Replicate" || open == std::string_view::npos || !text.ends_with(')') || text.size() > longest) {
+        return text == "Replicate" ? std::optional(Placement {}) : std::nullopt;
+    }
+    const auto name = text.substr(0, open);
+    const auto inside = text.substr(open + 1, text.size() - open - 2);
+    Placement placement;
+    if (name == "Partial") {
+        placement.kind = partial;
+        placement.reduction = inside;
+    } else if (name == "Shard" || name == "StridedShard") {
+        placement.kind = name == "Shard" ? shard : stridedShard;
+        const auto* end = inside.data() + inside.size();
+        auto read = std::from_chars(inside.data(), end, placement.dim);
+        if (read.ec == std::errc() && placement.kind == stridedShard && read.ptr + 2 < end && *read.ptr == ',') {
+            read = std::from_chars(read.ptr + 2, end, placement.splitFactor);
+        }
+        if (read.ec != std::errc() || read.ptr != end) {
+            return std::nullopt;
+        }
+    }
+    return placementText(placement) == text ? std::optional(placement) : std::nullopt;
+}
+
+void checkPlacements(Sharding& sharding)
+{
+    const auto note = [&sharding](std::string_view problem) {
+        if (sharding.problem.empty()) {
+            sharding.problem = problem;
+        }
+    };
+    if (sharding.placements.size() != sharding.mesh.dims.size()) {
+        note("it has not one placement for each dimension of its mesh");
+    }
+    const auto rank = static_cast<std::int64_t>(sharding.shape.size());
+    for (const auto& placement : sharding.placements) {
+        if (placement.shards() && (placement.dim < 0 || placement.dim >= rank)) {
+            note("it is cut along a dimension that it does not have");
+        }
+        if (placement.kind == Placement::Kind::stridedShard && placement.splitFactor < 1) {
+            note("it is cut into fewer pieces than one");
+        }
+    }
+}
+
+bool countable(const Shape& shape)
+{
+    std::int64_t count = 1;
+    return std::all_of(shape.begin(), shape.end(), [&](std::int64_t extent) {
+        return extent >= 0 && !__builtin_mul_overflow(count, std::max<std::int64_t>(extent, 1), &count);
+    });
+}
+
 std::string placementsText(const Sharding& sharding)
 {
     std::string text;
@@ -162,7 +221,10 @@ Result<std::vector<std::int64_t>> meshRanks(const DeviceMesh& mesh, std::optiona
     if (mesh.dims.empty()) {
         return corrupt("its mesh is not known");
     }
-    auto table = TRY(readTable(mesh.table));
+    auto table = mesh.listed;
+    if (table.empty()) {
+        table = TRY(readTable(mesh.table));
+    }
     if (repeats(table)) {
         return corrupt("its mesh names a rank twice");
     }

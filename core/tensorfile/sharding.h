@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/tensorfile/tensorfile.h"
@@ -30,6 +31,9 @@ struct Placement
 /// torch's notation: "Shard(0)", "StridedShard(0, 2)", "Replicate", "Partial(sum)".
 std::string placementText(const Placement& placement);
 
+/// The same read back; nothing of what is none of these.
+std::optional<Placement> parsePlacement(std::string_view text);
+
 /// One dimension of a mesh. Where torch made it out of several, it steps through the table of ranks in each of them.
 struct MeshDim
 {
@@ -49,6 +53,7 @@ struct DeviceMesh
 {
     std::vector<MeshDim> dims;
     Tensor table; ///< global ranks; of the whole mesh where this one was sliced from a larger
+    std::vector<std::int64_t> listed; ///< the same of a sidecar, which has them as numbers, row-major
     std::optional<std::int64_t> rank; ///< global rank of the writer, where torch recorded it
     std::optional<Shape> coordinate; ///< of the writer, where torch recorded it
     bool outside = false; ///< torch says that the writer is no part of this mesh
@@ -67,6 +72,12 @@ struct Sharding
     std::vector<std::int64_t> order; ///< dimensions of the mesh in the order in which they cut the tensor
     std::string problem; ///< a clause; empty where all of it is understood
 };
+
+/// Notes in `problem` what cannot be so.
+void checkPlacements(Sharding& sharding);
+
+/// Whether as many elements can be counted, and no extent is negative.
+bool countable(const Shape& shape);
 
 /// "Shard(0) over dp, Replicate over tp".
 std::string placementsText(const Sharding& sharding);

@@ -196,6 +196,23 @@ std::string partOf(const CaptureFile& file)
     return {};
 }
 
+/// What a dump says of itself counts before its sidecar.
+void spread(CaptureFile& file, const Spread& known)
+{
+    const auto take = [](Tensor& tensor, const std::shared_ptr<const Sharding>& sharding) {
+        if (sharding != nullptr && tensor.sharding() == nullptr && sharding->shape.size() == tensor.shape().size()) {
+            tensor = tensor.withSharding(sharding);
+        }
+    };
+    take(file.input, known.input);
+    if (file.output) {
+        take(*file.output, known.output);
+    }
+    if (auto part = partOf(file); !part.empty()) {
+        file.capture.part = std::move(part);
+    }
+}
+
 CaptureTensor factsOf(const Tensor& tensor)
 {
     return {tensor.shape(), tensor.dtype(), {}};
@@ -258,7 +275,7 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
-    readSidecar(path, capture);
+    spread(result, readSidecar(path, capture));
     const auto& scene = capture.scene;
     result.wrapped = scene.state == OwnState::none && scene.otherTensors == 0 && isWrapped(file.root, result);
     TRY(requireElements(result));

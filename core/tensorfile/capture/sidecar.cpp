@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -229,6 +231,7 @@ void takeLimits(const simdjson::dom::object& object, Scene& scene)
 void takeScene(const simdjson::dom::object& object, Scene& scene)
 {
     scene.optimizerStep = countIn(object["optimizer_step"]);
+    scene.callIndex = countIn(object["call"]["index"]);
     takeLimits(object, scene);
     takeFunction(object, scene);
     scene.namedLike = textIn(object["named_like"], mostName);
@@ -271,6 +274,84 @@ void takePlacements(const simdjson::dom::object& object, Capture& capture)
     if (!whole) {
         capture.part = fmt::format("a part of a DTensor, {}", fmt::join(words, ", "));
     }
+}
+
+/// Numbers from 0 on; nothing where one of them is none.
+std::optional<std::vector<std::int64_t>> countsIn(const Value& value, std::int64_t most)
+{
+    simdjson::dom::array listed;
+    if (value.get(listed) != simdjson::SUCCESS || static_cast<std::int64_t>(listed.size()) > most) {
+        return std::nullopt;
+    }
+    std::vector<std::int64_t> counts;
+    for (const auto one : listed) {
+        const auto count = countIn(one);
+        if (!count) {
+            return std::nullopt;
+        }
+        counts.push_back(*count);
+    }
+    return counts;
+}
+
+constexpr std::int64_t mostDims = 16; ///< of a tensor, and of a mesh
+
+/// Empty where it is none that can be.
+DeviceMesh meshIn(const Value& part)
+{
+    const auto sizes = countsIn(part["mesh"]["shape"], mostDims);
+    const auto ranks = countsIn(part["mesh"]["ranks"], mostRanks);
+    std::int64_t places = 1;
+    if (!sizes || !ranks
+        || std::ranges::any_of(
+            *sizes, [&](std::int64_t size) { return size < 1 || __builtin_mul_overflow(places, size, &places); })
+        || places != static_cast<std::int64_t>(ranks->size())) {
+        return {};
+    }
+    DeviceMesh mesh;
+    for (const auto size : *sizes) {
+        places /= size;
+        mesh.dims.push_back({size, {{size, places}}, {}});
+        mesh.dims.back().name = textIn(part["mesh"]["names"].at(mesh.dims.size() - 1), mostName);
+    }
+    mesh.listed = *ranks;
+    mesh.rank = countIn(part["rank"]);
+    mesh.coordinate = countsIn(part["mesh"]["coordinate"], mostDims);
+    mesh.outside = !mesh.coordinate;
+    return mesh;
+}
+
+bool isInside(const DeviceMesh& mesh)
+{
+    const auto& at = mesh.coordinate;
+    const auto sizes = mesh.shape();
+    return !at || (at->size() == sizes.size() && std::ranges::equal(*at, sizes, std::less<>()));
+}
+
+/// Null where there is none, or none that can be understood: then the capture is a part, and that is all.
+std::shared_ptr<const Sharding> shardingIn(const Value& part)
+{
+    auto shape = countsIn(part["shape"], mostDims);
+    auto strides = countsIn(part["strides"], mostDims);
+    simdjson::dom::array placements;
+    Sharding sharding;
+    sharding.mesh = meshIn(part);
+    if (!shape || !strides || part["placements"].get(placements) != simdjson::SUCCESS || sharding.mesh.dims.empty()
+        || !isInside(sharding.mesh) || !countable(*shape)) {
+        return nullptr;
+    }
+    sharding.shape = std::move(*shape);
+    sharding.strides = std::move(*strides);
+    for (std::size_t i = 0; i < placements.size(); ++i) {
+        const auto placement = parsePlacement(wordIn(placements.at(i)));
+        if (!placement) {
+            return nullptr;
+        }
+        sharding.order.push_back(static_cast<std::int64_t>(sharding.placements.size()));
+        sharding.placements.push_back(*placement);
+    }
+    checkPlacements(sharding);
+    return sharding.problem.empty() ? std::make_shared<const Sharding>(std::move(sharding)) : nullptr;
 }
 
 /// A function that was given a process group has the rank's part as a plain tensor, and nobody says of what.
@@ -510,17 +591,19 @@ Result<Capture> captureIn(const simdjson::dom::object& object)
 
 } // namespace
 
-void readSidecar(const std::filesystem::path& dump, Capture& capture)
+Spread readSidecar(const std::filesystem::path& dump, Capture& capture)
 {
     const auto file = platform::FileReader::open(std::filesystem::path(dump).replace_extension(".json"));
     if (!file) {
-        return;
+        return {};
     }
     Parsed parsed;
     capture.scene.problem = parse(*file, parsed);
-    if (capture.scene.problem == SidecarProblem::none) {
-        takeSidecar(parsed.object, capture);
+    if (capture.scene.problem != SidecarProblem::none) {
+        return {};
     }
+    takeSidecar(parsed.object, capture);
+    return {shardingIn(parsed.object["part"]), shardingIn(parsed.object["output"]["part"])};
 }
 
 Result<Capture> readLoneSidecar(const std::filesystem::path& path)

@@ -9,12 +9,20 @@
 
 #include "core/base/result.h"
 #include "core/model/capture.h"
+#include "core/tensorfile/sharding.h"
 
 namespace nanscope::tensorfile {
 
+/// How the tensors of a dump are spread, which has plain ones: a helper writes what its rank held of a DTensor.
+struct Spread
+{
+    std::shared_ptr<const Sharding> input;
+    std::shared_ptr<const Sharding> output;
+};
+
 /// Adds to a capture what the file beside its dump says and the dump does not. A bad one is noted in the scene and
 /// left out.
-void readSidecar(const std::filesystem::path& dump, Capture& capture);
+Spread readSidecar(const std::filesystem::path& dump, Capture& capture);
 
 /// The capture of a sidecar that says why there are no tensors: shapes, formats and the counts of its fingerprint.
 /// `unsupported` where it belongs to a dump, which then is the capture.

@@ -275,22 +275,6 @@ void readPlacements(const PickleGraph& graph, const RecordFields& spec, Sharding
         }
         sharding.placements.push_back(std::move(*placement));
     }
-    if (sharding.placements.size() != sharding.mesh.dims.size()) {
-        note(sharding, "it has not one placement for each dimension of its mesh");
-    }
-}
-
-void checkPlacements(Sharding& sharding)
-{
-    const auto rank = static_cast<std::int64_t>(sharding.shape.size());
-    for (const auto& placement : sharding.placements) {
-        if (placement.shards() && (placement.dim < 0 || placement.dim >= rank)) {
-            note(sharding, "it is cut along a dimension that it does not have");
-        }
-        if (placement.kind == Kind::stridedShard && placement.splitFactor < 1) {
-            note(sharding, "it is cut into fewer pieces than one");
-        }
-    }
 }
 
 /// Newer torch (2.11, not 2.6) may cut a dimension in another order than that of the mesh, and records it.
@@ -330,14 +314,6 @@ void readOrder(const PickleGraph& graph, const RecordFields& spec, Sharding& sha
     if (entries && !readOrder(graph, entries->first(std::min(entries->size(), RecordFields::mostDims)), sharding)) {
         note(sharding, "the order in which it was cut contradicts its placements");
     }
-}
-
-bool countable(const Shape& shape)
-{
-    std::int64_t count = 1;
-    return std::all_of(shape.begin(), shape.end(), [&](std::int64_t extent) {
-        return extent >= 0 && !__builtin_mul_overflow(count, std::max<std::int64_t>(extent, 1), &count);
-    });
 }
 
 void readWrapper(const PickleGraph& graph, NodeId wrapper, const Tensor& local, Sharding& sharding)

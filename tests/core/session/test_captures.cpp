@@ -284,6 +284,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1};
     scene.weightsBefore = WeightsBefore {12, 1, "blocks.1.q", true};
     scene.optimizerStep = 28;
+    scene.callIndex = 170;
     scene.badNotWritten = 2;
     scene.notLookedAt = 49;
     scene.namedLike = "keller-jordan";
@@ -319,6 +320,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
         one.badNotWritten = one.notLookedAt = 0;
         one.namedLike.clear();
         one.arguments.clear();
+        one.callIndex.reset();
         one.loneTensor = one.onCpu = false;
         one.world = 0;
     };

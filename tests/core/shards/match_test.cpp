@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include <gmock/gmock.h>
 
 #include "../tensorfile/madeshards.h"
@@ -134,6 +136,27 @@ TEST_F(Matching, SidecarsKnowTheStep)
     EXPECT_THAT(filesOf(sets.sets[0]), ElementsAre("a0.pt"));
     EXPECT_THAT(filesOf(sets.sets[1]), ElementsAre("a1.pt", "b0.pt"));
     EXPECT_EQ(sets.sets[1].how, "step 8 of the sidecars");
+}
+
+TEST_F(Matching, TheNumberOfTheCallTellsWhichBelongTogether)
+{
+    const auto call = [this](const std::string& name, int rank, int index) {
+        dump(name, rank);
+        m_captures.back().capture.scene.optimizerStep = 4;
+        m_captures.back().capture.scene.callIndex = index;
+    };
+    call("a_rank0.pt", 0, 8);
+    call("a2_rank0.pt", 0, 9);
+    call("a3_rank1.pt", 1, 9);
+    for (auto& one : m_captures) {
+        one.capture.file = one.capture.rank == 1 ? "a_rank1.pt" : "a_rank0.pt";
+    }
+    const auto sets = shards::matchShards(m_captures);
+    ASSERT_EQ(sets.sets.size(), 2U);
+    std::vector<std::vector<std::string>> found {filesOf(sets.sets[0]), filesOf(sets.sets[1])};
+    std::ranges::sort(found);
+    EXPECT_EQ(found[0], (std::vector<std::string> {"a2_rank0.pt", "a3_rank1.pt"}));
+    EXPECT_EQ(found[1], (std::vector<std::string> {"a_rank0.pt"}));
 }
 
 TEST_F(Matching, NamesThatDifferInMoreThanTheRankAreOfDifferentTensors)

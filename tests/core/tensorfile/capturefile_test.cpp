@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/model/scenewords.h"
 #include "core/tensorfile/capture/capturefile.h"
+#include "core/tensorfile/sharding.h"
 #include "fixtures.h"
 
 namespace nanscope {
@@ -248,6 +250,44 @@ TEST_F(CaptureFileTest, WhatACallWasGivenIsKeptButForEpsilonAndDefaults)
     EXPECT_EQ(arguments(R"({"steps": 6, "a b": 1})"), "") << "no name of an argument";
     EXPECT_EQ(arguments(R"({"text": ")" + std::string(5000, 'a') + "\"}"), "");
     EXPECT_EQ(arguments("3"), "");
+}
+
+TEST_F(CaptureFileTest, ASidecarSaysOfWhatATensorIsAPart)
+{
+    const auto of = [&](const std::string& part) {
+        folder.write("x.json", R"({"call": {"index": 7}, "part": )" + part + R"(, "output": {"part": )" + part + "}}");
+        return open("x.pt", smallCapture());
+    };
+    const auto part = [](const char* placements, const char* mesh = "[2]", const char* at = "[1]",
+                          const char* ranks = "[4, 6]", const char* shape = "[12, 4]") {
+        return fmt::format(R"({{"shape": {}, "strides": [4, 1], "placements": {}, "rank": 6,
+            "mesh": {{"shape": {}, "names": ["dp"], "ranks": {}, "coordinate": {}}}}})",
+            shape, placements, mesh, ranks, at);
+    };
+    const auto file = of(part(R"j(["Shard(0)"])j"));
+    ASSERT_NE(file->input.sharding(), nullptr);
+    const auto& sharding = *file->input.sharding();
+    EXPECT_EQ(sharding.shape, (Shape {12, 4}));
+    EXPECT_EQ(sharding.mesh.coordinate, (Shape {1}));
+    EXPECT_EQ(*tensorfile::meshRanks(sharding.mesh, {}), (std::vector<std::int64_t> {4, 6}));
+    EXPECT_EQ(tensorfile::placementsText(sharding), "Shard(0) over dp");
+    EXPECT_EQ(file->output->sharding()->mesh.rank, 6);
+    EXPECT_EQ(file->capture.part, "a part of a DTensor 12x4, Shard(0) over dp");
+    EXPECT_EQ(file->capture.scene.callIndex, 7);
+    const auto of2d = of(part(R"j(["Replicate", "StridedShard(1, 2)"])j", "[2, 2]", "[1, 0]", "[0, 1, 2, 3]"));
+    EXPECT_EQ(*tensorfile::meshRanks(of2d->input.sharding()->mesh, {}), (std::vector<std::int64_t> {0, 1, 2, 3}));
+    EXPECT_EQ(of(part(R"j(["Replicate"])j"))->capture.part, "") << "each rank holds all of it";
+    for (const auto& bad : {part(R"j(["Shard(2)"])j"), part(R"j(["Shard(0)", "Replicate"])j"),
+             part(R"j(["Block(0)"])j"), part("[]"), part("3"), part(R"j(["Shard(0)"])j", "[3]"),
+             part(R"j(["Shard(0)"])j", "[2]", "[2]"), part(R"j(["Shard(0)"])j", "[2]", "[1, 0]"),
+             part(R"j(["Shard(0)"])j", "[2]", "[1]", "[0, -1]"), part(R"j(["Shard(0)"])j", "[0]", "[0]", "[]"),
+             part(R"j(["Shard(0)"])j", "[2]", "[1]", "[4, 6]", "[9223372036854775807, 3]"),
+             part(R"j(["Shard(0)"])j", "[2]", "[1]", "[4, 6]", "[12]"), std::string("null")}) {
+        const auto plain = of(bad);
+        ASSERT_TRUE(plain) << bad;
+        EXPECT_EQ(plain->input.sharding(), nullptr) << bad;
+    }
+    EXPECT_EQ(of(part(R"j(["Shard(0)"])j", "[3]"))->capture.part, "a part of a DTensor, Shard(0)") << "and not judged";
 }
 
 TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)

@@ -88,6 +88,20 @@ TEST_F(DTensorFile, IsItsPartWithWhatItSaysOfTheWhole)
     EXPECT_EQ(place.rank, 3);
 }
 
+TEST(Placements, AreReadAsTheyAreWritten)
+{
+    for (const auto* text :
+        {"Replicate", "Shard(0)", "Shard(-1)", "StridedShard(1, 2)", "Partial(sum)", "Partial(avg)"}) {
+        const auto read = tensorfile::parsePlacement(text);
+        ASSERT_TRUE(read) << text;
+        EXPECT_EQ(tensorfile::placementText(*read), text);
+    }
+    for (const auto* none : {"", "Shard", "Shard(", "Shard()", "Shard(0", "Shard(0) ", "Shard(00)", "Shard(0, 2)",
+             "StridedShard(0)", "StridedShard(0,2)", "StridedShard(0, )", "Block(1)", "Replicate()", "shard(0)"}) {
+        EXPECT_FALSE(tensorfile::parsePlacement(none)) << none;
+    }
+}
+
 TEST_F(DTensorFile, NothingOfItCountsAsAStrangersObject)
 {
     const auto file = tensorfile::openTensorFile(m_folder.write("x.pt", shardFile({})));
