@@ -913,11 +913,61 @@ void noteSoundMatrices(Entry& entry)
     }
 }
 
-/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large. Which
-/// parts are of one call does not follow from what they have in common, so no other dump is named either.
-void judgePart(Entry& entry)
+/// Parts by the call that their ranks made together, as far as a helper counted calls.
+class SharedCalls
+{
+public:
+    void add(const Entry& entry)
+    {
+        if (const auto call = callOf(*entry.capture)) {
+            m_parts[*call].push_back(&entry);
+        }
+    }
+
+    /// The first part of the same call whose input was not finite; null where there is none.
+    const Entry* badPartBeside(const Entry& entry) const
+    {
+        const auto call = callOf(*entry.capture);
+        const auto found = call ? m_parts.find(*call) : m_parts.end();
+        if (found == m_parts.end()) {
+            return nullptr;
+        }
+        const auto bad = std::ranges::find_if(found->second, [&](const Entry* other) {
+            const bool sameUpdate = other->moment.update == entry.moment.update;
+            return other->moment.rank != entry.moment.rank && sameUpdate
+                && other->moment.attempt == entry.moment.attempt && inputState(*other->capture) != InputState::finite;
+        });
+        return bad == found->second.end() ? nullptr : *bad;
+    }
+
+private:
+    using Call = std::tuple<std::string, std::int64_t, std::int64_t>; ///< function, step of the optimizers, call
+
+    static std::optional<Call> callOf(const Capture& capture)
+    {
+        const auto& scene = capture.scene;
+        const bool known = !capture.part.empty() && !scene.function.empty() && scene.optimizerStep && scene.callIndex;
+        return known ? std::optional(Call {scene.function, *scene.optimizerStep, *scene.callIndex}) : std::nullopt;
+    }
+
+    std::map<Call, std::vector<const Entry*>> m_parts;
+};
+
+/// What ran was given the whole, so a part proves nothing alone: what it lacks may have been damaged, or large.
+void judgePart(Entry& entry, const Entry* badPart)
 {
     auto& v = entry.verdict;
+    if (badPart != nullptr) {
+        v.role = Role::downstream;
+        v.rule = RuleId::contaminated;
+        v.blame = Blame::downstream;
+        v.causedBy = badPart->verdict.capture;
+        v.summary =
+            fmt::format("what this rank held of the input was finite, and what rank {} held for the same call was "
+                        "not: its products mix the parts",
+                badPart->moment.rank.value_or(0));
+        return;
+    }
     v.role = Role::birth;
     v.blame = Blame::undecided;
     v.summary = fmt::format(
@@ -1067,7 +1117,7 @@ void judgeHealthy(Entry& entry)
                        : "an input alone: there is no output to judge";
 }
 
-void judgeRole(Entry& entry, const Earlier& earlier)
+void judgeRole(Entry& entry, const Earlier& earlier, const SharedCalls& shared)
 {
     const auto& capture = *entry.capture;
     if (!capture.hasTensors() && !capture.input.scanned()) {
@@ -1077,7 +1127,7 @@ void judgeRole(Entry& entry, const Earlier& earlier)
     const bool whole = capture.part.empty();
     const bool born = bornHere(capture);
     if (!whole && born && inputState(capture) == InputState::finite) {
-        judgePart(entry);
+        judgePart(entry, shared.badPartBeside(entry));
     } else if (whole && born && !capture.hasTensors()) {
         judgeCounted(entry);
     } else if (whole && born && !capture.output) {
@@ -1144,10 +1194,12 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     }
     std::stable_sort(
         entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return earlier(a.moment, b.moment); });
+    SharedCalls shared;
+    std::ranges::for_each(entries, [&](const Entry& entry) { shared.add(entry); });
     const SoundWeights sound(run);
     ByAttempt causes;
     for (const auto& entry : entries) {
-        if (isCause(entry) && !sound.after(*entry.capture)) {
+        if (isCause(entry) && shared.badPartBeside(entry) == nullptr && !sound.after(*entry.capture)) {
             causes.add(entry);
         }
     }
@@ -1159,7 +1211,7 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     const UnreadCalls unread(run, links, attempts);
     Earlier earlier {causes, finite, unread};
     for (auto& entry : entries) {
-        judgeRole(entry, earlier);
+        judgeRole(entry, earlier, shared);
         entry.verdict.facts.role = entry.verdict.role;
         // A birth that is no cause has an input that nobody counted: what came of it is damaged all the same.
         const bool uncounted =
@@ -1180,11 +1232,23 @@ std::vector<CaptureVerdict> triage(const RunData& run)
     return verdicts;
 }
 
+namespace {
+
+/// Whether what came in was brought by the part of a gradient that another rank held.
+bool isOfOtherRanks(const CaptureVerdict& verdict)
+{
+    const auto& known = verdict.facts.scene.parameters;
+    return verdict.role == Role::upstream && known && known->coverage && known->coverage->shards
+        && known->badGradients + known->badMomenta == 0;
+}
+
+} // namespace
+
 void sortByRole(std::vector<CaptureVerdict>& verdicts)
 {
     std::ranges::stable_sort(verdicts, {}, [](const CaptureVerdict& verdict) {
         const auto update = verdict.step ? verdict.step->first : std::numeric_limits<std::int64_t>::max();
-        return std::pair(rolePlace(verdict.role), update);
+        return std::tuple(rolePlace(verdict.role), update, isOfOtherRanks(verdict));
     });
 }
 

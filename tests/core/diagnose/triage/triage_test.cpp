@@ -120,6 +120,51 @@ TEST(Triage, AnOutputThatCouldNotBeKeptIsABirthAllTheSame)
     EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
 }
 
+TEST(Triage, APartIsSpoiltByAnotherPartOfTheSameCall)
+{
+    RunSummary s;
+    s.step(0, 3).part("a", 0, fine, allBad, 10).step(1, 3).part("b", 1, damaged, allBad, 11);
+    const auto call = [&s](std::size_t i, std::int64_t step, std::int64_t index) {
+        auto& scene = s.run.captures[i].scene;
+        scene.function = "torch.optim._muon:f";
+        scene.optimizerStep = step;
+        scene.callIndex = index;
+    };
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "nobody counted calls";
+    call(0, 3, 21);
+    call(1, 3, 21);
+    const auto spoilt = s.verdictOf("a");
+    EXPECT_EQ(spoilt.role, Role::downstream);
+    EXPECT_EQ(spoilt.causedBy, "b");
+    EXPECT_THAT(spoilt.summary, testing::HasSubstr("what rank 1 held for the same call was not: its products mix"));
+    EXPECT_EQ(s.verdictOf("b").blame, Blame::upstream);
+    s.step(0, 4).part("c", 0, allBad, allBad, 30);
+    EXPECT_EQ(s.verdictOf("c").causedBy, "b") << "and not a, which began nothing";
+    for (const auto& [step, index] : {std::pair {3, 22}, {4, 21}}) {
+        call(1, step, index);
+        EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "of another call";
+    }
+    call(1, 3, 21);
+    s.run.captures[1].scene.function = "other:f";
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    call(1, 3, 21);
+    s.run.captures[1].input.batches = {fine};
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "both came in finite";
+}
+
+TEST(Triage, OfOneUpdateTheRankWhoseGradientWasBadComesFirst)
+{
+    RunSummary s;
+    s.step(0, 3).dump("a", 0, damaged, allBad, 10).step(1, 3).dump("b", 1, damaged, allBad, 11);
+    const auto first = [&s] { return diagnose::triage(s.run).front().capture; };
+    EXPECT_EQ(first(), "a");
+    s.run.captures[0].scene.parameters = ParameterState {2, 0, 2, 0, "", ParameterCoverage {2, 2, true, true}};
+    s.run.captures[1].scene.parameters = ParameterState {2, 1, 2, 0, "w", ParameterCoverage {2, 2, true, true}};
+    EXPECT_EQ(first(), "b") << "a was gathered from what other ranks hold, too";
+    s.run.captures[0].scene.parameters->coverage->shards = false;
+    EXPECT_EQ(first(), "a");
+}
+
 TEST(Triage, CountsAloneTellWhereItBeganAndAccuseNobody)
 {
     RunSummary s;
