@@ -83,13 +83,14 @@ std::vector<std::string_view> split(std::string_view text, char at)
 
 Result<Coefficients> parseTriple(std::string_view text)
 {
+    constexpr double most = 1e15; // larger ones are written with the "+" that joins steps
     Coefficients triple {};
     const auto numbers = split(text, '_');
     bool good = numbers.size() == triple.size();
     for (std::size_t i = 0; good && i < triple.size(); ++i) {
         const auto value = wholeNumber<double>(numbers[i]);
         triple[i] = value.value_or(NAN);
-        good = std::isfinite(triple[i]);
+        good = std::abs(triple[i]) < most;
     }
     return good
         ? Result<Coefficients>(triple)

@@ -108,6 +108,7 @@ TEST(Catalogue, StepsAreNamedAtTheirShortest)
              {"torch-muon@4x2_-1.5_0.5+2_-1.5_.5+2.0_-1.5_0.5", "torch-muon@4x2_-1.5_0.5"},
              {"torch-muon@4x2_-1.5_0.5+1_0_0", "torch-muon@4x2_-1.5_0.5+1_0_0"},
              {"torch-muon@2x1_0_0+2_0_0+3_0_0", "torch-muon@2x1_0_0+2_0_0"},
+             {"torch-muon@1x9e14_-1e-9_0", "torch-muon@1x900000000000000_-1e-09_0"},
              {"emerging-cubic5@6x1_0_0", "emerging-cubic5@6x1_0_0"}, {"torch-muon@5x@0", "torch-muon@0"},
              {"torch-muon@6x@1e-7", "torch-muon@6x@1e-07"}}) {
         const auto found = catalogue.find(written);
@@ -126,7 +127,7 @@ TEST(Catalogue, StepsThatCannotBeMadeAreRefused)
             {"torch-muon@x", "'x' is no number of steps"}, {"torch-muon@1e-7x", "'1e-7x' is no number"},
             {"torch-muon@6.5x", "'6.5x' is no number of steps"}, {"torch-muon@99999999999x", "is no number of steps"},
             {"torch-muon@5xnone", "'none' is neither a variant"}, {"torch-muon@5x2_3", "'2_3' is neither"},
-            {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"}, {"torch-muon@5x2_3_4+", "'' is neither"},
+            {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"}, {"torch-muon@5x2_3_1e15", "'2_3_1e15' is neither"}, {"torch-muon@5x2_3_4+", "'' is neither"},
             {"torch-muon@5x1_2_3_4", "'1_2_3_4' is neither"}, {"emerging-cubic5@6x", "exactly 5 steps"},
             {"torch-muon@6xemerging-cubic5", "exactly 5 steps"}, {"torch-muon@6x@", "'' is no epsilon"},
             {"torch-muon@6x@6x", "'6x' is no epsilon"}, {"torch-muon@0@6x", "'0@6x' is no epsilon"}}) {
