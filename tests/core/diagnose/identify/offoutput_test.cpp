@@ -13,6 +13,9 @@
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/rejudge.h"
+#include "core/diagnose/verdict/considered.h"
+#include "core/diagnose/verdict/explain.h"
+#include "core/model/facts.h"
 #include "core/model/verdict.h"
 #include "tests/core/diagnose/healthycall.h"
 #include "tests/core/session/temporaryfolder.h"
@@ -179,6 +182,20 @@ TEST(OffOutput, TheNumberOfStepsIsAnAnswer)
     EXPECT_THAT(wrong.question, testing::Not(HasSubstr("--ran")));
 }
 
+TEST(OffOutput, AChangedTextStaysOneWithOtherNumbers)
+{
+    Facts facts;
+    facts.identified.how = IdentifiedBy::given;
+    for (const auto& [like, said] : {std::pair {"keller-jordan", "keller-jordan@6x"}, {"torch-muon@6x", "torch-muon@0"},
+             {"torch-muon@6x", "torch-muon"}}) {
+        facts.scene.namedLike = like;
+        facts.identified.names = {said};
+        EXPECT_TRUE(diagnose::verdict::consider(facts).hasOtherText()) << said;
+    }
+    facts.identified.names = {"keller-jordan@6x"};
+    EXPECT_FALSE(diagnose::verdict::consider(facts).hasOtherText());
+}
+
 TEST(OffOutput, StepsAndAFactorAreFoundTogether)
 {
     const auto v = verdictOn(offWaves(), times(healthy(offWaves(), 3), 2));
@@ -186,7 +203,10 @@ TEST(OffOutput, StepsAndAFactorAreFoundTogether)
     EXPECT_EQ(v.facts.off.steps, 3);
     EXPECT_NEAR(v.facts.off.factor, 2, 0.02);
     EXPECT_THAT(v.summary, HasSubstr("with 3 steps in place of 5, times 2"));
-    EXPECT_THAT(v.question, testing::Not(HasSubstr("--ran"))) << "the factor is other code";
+    auto facts = verdictOn(offWaves(), times(healthy(offWaves(), 3), 2), std::nullopt, {"keller-jordan"}).facts;
+    EXPECT_FALSE(diagnose::verdict::ranInOtherSteps(diagnose::verdict::consider(facts))) << "the factor is other code";
+    facts.off.factor = 1;
+    EXPECT_EQ(diagnose::verdict::ranInOtherSteps(diagnose::verdict::consider(facts)), "keller-jordan@3x");
 }
 
 TEST(OffOutput, IsTheInput)
