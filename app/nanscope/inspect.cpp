@@ -438,24 +438,61 @@ std::string notTheWhole(const shards::Stitched& tensor)
     return {};
 }
 
-/// In a sidecar, as the one of each part says it.
-Result<void> writeWhatRan(const Capture& part, const std::string& output)
+/// The call in the words of a sidecar: what any part of it says against taking its function for known code.
+void writeCall(Json& known, const std::vector<const Capture*>& parts)
 {
-    Json known = Json::object();
-    if (part.variant) {
-        known["variant"] = *part.variant;
+    std::int64_t otherTensors = 0;
+    for (const auto* part : parts) {
+        const auto& scene = part->scene;
+        otherTensors = std::max(otherTensors, scene.otherTensors);
+        if (scene.state == OwnState::random) {
+            known["call"]["random"] = true;
+        } else if (scene.state != OwnState::none) {
+            known["call"]["keeps"] = "not known";
+        }
+        if (!scene.namedLike.empty()) {
+            known["named_like"] = scene.namedLike;
+        }
+        if (scene.inputOverwritten) {
+            known["input"] = {{"checksum_before", "as it came in"}, {"checksum_after", "as it was left"}};
+        }
+        if (scene.onCpu) {
+            known["environment"]["device"] = "cpu";
+        }
+        if (const auto colon = scene.function.find(':'); colon != std::string::npos) {
+            known["function"] = {
+                {"module", scene.function.substr(0, colon)}, {"qualname", scene.function.substr(colon + 1)}};
+        }
     }
-    if (part.step) {
-        known["step"] = *part.step;
+    known["call"]["other_tensors"] = otherTensors;
+}
+
+/// In a sidecar, as those of all parts say it: a word that one of them contradicts is none.
+Result<void> writeWhatRan(const std::vector<const Capture*>& parts, const std::string& output)
+{
+    const auto& first = *parts.front();
+    const auto all = [&](auto member) {
+        return std::ranges::all_of(parts, [&](const Capture* part) { return part->*member == first.*member; });
+    };
+    Json known = Json::object();
+    writeCall(known, parts);
+    if (first.variant && all(&Capture::variant) && !known.contains("named_like")) {
+        known["variant"] = *first.variant;
+    }
+    if (first.step && all(&Capture::step)) {
+        known["step"] = *first.step;
+    }
+    if (first.nothingElse && all(&Capture::nothingElse)) {
+        known["nothing_else"] = true;
     }
     const auto text = known.dump(1);
     const auto path = std::filesystem::path(output).replace_extension(".json");
-    return known.empty() ? Result<void>() : platform::writeFileAtomically(path, std::as_bytes(std::span(text)));
+    return platform::writeFileAtomically(path, std::as_bytes(std::span(text)));
 }
 
 /// A capture of the logical tensors, as if one rank had made it.
 Result<void> writeWhole(
-    const std::vector<StitchedSide>& sides, const tensorfile::CaptureFile& first, const std::string& output)
+    const std::vector<StitchedSide>& sides, const std::vector<const Capture*>& parts, const std::string& output)
 {
     std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries;
     for (const auto& side : sides) {
@@ -472,11 +509,11 @@ Result<void> writeWhole(
     }
     entries.emplace_back("shape", sides.front().tensor.sharding.shape);
     entries.emplace_back("dtype", "torch." + std::string(torchName(sides.front().tensor.dtype)));
-    if (first.capture.epsilon) {
-        entries.emplace_back("epsilon", *first.capture.epsilon);
+    if (const auto epsilon = parts.front()->epsilon) {
+        entries.emplace_back("epsilon", *epsilon);
     }
-    TRY(tensorfile::writePt(output, entries));
-    return writeWhatRan(first.capture, output);
+    TRY(writeWhatRan(parts, output));
+    return tensorfile::writePt(output, entries);
 }
 
 /// `inspect --stitch`: puts the shards in these files and folders together and tells what they come to; with `output`
@@ -505,8 +542,11 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
                 counted(std::ssize(matched.sets), "call")));
     }
     if (!output.empty()) {
-        const auto& first = read.captures[matched.sets.front().captures.front()];
-        TRY(writeWhole(sides, first, output));
+        std::vector<const Capture*> parts;
+        for (const auto index : matched.sets.front().captures) {
+            parts.push_back(&read.captures[index].capture);
+        }
+        TRY(writeWhole(sides, parts, output));
     }
     const bool unused = std::any_of(sides.begin(), sides.end(),
         [](const StitchedSide& side) { return !side.tensor.unused.empty() || !side.tensor.drift.empty(); });

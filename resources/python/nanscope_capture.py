@@ -1351,7 +1351,7 @@ def _named_variant(home, name, arguments):
     granted, or with other steps. What the code of that name is, is another question. In a module that is not in the table
     the name alone is read nowhere: a copy, as many trainers have one."""
     entries = [
-        (module, variant, source, _other_steps(arguments, expected) if variant else None)
+        (module, variant, source, _other_steps(variant, arguments, expected) if variant else None)
         for module, known, variant, expected, source in KNOWN
         if known in (name, name.rpartition(".")[2])
     ]
@@ -1363,18 +1363,21 @@ def _named_variant(home, name, arguments):
     return None if steps is None else variant + steps, source if module == home else None
 
 
-def _other_steps(arguments, expected):
+def _other_steps(variant, arguments, expected):
     """What Nanscope has after the name of a variant that was called with other steps, "@6x" or "@5x2_-1.5_0.5"; empty where
     they are those of the entry, and None where anything else is not. What is taken to be off is off, too, where this
     version of the function has no such argument."""
     others = {key for key, value in expected.items() if not (_equal(arguments[key], value) if key in arguments else not value)}
     if not others:
         return ""
-    count = next((arguments.get(key) for key in STEPS if key in expected), None)
-    if others - {*STEPS, *COEFFICIENTS} or type(count) is not int or count < 1:
+    if variant == "emerging-cubic5":  # its source refuses another number of steps
         return None
-    triples = _triples(next((arguments.get(key) for key in COEFFICIENTS if key in others), ()))
-    return None if triples is None else f"@{count}x" + "+".join(triples[:count])
+    count = next((arguments.get(key) for key in STEPS if key in expected), None)
+    if others - {*STEPS, *COEFFICIENTS} or type(count) is not int or not 1 <= count <= 100:
+        return None
+    chosen = others.intersection(COEFFICIENTS)
+    triples = _triples(next(arguments.get(key) for key in chosen)) if chosen else []
+    return None if triples is None or (chosen and not triples) else f"@{count}x" + "+".join(triples[:count])
 
 
 def _triples(coefficients):
@@ -1384,10 +1387,10 @@ def _triples(coefficients):
     rows = [coefficients] if coefficients and not isinstance(coefficients[0], (tuple, list)) else coefficients
     texts = []
     for row in rows:
-        if not isinstance(row, (tuple, list)) or len(row) != 3 or any(type(number) not in (int, float) for number in row):
+        if not isinstance(row, (tuple, list)) or len(row) != 3 or any(type(number) not in (int, float) or not abs(number) < 1e15 for number in row):
             return None
         texts.append("_".join(repr(number) for number in row))
-    return None if any("+" in text or "n" in text for text in texts) else texts  # no number that they are joined by, nor NaN
+    return texts
 
 
 def _published_as(function, identity):
@@ -3153,7 +3156,12 @@ def _marks_of(call, optimizer, parameter):
     reference, weight, gradient = marks.get(id(parameter), (None, None, None))
     if reference is None or step != call.optimizer_step or reference() is not parameter:
         return None, None
-    return _are_finite(weight), None if gradient is None else _are_finite(gradient)
+    finite = None if gradient is None else _are_finite(gradient)
+    # Of a part that is said for this rank alone. To a whole gradient other ranks may have added theirs within the step.
+    whole = parameter.grad is not None and not _is_shard(parameter, optimizer)
+    if finite and whole and _world() > 1 and not _finite(_own(parameter.grad)):
+        finite = None
+    return _are_finite(weight), finite
 
 
 def _lies_in(tensor, call):
@@ -3687,7 +3695,7 @@ def _before_step(hook, optimizer, given=(), named=None):
     if _on:
         _guarded(_mark, optimizer, any(map(callable, (*given[1:], *(named or {}).values()))))
     if optimizer not in process.taken:
-        process.taken[optimizer] = _steps_taken(optimizer)
+        process.taken[optimizer] = _asked(lambda: _steps_taken(optimizer))
     if not process.told:
         process.step = process.taken[optimizer]
 

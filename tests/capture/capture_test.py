@@ -500,7 +500,7 @@ class Identity(Case):
     def test_variant_only_of_what_is_known_as_it_is_called(self):
         self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None), "keller-jordan")
         self.assertEqual(self.variant(muon.zeropower_via_newtonschulz5, None, 6), "keller-jordan@6x")
-        for no_count in (0, True, 6.0, None, "6"):
+        for no_count in (0, True, 6.0, None, "6", 101):
             self.assertIsNone(self.variant(muon.zeropower_via_newtonschulz5, None, no_count), no_count)
         self.assertIsNone(self.variant(broken, None))
 
@@ -510,7 +510,7 @@ class Identity(Case):
         self.assertEqual(self.variant(function, None, (3.4445, -4.7750, 2.0315), 5, 1e-7), "torch-muon")
         self.assertEqual(self.variant(function, None, (2, -1.5, 0.5), 5, 1e-7), "torch-muon@5x2_-1.5_0.5")
         self.assertEqual(self.variant(function, None, [3.4445, -4.7750, 2.0315], 7, 1e-7), "torch-muon@7x")
-        for none in ((2, -1.5), (2, -1.5, NAN), (2, -1.5, 1e20), (2, -1.5, "1"), None, "quintic"):
+        for none in ((2, -1.5), (2, -1.5, NAN), (2, -1.5, 1e20), (2, -1.5, 10**400), (2, -1.5, "1"), None, "quintic", ()):
             self.assertIsNone(self.variant(function, None, none, 5, 1e-7), none)
 
     def test_of_several_entries_the_one_that_fits(self):
@@ -528,6 +528,7 @@ class Identity(Case):
             ({"steps": 7}, "highest", ("emerging-quintic@7x", None)),
             ({"steps": 7, "coefficient_type": "polar_express"}, "highest", ("emerging-polar-express@7x", None)),
             ({"steps": 5, "coefficient_type": "custom"}, "highest", (None, None)),
+            ({"steps": 7, "coefficient_type": "cubic5"}, "highest", (None, None)),
         ):
             self.forget()
             self.on("observe", keep=True, retries=0)

@@ -913,7 +913,8 @@ void noteSoundMatrices(Entry& entry)
     }
 }
 
-/// Parts by the call that their ranks made together, as far as a helper counted calls.
+/// Parts by the call that their ranks made together, as far as a helper counted calls. Of more than two processes
+/// others may have made another call of the same number, as stages of a pipeline do.
 class SharedCalls
 {
 public:
@@ -946,7 +947,8 @@ private:
     static std::optional<Call> callOf(const Capture& capture)
     {
         const auto& scene = capture.scene;
-        const bool known = !capture.part.empty() && !scene.function.empty() && scene.optimizerStep && scene.callIndex;
+        const bool known = !capture.part.empty() && !scene.function.empty() && scene.optimizerStep && scene.callIndex
+            && scene.world == 2;
         return known ? std::optional(Call {scene.function, *scene.optimizerStep, *scene.callIndex}) : std::nullopt;
     }
 

@@ -63,9 +63,15 @@ std::string fitText(const OffOutput& off)
     return off.fit > 0 ? ", to " + percentText(off.fit) : std::string();
 }
 
-std::string sayThat(const std::optional<std::string>& ran)
+std::string sayThat(const Considered& c)
 {
-    return ran ? fmt::format("--ran {} says so", *ran) : std::string();
+    const auto& off = c.facts.off;
+    if (const auto ran = ranInOtherSteps(c)) {
+        return fmt::format("--ran {} says so", *ran);
+    }
+    return off.factor == 1
+        ? fmt::format("\"variant\": \"{}\" in its sidecar says so", replay::withSteps(off.variants.front(), off.steps))
+        : std::string();
 }
 
 /// Where values are damaged, they come first.
@@ -123,7 +129,7 @@ std::optional<Words> wordsOfOff(const Considered& c)
         return Words {"a known function, in another number of steps", std::move(text),
             fmt::format("is it called for {} step{}? With as many it can be judged in full", facts.off.steps,
                 facts.off.steps == 1 ? "" : "s"),
-            sayThat(ranInOtherSteps(c))};
+            sayThat(c)};
     case OffAs::notOfInput:
         return Words {"not of this input", std::move(text),
             "was the dumped input cloned before the call, so that nothing wrote to it later, and does the result keep "

@@ -31,6 +31,8 @@ using Value = simdjson::simdjson_result<simdjson::dom::element>;
 
 constexpr std::size_t mostName = 200; ///< characters of a name
 constexpr std::size_t mostWords = 300; ///< characters of a sentence
+constexpr std::int64_t mostDims = 16; ///< of a tensor, and of a mesh
+constexpr std::size_t mostNames = 64; ///< of arguments of a function
 constexpr std::size_t mostArguments = 4000; ///< characters of all that a call was given: a hundred steps' coefficients
 
 std::string_view wordIn(const Value& value)
@@ -102,14 +104,17 @@ void takeRetries(const simdjson::dom::object& object, Scene& scene)
 std::string argumentsIn(const simdjson::dom::object& object)
 {
     simdjson::dom::object given;
-    if (object["call"]["arguments"].get(given) != simdjson::SUCCESS) {
+    simdjson::dom::object defaults;
+    const bool any = object["function"]["defaults"].get(defaults) == simdjson::SUCCESS;
+    if (object["call"]["arguments"].get(given) != simdjson::SUCCESS || given.size() > mostNames
+        || (any && defaults.size() > mostNames)) {
         return {};
     }
     const auto isPlain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     std::vector<std::string> others;
     for (const auto [name, value] : given) {
         simdjson::dom::element usual;
-        const bool has = object["function"]["defaults"][name].get(usual) == simdjson::SUCCESS;
+        const bool has = any && defaults[name].get(usual) == simdjson::SUCCESS;
         const auto text = simdjson::minify(value);
         if (!std::ranges::all_of(name, isPlain)) {
             return {};
@@ -257,7 +262,8 @@ void takePlacements(const simdjson::dom::object& object, Capture& capture)
     simdjson::dom::array placements;
     simdjson::dom::array sizes;
     if (!capture.part.empty() || object["part"]["placements"].get(placements) != simdjson::SUCCESS
-        || object["part"]["mesh"]["shape"].get(sizes) != simdjson::SUCCESS || sizes.size() != placements.size()) {
+        || object["part"]["mesh"]["shape"].get(sizes) != simdjson::SUCCESS || sizes.size() != placements.size()
+        || sizes.size() > static_cast<std::size_t>(mostDims)) {
         return;
     }
     constexpr std::size_t longest = 64; // of a placement in torch; what is longer is no word of the helper
@@ -293,8 +299,6 @@ std::optional<std::vector<std::int64_t>> countsIn(const Value& value, std::int64
     }
     return counts;
 }
-
-constexpr std::int64_t mostDims = 16; ///< of a tensor, and of a mesh
 
 /// Empty where it is none that can be.
 DeviceMesh meshIn(const Value& part)
@@ -336,7 +340,8 @@ std::shared_ptr<const Sharding> shardingIn(const Value& part)
     simdjson::dom::array placements;
     Sharding sharding;
     sharding.mesh = meshIn(part);
-    if (!shape || !strides || part["placements"].get(placements) != simdjson::SUCCESS || sharding.mesh.dims.empty()
+    if (!shape || !strides || part["placements"].get(placements) != simdjson::SUCCESS
+        || placements.size() > static_cast<std::size_t>(mostDims) || sharding.mesh.dims.empty()
         || !isInside(sharding.mesh) || !countable(*shape)) {
         return nullptr;
     }

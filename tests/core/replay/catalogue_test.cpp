@@ -122,15 +122,15 @@ TEST(Catalogue, StepsAreNamedAtTheirShortest)
 TEST(Catalogue, StepsThatCannotBeMadeAreRefused)
 {
     Catalogue catalogue;
-    for (const auto& [name, why] :
-        {std::pair {"torch-muon@0x", "0 steps: give 1 to 100"}, {"torch-muon@101x", "101 steps: give 1 to 100"},
-            {"torch-muon@x", "'x' is no number of steps"}, {"torch-muon@1e-7x", "'1e-7x' is no number"},
-            {"torch-muon@6.5x", "'6.5x' is no number of steps"}, {"torch-muon@99999999999x", "is no number of steps"},
-            {"torch-muon@5xnone", "'none' is neither a variant"}, {"torch-muon@5x2_3", "'2_3' is neither"},
-            {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"}, {"torch-muon@5x2_3_1e15", "'2_3_1e15' is neither"}, {"torch-muon@5x2_3_4+", "'' is neither"},
-            {"torch-muon@5x1_2_3_4", "'1_2_3_4' is neither"}, {"emerging-cubic5@6x", "exactly 5 steps"},
-            {"torch-muon@6xemerging-cubic5", "exactly 5 steps"}, {"torch-muon@6x@", "'' is no epsilon"},
-            {"torch-muon@6x@6x", "'6x' is no epsilon"}, {"torch-muon@0@6x", "'0@6x' is no epsilon"}}) {
+    for (const auto& [name, why] : {std::pair {"torch-muon@0x", "0 steps: give 1 to 100"},
+             {"torch-muon@101x", "101 steps: give 1 to 100"}, {"torch-muon@x", "'x' is no number of steps"},
+             {"torch-muon@1e-7x", "'1e-7x' is no number"}, {"torch-muon@6.5x", "'6.5x' is no number of steps"},
+             {"torch-muon@99999999999x", "is no number of steps"}, {"torch-muon@5xnone", "'none' is neither a variant"},
+             {"torch-muon@5x2_3", "'2_3' is neither"}, {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"},
+             {"torch-muon@5x2_3_1e15", "'2_3_1e15' is neither"}, {"torch-muon@5x2_3_4+", "'' is neither"},
+             {"torch-muon@5x1_2_3_4", "'1_2_3_4' is neither"}, {"emerging-cubic5@6x", "exactly 5 steps"},
+             {"torch-muon@6xemerging-cubic5", "exactly 5 steps"}, {"torch-muon@6x@", "'' is no epsilon"},
+             {"torch-muon@6x@6x", "'6x' is no epsilon"}, {"torch-muon@0@6x", "'0@6x' is no epsilon"}}) {
         const auto found = catalogue.find(name);
         ASSERT_FALSE(found) << name;
         EXPECT_THAT(found.error().what, HasSubstr(why)) << name;

@@ -129,6 +129,7 @@ TEST(Triage, APartIsSpoiltByAnotherPartOfTheSameCall)
         scene.function = "torch.optim._muon:f";
         scene.optimizerStep = step;
         scene.callIndex = index;
+        scene.world = 2;
     };
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "nobody counted calls";
     call(0, 3, 21);
@@ -147,6 +148,9 @@ TEST(Triage, APartIsSpoiltByAnotherPartOfTheSameCall)
     call(1, 3, 21);
     s.run.captures[1].scene.function = "other:f";
     EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    call(1, 3, 21);
+    s.run.captures[1].scene.world = 4;
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "two pairs of ranks may have made two calls";
     call(1, 3, 21);
     s.run.captures[1].input.batches = {fine};
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "both came in finite";
