@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // `inspect` on dumps of DTensors, which torch wrote (tests/reference/make_shards.py).
+#include <filesystem>
+#include <fstream>
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "program.h"
@@ -158,6 +162,38 @@ TEST(Stitch, TheWholeIsWrittenAsACapture)
     const auto half = run({"inspect", dump("twice", 0), "--stitch", "-o", whole});
     EXPECT_NE(half.status, 0);
     EXPECT_THAT(half.err, HasSubstr("Parts of the tensor are missing"));
+}
+
+TEST(Stitch, TheWholeKeepsWhatItsPartsSayAgainstAnAccusation)
+{
+    const WorkFolder folder;
+    const fs::path parts = folder / "parts";
+    fs::copy(shards / "twice", parts);
+    const auto say = [&](int rank, const std::string& sidecar) {
+        std::ofstream(parts / ("dump_rank" + std::to_string(rank) + ".json")) << sidecar;
+    };
+    const auto known = [&] {
+        const auto done = run({"inspect", parts.string(), "--stitch", "-o", folder / "whole.pt"});
+        EXPECT_EQ(done.status, 0) << done.err;
+        std::ifstream file(folder / "whole.json");
+        return nlohmann::json::parse(file);
+    };
+    for (int rank = 0; rank < 4; ++rank) {
+        say(rank, R"({"variant": "torch-muon@6x", "step": 3, "call": {"other_tensors": 0}})");
+    }
+    auto json = known();
+    EXPECT_EQ(json["variant"], "torch-muon@6x");
+    EXPECT_EQ(json["step"], 3);
+    say(2, R"({"variant": "torch-muon", "step": 3, "call": {"other_tensors": 2, "keeps": "other values"}})");
+    json = known();
+    EXPECT_FALSE(json.contains("variant")) << "two parts name two functions";
+    EXPECT_EQ(json["call"]["other_tensors"], 2);
+    EXPECT_EQ(json["call"]["keeps"], "not known");
+    say(2, R"({"named_like": "torch-muon@6x", "step": 3, "environment": {"device": "cpu"}})");
+    json = known();
+    EXPECT_EQ(json["named_like"], "torch-muon@6x");
+    EXPECT_FALSE(json.contains("variant"));
+    EXPECT_EQ(json["environment"]["device"], "cpu");
 }
 
 TEST(Stitch, SeveralCapturesNeedTheOption)
