@@ -3326,7 +3326,7 @@ def _write_controls(scene):
 
 
 def _numbers_given(call):
-    return repr([item for item in (*call.args, *sorted(call.kwargs.items())) if _simple(item)])
+    return repr(sorted(_simple_of(_bound(call.spot.function, call.args, call.kwargs)).items()))
 
 
 def _temporary_path(kind):

@@ -1081,12 +1081,12 @@ class Controls(Case):
 
     def test_none_of_a_call_with_other_numbers(self):
         """Coefficients that were changed make the healthy call one of another function."""
-        for before, files in ((5, 1), (6, 0)):
+        for before, files in (({"steps": 5}, 1), ({"steps": 5, "abc": (2, -1.5)}, 1), ({"steps": 6}, 0)):
             self.forget()
             self.on()
             watched = capture.wrap(lambda X, eps, steps, *, abc=(2, -1.5): X / (steps if X[0, 0] == 0 else NAN))
-            watched(torch.zeros(8, 12), 1e-7, before, abc=(2, -1.5))
-            watched(draw(8, 12), 1e-7, 5, abc=(2, -1.5))
+            watched(torch.zeros(8, 12), eps=1e-7, **before)
+            watched(draw(8, 12), 1e-7, 5)
             self.assertEqual(len(self.only()[1]["controls"]), files, before)
             for path in self.folder.iterdir():
                 path.unlink()

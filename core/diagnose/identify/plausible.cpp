@@ -112,7 +112,7 @@ bool saysEpsilon(const Member& member)
     return replay::withoutEpsilon(member.variant->name) != member.variant->name;
 }
 
-/// Whoever names a function says nothing of the steps that its caller asks for.
+/// A name without steps leaves them open.
 bool contradictInSteps(const Member& recorded, const Member& said)
 {
     const auto steps = replay::withoutEpsilon(said.variant->name);

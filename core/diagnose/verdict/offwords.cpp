@@ -63,7 +63,7 @@ std::string fitText(const OffOutput& off)
     return off.fit > 0 ? ", to " + percentText(off.fit) : std::string();
 }
 
-std::string sayThat(const Considered& c)
+std::string sayOtherSteps(const Considered& c)
 {
     const auto& off = c.facts.off;
     if (const auto ran = ranInOtherSteps(c)) {
@@ -106,8 +106,8 @@ std::string offOutputText(const Facts& facts)
 std::optional<std::string> ranInOtherSteps(const Considered& c)
 {
     const auto& off = c.facts.off;
-    const bool told = off.as == OffAs::otherSteps && off.factor == 1 && c.identified.how != IdentifiedBy::sidecar;
-    return told ? std::optional(replay::withSteps(off.variants.front(), off.steps)) : std::nullopt;
+    const bool isAnswer = off.as == OffAs::otherSteps && off.factor == 1 && c.identified.how != IdentifiedBy::sidecar;
+    return isAnswer ? std::optional(replay::withSteps(off.variants.front(), off.steps)) : std::nullopt;
 }
 
 std::optional<Words> wordsOfOff(const Considered& c)
@@ -129,7 +129,7 @@ std::optional<Words> wordsOfOff(const Considered& c)
         return Words {"a known function, in another number of steps", std::move(text),
             fmt::format("is it called for {} step{}? With as many it can be judged in full", facts.off.steps,
                 facts.off.steps == 1 ? "" : "s"),
-            sayThat(c)};
+            sayOtherSteps(c)};
     case OffAs::notOfInput:
         return Words {"not of this input", std::move(text),
             "was the dumped input cloned before the call, so that nothing wrote to it later, and does the result keep "

@@ -1,5 +1,9 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
 #include <gmock/gmock.h>
 
 #include "implfixture.h"
@@ -96,8 +100,17 @@ TEST_F(TorchFunctions, OfTorchsOwnMuonTheNumbersOfItsCallerAreInTheName)
         const auto target = open(m_file + ":own " + numbers);
         ASSERT_NE(target, nullptr);
         const auto values = outputOf(*target);
-        EXPECT_EQ(values, outputOf(*testing::cellOf(variant, Precision::bf16))) << variant;
-        EXPECT_NE(values, outputOf(*testing::cellOf("torch-muon@4x", Precision::bf16))) << variant;
+        const auto apart = [&](const char* other) {
+            const auto replayed = outputOf(*testing::cellOf(other, Precision::bf16));
+            double most = replayed.size() == values.size() ? 0 : INFINITY;
+            for (std::size_t i = 0; i < replayed.size() && i < values.size(); ++i) {
+                most = std::max(most, std::abs(values[i] - replayed[i]));
+            }
+            return most;
+        };
+        // A processor with products of bf16 of its own sums in another order.
+        EXPECT_LT(apart(variant), 0.015) << variant;
+        EXPECT_GT(apart("torch-muon@4x"), 0.03) << variant;
     }
 }
 
