@@ -11,7 +11,8 @@
 namespace nanscope::replay {
 
 /// Operations per second of the products of a replay in bf16 on this device: the best of replays of growing matrices,
-/// until two took a tenth of a second. Of what follows, larger matrices may do better, and a busy machine worse.
+/// two of each size, until both take a tenth of a second. Of what follows, larger matrices may do better, and a busy
+/// machine worse.
 Result<double> measuredRate(Device& device, const CancelToken& cancel = {});
 
 /// "about 3 minutes", "under a second".

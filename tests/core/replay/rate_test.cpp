@@ -1,11 +1,42 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "core/replay/analysis/rate.h"
+#include "tests/core/replay/devicearound.h"
 
 namespace nanscope {
 namespace {
+
+/// As a GPU, which loads its libraries at its first replay. It gives up where it is asked for many.
+class ColdDevice : public test::DeviceAround
+{
+public:
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        constexpr int many = 50;
+        if (++m_replays > many) {
+            return failure(ErrorKind::internal, "replays without end");
+        }
+        return DeviceAround::prepare(program, batch);
+    }
+
+    Result<void> run(const replay::Instruction& instruction) override
+    {
+        if (m_cold) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(150));
+            m_cold = false;
+        }
+        return DeviceAround::run(instruction);
+    }
+
+private:
+    int m_replays = 0;
+    bool m_cold = true;
+};
 
 TEST(Rate, IsThatOfTheDevice)
 {
@@ -13,6 +44,14 @@ TEST(Rate, IsThatOfTheDevice)
     ASSERT_TRUE(rate) << sentence(rate.error());
     EXPECT_GT(*rate, 1e7);
     EXPECT_LT(*rate, 1e14) << "no CPU does";
+}
+
+TEST(Rate, OfADeviceThatStartsSlowlyIsMeasured)
+{
+    ColdDevice device;
+    const auto rate = replay::measuredRate(device);
+    ASSERT_TRUE(rate) << sentence(rate.error());
+    EXPECT_GT(*rate, 1e7);
 }
 
 TEST(Rate, IsNotWaitedForOnceCancelled)
