@@ -15,15 +15,18 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PROGRAMS = ["bin/nanscope", "bin/nanscope-worker", "bin/bench_cuda", "tests/test_cuda"]
 SCRIPTS = ["tests/gpu/onegpu.py", "tests/bench/compare.py"]
+FOLDERS = ["tests/capture", "tests/lab", "tests/reference", "resources/python"]
 # Of every system, or of torch.
 NOT_TAKEN = re.compile(r"/(ld-linux|libc\.|libm\.|libdl\.|librt\.|libpthread\.|libutil\.|libgcc_s|libstdc)|/site-packages/|libcuda\.")
 
@@ -53,24 +56,42 @@ def pack(build: Path, folder: Path) -> None:
                 shutil.copy(path, folder / "lib" / name)
     for script in SCRIPTS:
         shutil.copy(root / script, folder)
+    for source in FOLDERS:
+        shutil.copytree(root / source, folder / source, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(f"{size / 1e6:.0f} MB in {folder}")
+
+
+def stacks(process: subprocess.Popen[str]) -> str:
+    """Where a process that does not end stands, and the processes it started, where a debugger is there."""
+    debugger = shutil.which("gdb") or shutil.which("cuda-gdb")
+    if debugger is None:
+        return "no debugger is there\n"
+    started = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    said = ""
+    for pid in [str(process.pid), *started]:
+        line = [debugger, "-batch", "-p", pid, "-ex", "thread apply all bt 20"]
+        try:
+            said += subprocess.run(line, text=True, timeout=30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        except subprocess.TimeoutExpired:
+            said += f"the debugger did not end with process {pid}\n"
+    return said
 
 
 class Bench:
     """The packed programs, the captures they are given, and where logs go."""
 
-    def __init__(self, folder: Path, out: Path, device: str) -> None:
+    def __init__(self, folder: Path, out: Path, data: Path, device: str) -> None:
         import torch
 
         self.torch = torch
         self.bin = folder.resolve() / "bin"
         self.nanscope = str(self.bin / "nanscope")
         self.device = device
-        self.logs = out / "logs"
-        self.data = out / "data"
+        self.logs = data / "logs"
+        self.data = data
+        self.folder = folder.resolve()
         self.logs.mkdir(parents=True, exist_ok=True)
-        self.data.mkdir(exist_ok=True)
         (self.data / "mine.py").write_text(MY_FUNCTION)
         libraries = [str(folder.resolve() / "lib"), str(Path(torch.__file__).parent / "lib")]
         self.environment = {
@@ -101,14 +122,18 @@ class Bench:
 
     def run(self, log: str, command: list[str], limit: float) -> tuple[int, str]:
         try:
-            done = subprocess.run(command, env=self.environment, cwd=self.data, text=True, timeout=limit,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            status, said = done.returncode, done.stdout
-        except subprocess.TimeoutExpired as late:
-            said = late.stdout or b""
-            status, said = 124, said.decode(errors="replace") if isinstance(said, bytes) else said
+            process = subprocess.Popen(command, env=self.environment, cwd=self.data, text=True, start_new_session=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         except OSError as error:
             status, said = 127, str(error)
+        else:
+            try:
+                said = process.communicate(timeout=limit)[0]
+                status = process.returncode
+            except subprocess.TimeoutExpired:
+                where = stacks(process)
+                os.killpg(process.pid, signal.SIGKILL)
+                status, said = 124, process.communicate()[0] + where
         with (self.logs / f"{log}.txt").open("a") as file:
             file.write(f"$ {' '.join(map(str, command))}\n{said}\n[status {status}]\n")
         return status, said
@@ -137,7 +162,7 @@ def same_verdict(bench: Bench) -> int:
     told = []
     for device in (bench.device, "cpu"):
         line = [bench.nanscope, "diagnose", capture, "--ran", "keller-jordan", "--nothing-else", "--json"]
-        status, said = bench.run("same-verdict", [*line, "--device", device], 120)
+        status, said = bench.run("same-verdict", [*line, "--device", device], 60)
         if status != 0:
             return status
         told.append(verdicts(said))
@@ -151,7 +176,7 @@ def checks(bench: Bench) -> Iterator[tuple[str, Callable[[], int]]]:
         return lambda: bench.run(name, command, limit)[0]
 
     def verdict(name: str, *dump: object) -> Callable[[], int]:
-        return lambda: bench.run(name, [n, "diagnose", str(bench.dump(*dump)), *device], 120)[0]
+        return lambda: bench.run(name, [n, "diagnose", str(bench.dump(*dump)), *device], 80)[0]
 
     def own(*more: str) -> list[str]:
         return [str(bench.dump("tile", 1024, 2752)), "--impl", "python:mine.py:f", "--python", python, *device, *more]
@@ -185,12 +210,19 @@ def checks(bench: Bench) -> Iterator[tuple[str, Callable[[], int]]]:
     yield "job-measure", lambda: bench.job(
         "job-measure", [n, "measure", "repeat", *own("-n", "50")],
         [n, "measure", "repeat", *own("-n", "50"), "--job", "FOLDER", "--as-rank"], 60)
+    tests = bench.folder / "tests"
+    yield "capture", tool("capture", [python, str(tests / "capture" / "capture_test.py"), "OnAGpu"], 90)
+    yield "capture-bench", tool(
+        "capture-bench", [python, str(tests / "capture" / "capture_bench.py"), "1024", "4096", "--device", "cuda"], 40)
+    yield "real-runs", tool(
+        "real-runs", [python, str(tests / "lab" / "realruns.py"), str(bench.data / "real"), "--seeds", "7301-7318", "--jobs", "6",
+                      "--wrapper", "helper", "--device", "cuda", "--nanscope", n], 120)
     yield "sanitizer", tool("sanitizer", ["compute-sanitizer", "--version"], 20)
     yield "verdict-largest", verdict("verdict-largest", "largest", 8192, 28672)
 
 
-def check(folder: Path, out: Path, device: str, only: list[str]) -> None:
-    bench = Bench(folder, out.resolve(), device)
+def check(folder: Path, out: Path, data: Path, device: str, only: list[str]) -> None:
+    bench = Bench(folder, out.resolve(), data, device)
     summary = out / "summary.txt"
     summary.write_text("")
     for name, work in checks(bench):
@@ -205,7 +237,6 @@ def check(folder: Path, out: Path, device: str, only: list[str]) -> None:
         # Made anew after each, so that a session that is cut off has what was done.
         with tarfile.open(out / "logs.tgz", "w:gz") as archive:
             archive.add(bench.logs, "logs")
-    shutil.rmtree(bench.data)
 
 
 def main() -> None:
@@ -223,7 +254,8 @@ def main() -> None:
     if given.verb == "pack":
         pack(given.build, given.folder)
     else:
-        check(given.folder, given.out, given.device, [name for name in given.only.split(",") if name])
+        with tempfile.TemporaryDirectory() as data:
+            check(given.folder, given.out, Path(data), given.device, [name for name in given.only.split(",") if name])
 
 
 if __name__ == "__main__":
