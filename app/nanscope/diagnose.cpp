@@ -135,7 +135,8 @@ bool saysTheSame(const CaptureVerdict& verdict, const CaptureVerdict& before)
         return false;
     }
     if (verdict.role == Role::upstream) {
-        return verdict.step && verdict.step == before.step;
+        return verdict.step && verdict.step == before.step
+            && verdict.facts.scene.broughtBy() == before.facts.scene.broughtBy();
     }
     return verdict.role == Role::birth && blameText(verdict) == blameText(before) && verdict.question == before.question
         && verdict.facts.scene.function == before.facts.scene.function;

@@ -43,6 +43,7 @@ void fields(Visit& visit, jsonfields::Of<ParameterState> auto& state)
     visit("bad_weights", state.badWeights);
     visit("weights_before", state.weightsBefore);
     visit("bad_weights_before", state.badWeightsBefore);
+    visit("momenta_before", state.momentaBefore);
     visit.text("first_bad", state.firstBad);
     visit("of", state.coverage);
 }
@@ -96,6 +97,7 @@ void fields(Visit& visit, jsonfields::Of<Scene> auto& scene)
     visit("on_cpu", scene.onCpu);
     visit("other_tensors", scene.otherTensors);
     visit("world", scene.world);
+    visit.text("mesh", scene.mesh);
 }
 
 } // namespace nanscope

@@ -83,7 +83,7 @@ struct ParameterState
 {
     std::int64_t gradients = 0;
     std::int64_t badGradients = 0; ///< of them, those that were not finite
-    std::int64_t momenta = 0;
+    std::int64_t momenta = 0; ///< or whatever matrices the optimizer keeps of a parameter
     std::int64_t badMomenta = 0;
     std::string firstBad {}; ///< name of the first parameter with a gradient or momentum that was not finite
     std::optional<ParameterCoverage> coverage {};
@@ -91,6 +91,7 @@ struct ParameterState
     std::int64_t badWeights = 0;
     std::int64_t weightsBefore = 0; ///< looked at before the step of the call began; older helpers did not
     std::int64_t badWeightsBefore = 0;
+    std::int64_t momentaBefore = 0; ///< of `momenta`, those looked at before the step of the call began
 
     bool operator==(const ParameterState&) const = default;
 };
@@ -112,6 +113,16 @@ struct SingularValues
     double median = 0;
     double largest = 0;
     bool operator==(const SingularValues&) const = default;
+};
+
+/// What an input that came in bad has its values from. Of several parameters it is known of all that the call may have
+/// been of.
+enum class BroughtBy {
+    notKnown,
+    weights, ///< some were bad when the step began, and a bad gradient follows from those: no batch need have made it
+    gradients, ///< of all that the step began with
+    momenta, ///< of all that the step began with
+    theStep, ///< which began with finite values: what the optimizer does before this call, and what other ranks send
 };
 
 /// What was seen at the call and the tensors do not hold, from the sidecar of a capture helper.
@@ -147,16 +158,9 @@ struct Scene
     bool loneTensor = false; ///< the file is one tensor, and neither it nor its name says that it is the input
     std::int64_t otherTensors = 0; ///< of more than one value that the function was given besides its input
     std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
+    std::string mesh {}; ///< of a part of a DTensor: a hash of the ranks that hold parts of the same one
 
-    /// A bad gradient follows from those: no batch and no loss scale need have made it.
-    bool hadBadWeights() const { return weightsBefore && weightsBefore->bad > 0; }
-    /// Whichever parameter the call was of, its gradient was finite.
-    bool hadOnlyBadMomenta() const
-    {
-        const auto* coverage = parameters && parameters->coverage ? &*parameters->coverage : nullptr;
-        return coverage != nullptr && coverage->transposes && !coverage->shards && parameters->badMomenta > 0
-            && parameters->badGradients == 0 && parameters->gradients == coverage->all;
-    }
+    BroughtBy broughtBy() const;
     bool operator==(const Scene&) const = default;
 };
 

@@ -332,6 +332,11 @@ def caller_of(function, epsilon):
     if epsilon is None and any(p.name == taker and p.default is p.empty for p in parameters):
         raise CannotRun(f"the function requires an epsilon (its argument {taker}), and the capture holds none: give one,"
                         " as in --epsilon 1e-7")
+    required = [p.name for p in parameters[1:] if p.default is p.empty and p.kind in (*places, p.KEYWORD_ONLY)]
+    missing = [name for name in required if name != taker and name not in steps]
+    if missing:
+        raise CannotRun(f"the function also needs {', '.join(missing)}: give them as JSON behind its name, as in --impl"
+                        f""" 'MODULE:FUNCTION {{"{missing[0]}": VALUE}}'""")
     if epsilon is not None and named is not None:
         return lambda x: function(x, **{named: epsilon}, **steps)
     if epsilon is not None and second is not None and second not in STEPS:

@@ -17,7 +17,9 @@
 #include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/base/utf8.h"
+#include "core/diagnose/verdict/experiments.h"
 #include "core/model/words.h"
+#include "core/platform/platform.h"
 #include "core/report/input/reportinput.h"
 #include "core/reproduce/expectation.h"
 #include "core/reproduce/pythonprogram.h"
@@ -352,6 +354,14 @@ Result<report::ReportFile> packed(const ReducedCapture& capture, std::string_vie
     return report::ReportFile {std::string(name), std::string(begin, bytes.size())};
 }
 
+/// What --impl is given: the function that a sidecar names, as the next step of the verdict has it. A report hides in
+/// it what is to be hidden.
+std::string functionOf(const CaptureVerdict& verdict)
+{
+    const auto called = diagnose::functionToCall(verdict.facts.scene);
+    return platform::shellQuoted(called.substr(std::string_view("python:").size()));
+}
+
 Result<report::Reproducer> written(ReproducerContents contents)
 {
     std::vector<report::ReportFile> tensors;
@@ -366,7 +376,8 @@ Result<report::Reproducer> written(ReproducerContents contents)
     }
     report::Reproducer result {
         {{"repro.py", printableLines(reproText(contents))}, {"expected.json", expectedText(contents)}},
-        readmeLines(contents), contents.expectedStatus(), whyThatStatus(contents), captureSentence(contents)};
+        readmeLines(contents), contents.expectedStatus(), whyThatStatus(contents), captureSentence(contents),
+        functionOf(contents.verdict)};
     for (const auto& file : result.files) {
         if (holdsAny(file.bytes, contents.options.hidden)) {
             return failure(ErrorKind::refused, "a text that is to be hidden occurs in it");

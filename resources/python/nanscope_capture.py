@@ -3122,7 +3122,7 @@ def _weights_before(call):
     nobody looked."""
     looked, bad, shards = 0, [], False
     for optimizer, (step, marks) in list(_process.marks.items()):
-        for reference, weight, _ in marks.values() if step == call.optimizer_step else ():
+        for reference, weight, *_ in marks.values() if step == call.optimizer_step else ():
             parameter = reference()
             looked += 1
             shards = shards or (parameter is not None and _is_shard(parameter, optimizer))
@@ -3138,7 +3138,7 @@ def _state_entry(call, optimizer, parameter):
         moment = None
     weight = _own(parameter)
     count, first = (None, None) if not _watchable(weight) else (0, None) if _finite(weight) else _damage(weight)
-    weight_before, gradient = _marks_of(call, optimizer, parameter)
+    weight_before, gradient, state_before = _marks_of(call, optimizer, parameter)
     return {
         "parameter": _name_of(parameter),
         "weight_finite_before": weight_before,
@@ -3147,21 +3147,22 @@ def _state_entry(call, optimizer, parameter):
         "weight_first_nonfinite": first,
         "grad_finite": gradient,
         "momentum_finite": None if moment is None else _finite(moment),
+        "state_finite_before": state_before,
     }
 
 
 def _marks_of(call, optimizer, parameter):
-    """Whether weight and gradient were finite when the step of the call began; None where nobody looked."""
+    """Whether weight, gradient and state were finite when the step of the call began; None where nobody looked."""
     step, marks = _process.marks.get(optimizer, (None, {}))
-    reference, weight, gradient = marks.get(id(parameter), (None, None, None))
+    reference, weight, gradient, state = marks.get(id(parameter), (None, None, None, None))
     if reference is None or step != call.optimizer_step or reference() is not parameter:
-        return None, None
+        return None, None, None
     finite = None if gradient is None else _are_finite(gradient)
     # Of a part that is said for this rank alone. To a whole gradient other ranks may have added theirs within the step.
     whole = parameter.grad is not None and not _is_shard(parameter, optimizer)
     if finite and whole and _world() > 1 and not _finite(_own(parameter.grad)):
         finite = None
-    return _are_finite(weight), finite
+    return _are_finite(weight), finite, None if state is None else all(map(_are_finite, state))
 
 
 def _lies_in(tensor, call):
@@ -3701,10 +3702,10 @@ def _before_step(hook, optimizer, given=(), named=None):
 
 
 def _mark(optimizer, closure):
-    """Leaves on the device whether the weights that calls are made for, and their gradients, are finite before the step:
-    after it, a weight that a call spoilt looks as one does that was bad already, and many optimizers make their update in
-    the gradient, which torch does not count of DTensors and of what other ranks send. Before the first call any matrix may
-    be one of them. A closure makes other gradients."""
+    """Leaves on the device whether the weights that calls are made for, their gradients and what the optimizer keeps of
+    them are finite before the step: after it, a weight that a call spoilt looks as one does that was bad already, and many
+    optimizers make their update in the gradient, which torch does not count of DTensors and of what other ranks send.
+    Before the first call any matrix may be one of them. A closure makes other gradients."""
     step, shapes = _process.outermost.running, _process.shapes
     if not shapes and _process.steps >= WITHOUT_CALL:
         return  # nothing that is watched runs
@@ -3716,7 +3717,9 @@ def _mark(optimizer, closure):
             wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(optimizer, parameter))))
             weight = _ends_of(parameter) if wanted else None
             if weight is not None:
-                marks[id(parameter)] = (weakref.ref(parameter), weight, None if closure else _ends_of(parameter.grad))
+                gradient = None if closure else _ends_of(parameter.grad)
+                state = _ends_of_state(optimizer.state.get(parameter), _own(parameter).shape)
+                marks[id(parameter)] = (weakref.ref(parameter), weight, gradient, state)
     _process.marks[optimizer] = (step, marks)
 
 
@@ -3726,6 +3729,19 @@ def _ends_of(value):
     if own is None or not own.numel() or not _watchable(own) or _capturing_graph(own.device):
         return None
     return _torch().aminmax(_plain_float(own))
+
+
+def _ends_of_state(state, shape):
+    """Of each tensor of floats in it. None where it holds something of which nobody can say whether it is finite, or no
+    matrix of the shape: the momentum of that parameter is kept somewhere else, or not made yet."""
+    torch, every, matrix = _torch(), [], False
+    for value in state.values() if isinstance(state, dict) else ():
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel():
+            every.append(_ends_of(value))
+            matrix = matrix or _own(value).shape == shape
+        elif not (isinstance(value, torch.Tensor) and value.numel() <= 1) and not _simple(value):
+            return None
+    return every if matrix and None not in every else None
 
 
 def _are_finite(ends):

@@ -152,7 +152,7 @@ def caller_of(function):
     missing = [n for n in required[1:] if n != takes_epsilon and n not in steps]
     if missing:
         raise Complaint(f"the function also needs {', '.join(missing)}: give them as JSON behind its name, as in"
-                        f""" 'MODULE:FUNCTION {{"{missing[0]}": 1}}', or wrap it in one of f(X, epsilon)""")
+                        f""" 'MODULE:FUNCTION {{"{missing[0]}": VALUE}}', or wrap it in one of f(X, epsilon)""")
     also = "".join(f", {n}={count}" for n, count in steps.items())
     if takes_epsilon is None and not first_by_keyword:
         return f"f(X{also}), without epsilon", lambda x, epsilon: function(x, **steps), ""

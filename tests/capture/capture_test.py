@@ -2097,6 +2097,43 @@ class Written(Case):
             (state,) = self.only()[1]["state"]
             # KellerJordan's has left the moment in the gradient by then.
             self.assertEqual((state["grad_finite"], state["momentum_finite"]), (True, False))
+            self.assertEqual(state["state_finite_before"], False)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_a_moment_that_goes_bad_within_the_step_was_finite_before(self):
+        """As where an optimizer sums a copy of its gradient over ranks, of which one had a bad one."""
+        self.on("observe", retries=0)
+        weight = torch.nn.Parameter(draw(8, 12))
+        optimizer = capture.watch(Stepping([weight], lambda gradient, buffer: buffer, newton_schulz))
+        for bad in (0, NAN):
+            weight.grad = draw(8, 12, seed=1)
+            optimizer.update = lambda gradient, buffer: buffer.add_(bad)
+            optimizer.step()
+        sidecar = self.only()[1]
+        (state,) = sidecar["state"]
+        self.assertEqual([state["grad_finite"], state["momentum_finite"], state["state_finite_before"]], [True, False, True])
+        self.assertEqual(sidecar["weights_before"]["bad"], 0)
+
+    def test_a_state_that_is_packed_or_kept_elsewhere_is_not_known(self):
+        matrix = torch.zeros(8, 12)
+        for state, known in (
+            ({}, None),
+            ({"step": torch.tensor(3.0)}, None),
+            ({"momentum_buffer": matrix, "step": 3, "flag": True}, True),
+            ({"momentum_buffer": matrix, "step": torch.tensor(3)}, True),
+            ({"exp_avg": matrix, "scale": torch.tensor(NAN)}, False),
+            ({"momentum_buffer": matrix, "packed": torch.zeros(96, dtype=torch.uint8)}, None),
+            ({"momentum_buffer": matrix, "inner": {"m": matrix}}, None),
+        ):
+            self.forget()
+            self.on(retries=0)
+            weight = torch.nn.Parameter(draw(8, 12))
+            weight.grad = draw(8, 12)
+            optimizer = Stepping([weight], lambda gradient, buffer: gradient, broken)
+            optimizer.state[weight].update(state)
+            capture.watch(optimizer).step()
+            self.assertEqual(self.only()[1]["state"][0]["state_finite_before"], known, state)
             for path in self.folder.iterdir():
                 path.unlink()
 

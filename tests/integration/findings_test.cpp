@@ -64,6 +64,17 @@ TEST(Findings, WhatCameInDamagedInOneStepIsToldOnce)
     EXPECT_THAT(
         done.out, ContainsRegex("  also +b_step7.pt .rank 0., c_step7.pt .rank 0., d_step7.pt .rank 0. and 1 more"));
     EXPECT_THAT(done.out, Not(HasSubstr("upstream  b_step7.pt")));
+    // Of one the helper noted that the gradient was bad, of the other that all was finite when the step began.
+    constexpr auto* noted = R"({"state": [{"grad_finite": GRADIENT, "state_finite_before": true}],
+        "state_of": {"parameters": 1, "listed": 1, "transposes": true}, "weights_before": {"looked_at": 1, "bad": 0}})";
+    for (const auto& [name, finite] : {std::pair("a_step7", "false"), {"b_step7", "true"}}) {
+        auto text = std::string(noted);
+        text.replace(text.find("GRADIENT"), 8, finite);
+        writeText(folder / (std::string(name) + ".json"), text);
+    }
+    const auto apart = run({"diagnose", folder.path().string()}).out;
+    EXPECT_THAT(apart, HasSubstr("in with the gradient, as weights and momenta were finite"));
+    EXPECT_THAT(apart, HasSubstr("upstream  b_step7.pt"));
 }
 
 TEST(Findings, AnotherRuleAndSilenceAreGivenByName)

@@ -297,6 +297,9 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
     const auto given =
         runPython(folder, R"(repro.py --n 2 --device cpu --impl 'mine:steps {"steps": 6, "coefficients": [2, 1]}')");
     EXPECT_THAT(given.text, HasSubstr("2 of 2 results are not finite")) << "six steps, and not the usual five";
+    const auto lacks = runPython(folder, "repro.py --n 2 --device cpu --impl mine:steps");
+    EXPECT_EQ(lacks.status, 2);
+    EXPECT_THAT(lacks.text, HasSubstr("also needs coefficients: give them as JSON behind its name"));
     for (const auto* wrong : {"--impl 'mine:steps {6}'", "--epsilon 1e-7", "--impl mine:second --epsilon nan",
              "--impl mine:second --epsilon -1"}) {
         EXPECT_EQ(runPython(folder, std::string("repro.py ") + wrong).status, 2) << wrong;

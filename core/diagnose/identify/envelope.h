@@ -21,6 +21,7 @@ struct Member
     Precision precision = Precision::bf16;
     bool recordedEpsilon = false; ///< with the epsilon of the dump, which its source ignores
     bool formatKnown = false; ///< said by the user or the sidecar, or shown by the bits of a control
+    bool stepsKnown = false; ///< said, also where they are those of the published code
 };
 
 /// The roundings a member is replayed under: what its own source does, the other lowering, a compiler's, the norm in

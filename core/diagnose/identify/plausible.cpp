@@ -94,7 +94,11 @@ std::string ranText(const std::vector<Member>& said)
     std::vector<std::string> words;
     for (const auto& member : said) {
         const auto format = member.formatKnown ? ':' + std::string(name(member.precision)) : std::string();
-        words.push_back(std::string(member.variant->name) + format);
+        const auto& variant = *member.variant;
+        const bool published =
+            member.stepsKnown && replay::withoutEpsilon(variant.name) == replay::baseOf(variant.name);
+        const auto steps = static_cast<int>(variant.steps.size());
+        words.push_back((published ? replay::withSteps(variant.name, steps) : variant.name) + format);
     }
     return fmt::format("{}", fmt::join(words, " or "));
 }
@@ -112,11 +116,10 @@ bool saysEpsilon(const Member& member)
     return replay::withoutEpsilon(member.variant->name) != member.variant->name;
 }
 
-/// A name without steps leaves them open.
 bool contradictInSteps(const Member& recorded, const Member& said)
 {
-    const auto steps = replay::withoutEpsilon(said.variant->name);
-    return steps != replay::baseOf(steps) && steps != replay::withoutEpsilon(recorded.variant->name);
+    return said.stepsKnown
+        && replay::withoutEpsilon(said.variant->name) != replay::withoutEpsilon(recorded.variant->name);
 }
 
 /// The one that is known without the user: of the function's source, else of the dump.
@@ -208,8 +211,10 @@ std::vector<Member> choosePlausible(
 Result<Member> parseRan(const std::string& text, const replay::Catalogue& catalogue)
 {
     const auto colon = text.find(':');
-    const auto variant = TRY(catalogue.find(text.substr(0, colon)));
+    const auto named = text.substr(0, colon);
+    const auto variant = TRY(catalogue.find(named));
     Member member {variant, variant->precision};
+    member.stepsKnown = replay::withoutEpsilon(named) != replay::baseOf(named);
     if (colon != std::string::npos) {
         const auto precision = parsePrecision(text.substr(colon + 1));
         if (!precision) {

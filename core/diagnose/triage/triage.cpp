@@ -158,7 +158,9 @@ std::string parametersText(const ParameterState& known)
             known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta)));
     }
     const auto unknown = known.coverage ? known.coverage->listed - known.gradients : 0;
-    return fmt::format("{}, {} were not finite{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
+    const bool began = known.momenta > 0 && known.momentaBefore == known.momenta;
+    return fmt::format("{}, {} were not finite{}{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
+        began ? " when the step began" : "",
         known.coverage && known.coverage->shards ? " in what this rank holds of them" : "",
         known.firstBad.empty() ? "" : fmt::format(", first of {}", known.firstBad),
         unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
@@ -166,18 +168,28 @@ std::string parametersText(const ParameterState& known)
 
 std::string whoBroughtThem(const Scene& scene)
 {
-    if (scene.hadBadWeights()) {
-        return fmt::format("; {}, so that this call did not make them: an earlier update, by what follows its "
-                           "iteration, another optimizer or a checkpoint did",
-            weightsBeforeText(*scene.weightsBefore));
-    }
     const auto* known = scene.parameters ? &*scene.parameters : nullptr;
     const auto whose =
         known != nullptr && !known->firstBad.empty() ? fmt::format(" (first of {})", known->firstBad) : std::string();
-    if (scene.hadOnlyBadMomenta()) {
+    switch (scene.broughtBy()) {
+    case BroughtBy::weights:
+        return fmt::format("; {}, so that this call did not make them: an earlier update, by what follows its "
+                           "iteration, another optimizer or a checkpoint did",
+            weightsBeforeText(*scene.weightsBefore));
+    case BroughtBy::gradients:
+        return fmt::format(": they came in with the gradient{}, as weights and momenta were finite when the step "
+                           "began, so that this call did not make them",
+            whose);
+    case BroughtBy::momenta:
         return fmt::format(": they came in with the momentum{}, as the gradients were finite, so that this call did "
                            "not make them",
             whose);
+    case BroughtBy::theStep:
+        return fmt::format(": weights, gradients and momenta were finite when the step began, so that {} between the "
+                           "gradient and this call made them",
+            scene.world > 1 ? "values of other ranks, or what the optimizer does" : "what the optimizer does");
+    case BroughtBy::notKnown:
+        break;
     }
     return fmt::format(
         ": they came in with the gradient, the momentum or weights that were bad already{}, so that this "
@@ -213,11 +225,16 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
         "input"});
     v.speaksFor.push_back(earlierOne.value_or(
         EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
+    const auto by = capture.scene.broughtBy();
     const auto& known = capture.scene.parameters;
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
-    } else if (!capture.scene.hadBadWeights()) {
+    } else if (by == BroughtBy::theStep) {
+        v.speaksFor.push_back({parametersText(*known), "sidecar"});
+        v.notTestable.push_back(
+            {"what the optimizer does between the gradient and this call is in no dump", "capture"});
+    } else if (by != BroughtBy::weights) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (capture.scene.weightsBefore) {
@@ -228,7 +245,8 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
         v.notTestable.push_back(
             {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
     }
-    if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0) {
+    if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0
+        && by != BroughtBy::theStep) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
@@ -814,7 +832,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.blame = doubt ? Blame::undecided : Blame::upstream;
     v.summary = upstreamSummary(*entry.capture);
     if (!doubt) {
-        v.kind = entry.capture->scene.hadBadWeights() ? "weights that were bad before" : "";
+        v.kind = entry.capture->scene.broughtBy() == BroughtBy::weights ? "weights that were bad before" : "";
         argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
         return;
     }
@@ -913,8 +931,8 @@ void noteSoundMatrices(Entry& entry)
     }
 }
 
-/// Parts by the call that their ranks made together, as far as a helper counted calls. Of more than two processes
-/// others may have made another call of the same number, as stages of a pipeline do.
+/// Parts by the call that their ranks made together, as far as a helper counted calls. Ranks of another mesh may have
+/// made another call of the same number, as stages of a pipeline do; where no mesh is known, two processes share all.
 class SharedCalls
 {
 public:
@@ -942,14 +960,16 @@ public:
     }
 
 private:
-    using Call = std::tuple<std::string, std::int64_t, std::int64_t>; ///< function, step of the optimizers, call
+    /// Function, mesh, step of the optimizers, call.
+    using Call = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
 
     static std::optional<Call> callOf(const Capture& capture)
     {
         const auto& scene = capture.scene;
         const bool known = !capture.part.empty() && !scene.function.empty() && scene.optimizerStep && scene.callIndex
-            && scene.world == 2;
-        return known ? std::optional(Call {scene.function, *scene.optimizerStep, *scene.callIndex}) : std::nullopt;
+            && (!scene.mesh.empty() || scene.world == 2);
+        return known ? std::optional(Call {scene.function, scene.mesh, *scene.optimizerStep, *scene.callIndex})
+                     : std::nullopt;
     }
 
     std::map<Call, std::vector<const Entry*>> m_parts;
@@ -1236,12 +1256,14 @@ std::vector<CaptureVerdict> triage(const RunData& run)
 
 namespace {
 
-/// Whether what came in was brought by the part of a gradient that another rank held.
+/// Whether what came in was brought by the gradient, or the part of one, that another rank held.
 bool isOfOtherRanks(const CaptureVerdict& verdict)
 {
-    const auto& known = verdict.facts.scene.parameters;
-    return verdict.role == Role::upstream && known && known->coverage && known->coverage->shards
-        && known->badGradients + known->badMomenta == 0;
+    const auto& scene = verdict.facts.scene;
+    const auto& known = scene.parameters;
+    const bool shards =
+        known && known->coverage && known->coverage->shards && known->badGradients + known->badMomenta == 0;
+    return verdict.role == Role::upstream && (shards || (scene.world > 1 && scene.broughtBy() == BroughtBy::theStep));
 }
 
 } // namespace

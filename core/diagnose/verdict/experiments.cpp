@@ -104,25 +104,49 @@ Experiment calledAgain(const CaptureVerdict& verdict)
         "fails every time is in its code, what fails now and then is not");
 }
 
+std::vector<Experiment> ofBadWeights(const Scene& scene)
+{
+    const auto& first = scene.weightsBefore->first;
+    const auto whose = first.empty() ? std::string("all weights") : first;
+    return {
+        advice(fmt::format("check {} right after each step, and after each line of it that writes to a weight", whose),
+            "a mask, decay, a scale or a learning rate after the iteration leaves a weight so"),
+        advice("check the weights of the checkpoint that the run went on from, where there is one")};
+}
+
+std::vector<Experiment> ofTheStep(const Scene& scene)
+{
+    std::vector<Experiment> list;
+    if (scene.world > 1) {
+        list.push_back(advice("look for a bad gradient on the other ranks, in their captures and logs",
+            "what the optimizer sums or gathers within its step brings their values here"));
+    }
+    list.push_back(advice("check that the update is finite after each line of the optimizer's step before this call",
+        "the step began with finite weights, gradients and momenta"));
+    return list;
+}
+
 std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
 {
     // Also where it is asked what came before: no replay and no kernel of this call has to do with it.
-    const auto& known = verdict.facts.scene.parameters;
-    if (verdict.facts.scene.hadBadWeights()) {
-        const auto& first = verdict.facts.scene.weightsBefore->first;
-        const auto whose = first.empty() ? std::string("all weights") : first;
-        return {advice(fmt::format(
-                           "check {} right after each step, and after each line of it that writes to a weight", whose),
-                    "a mask, decay, a scale or a learning rate after the iteration leaves a weight so"),
-            advice("check the weights of the checkpoint that the run went on from, where there is one")};
-    }
+    const auto& scene = verdict.facts.scene;
+    const auto& known = scene.parameters;
     const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
-    if (verdict.facts.scene.hadOnlyBadMomenta()) {
+    const auto data = advice("look at the data of the step before, and at the loss scale where there is one");
+    switch (scene.broughtBy()) {
+    case BroughtBy::weights:
+        return ofBadWeights(scene);
+    case BroughtBy::gradients:
+        return {advice(fmt::format("log the non-finite count of the gradient of {} each step", whose)), data};
+    case BroughtBy::momenta:
         return {advice(fmt::format("check that the momentum of {} is finite right before each step", whose)),
             advice("check the optimizer state of the checkpoint that the run went on from, where there is one")};
+    case BroughtBy::theStep:
+        return ofTheStep(scene);
+    case BroughtBy::notKnown:
+        break;
     }
-    return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)),
-        advice("look at the data of the step before, and at the loss scale where there is one"),
+    return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)), data,
         advice("check that all weights are finite right after the step before",
             "where one is not, code after the iteration spoilt it (a mask, decay, a scale), and this gradient "
             "follows")};

@@ -60,14 +60,33 @@ std::optional<Number> wholeNumber(std::string_view text)
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
+/// "6" of "keller-jordan@6": it is left open whether that is steps.
+bool looksLikeCount(std::string_view text)
+{
+    return wholeNumber<unsigned>(text).value_or(0) > 0;
+}
+
+/// Never one that looks like a count.
+std::string epsilonText(double epsilon)
+{
+    auto text = fmt::format("{}", epsilon);
+    return looksLikeCount(text) ? text + ".0" : text;
+}
+
 Result<double> parseEpsilon(std::string_view text)
 {
+    if (looksLikeCount(text)) {
+        return failure(ErrorKind::usage,
+            fmt::format(
+                "'{0}' after '@' may be steps or an epsilon: write {0}x for steps, {0}.0 for an epsilon", text));
+    }
     const auto value = wholeNumber<double>(text);
     return value && std::isfinite(*value) && *value >= 0
         ? Result<double>(*value)
         : failure(ErrorKind::usage,
-            fmt::format(
-                "'{}' is no epsilon: after '@' comes a finite number from 0 on, as in keller-jordan@1e-7", text));
+            fmt::format("'{}' is no epsilon and no number of steps: after '@' comes a finite number from 0 on, as in "
+                        "keller-jordan@1e-7, or a count and 'x', as in keller-jordan@6x",
+                text));
 }
 
 std::vector<std::string_view> split(std::string_view text, char at)
@@ -186,7 +205,7 @@ std::string_view withoutEpsilon(std::string_view name)
 
 std::string withEpsilon(std::string_view name, double epsilon)
 {
-    return fmt::format("{}{}{}", withoutEpsilon(name), mark, epsilon);
+    return fmt::format("{}{}{}", withoutEpsilon(name), mark, epsilonText(epsilon));
 }
 
 std::string withSteps(std::string_view name, int count)

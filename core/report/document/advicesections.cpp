@@ -167,8 +167,9 @@ Blocks byReproducer(const Reproducer& beside)
                        statuses, beside.expectedStatus, beside.why))
             + code("capture_min.pt") + own(": " + beside.capture)},
         CodeBlock {"sh",
-            {"python repro.py                          # the published numbers on this CPU, beside what is expected",
-                "python repro.py --impl MODULE:FUNCTION   # your f(X, epsilon) on the same input, 1,000 times"}}};
+            {"python repro.py   # the published numbers on this CPU, beside what is expected",
+                fmt::format(
+                    "python repro.py --impl {}   # your function on the same input, 1,000 times", beside.function)}}};
 }
 
 /// Empty for the one that a report is about unless it is told.

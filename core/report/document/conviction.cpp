@@ -124,7 +124,7 @@ std::string damageText(const CaptureVerdict& verdict)
 std::string damagedInputText(const Capture& capture)
 {
     const auto scan = capture.input.total();
-    const auto weights = capture.scene.hadBadWeights()
+    const auto weights = capture.scene.broughtBy() == BroughtBy::weights
         ? " " + asSentence(weightsBeforeText(*capture.scene.weightsBefore))
         : std::string();
     return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),

@@ -91,6 +91,7 @@ struct Reproducer
     int expectedStatus = 1; ///< of python repro.py: 0 reproduced, 1 not reproduced
     std::string why {}; ///< it is expected to end so
     std::string capture {}; ///< what the tensors are that it reads
+    std::string function {}; ///< that its --impl calls, quoted for a shell
 };
 
 } // namespace nanscope::report

@@ -201,7 +201,10 @@ std::optional<ParameterState> parametersIn(const simdjson::dom::object& object)
     ParameterState state;
     for (const auto one : found) {
         const bool gradient = countFinite(one["grad_finite"], state.gradients, state.badGradients);
-        const bool momentum = countFinite(one["momentum_finite"], state.momenta, state.badMomenta);
+        const bool noted = one["state_finite_before"].is_bool();
+        const auto* moment = noted ? "state_finite_before" : "momentum_finite";
+        const bool momentum = countFinite(one[moment], state.momenta, state.badMomenta);
+        state.momentaBefore += noted ? 1 : 0;
         countFinite(one["weight_finite_before"], state.weightsBefore, state.badWeightsBefore);
         countFinite(one["weight_finite"], state.weights, state.badWeights);
         if ((!gradient || !momentum) && state.firstBad.empty()) {
@@ -256,29 +259,43 @@ void takeScene(const simdjson::dom::object& object, Scene& scene)
     scene.rotated = wordIn(object["privacy"]) == "rotate";
 }
 
-/// Of a DTensor the helper writes what the rank held, as a plain tensor: "Shard(0)" says that this is no whole.
-void takePlacements(const simdjson::dom::object& object, Capture& capture)
+/// The placements of a DTensor, "Shard(0), Replicate"; empty where they make every rank hold all of it, and nothing
+/// where they are not to be understood.
+std::optional<std::string> placementsIn(const Value& part)
 {
+    constexpr std::size_t longest = 64; // of a placement in torch; what is longer is no word of the helper
     simdjson::dom::array placements;
     simdjson::dom::array sizes;
-    if (!capture.part.empty() || object["part"]["placements"].get(placements) != simdjson::SUCCESS
-        || object["part"]["mesh"]["shape"].get(sizes) != simdjson::SUCCESS || sizes.size() != placements.size()
-        || sizes.size() > static_cast<std::size_t>(mostDims)) {
-        return;
+    if (part["placements"].get(placements) != simdjson::SUCCESS || part["mesh"]["shape"].get(sizes) != simdjson::SUCCESS
+        || sizes.size() != placements.size() || sizes.size() > static_cast<std::size_t>(mostDims)) {
+        return std::nullopt;
     }
-    constexpr std::size_t longest = 64; // of a placement in torch; what is longer is no word of the helper
     bool whole = true;
     std::vector<std::string> words;
     for (std::size_t i = 0; i < placements.size(); ++i) {
         const auto word = wordIn(placements.at(i));
-        if (word.size() > longest) {
-            return;
+        if (word.empty() || word.size() > longest) {
+            return std::nullopt;
         }
         whole = whole && (word == "Replicate" || countIn(sizes.at(i)) == 1);
         words.emplace_back(word);
     }
-    if (!whole) {
-        capture.part = fmt::format("a part of a DTensor, {}", fmt::join(words, ", "));
+    return whole ? std::string() : fmt::format("{}", fmt::join(words, ", "));
+}
+
+/// Of a DTensor the helper writes what the rank held, as a plain tensor: "Shard(0)" says that this is no whole. Without
+/// a word that it is one, it is taken for a part: a part that is judged as a whole is judged wrongly.
+void takePlacements(const simdjson::dom::object& object, Capture& capture)
+{
+    simdjson::dom::object part;
+    if (!capture.part.empty() || object["part"].get(part) != simdjson::SUCCESS) {
+        return;
+    }
+    const auto placements = placementsIn(object["part"]);
+    if (!placements) {
+        capture.part = "a part of a DTensor, by a sidecar that does not say which";
+    } else if (!placements->empty()) {
+        capture.part = "a part of a DTensor, " + *placements;
     }
 }
 
@@ -359,10 +376,21 @@ std::shared_ptr<const Sharding> shardingIn(const Value& part)
     return sharding.problem.empty() ? std::make_shared<const Sharding>(std::move(sharding)) : nullptr;
 }
 
+/// Those that hold parts of one tensor make their calls with it together.
+std::string hashOfRanks(const DeviceMesh& mesh)
+{
+    ContentHash hash;
+    for (const auto rank : mesh.listed) {
+        hash.add(static_cast<std::uint64_t>(rank));
+    }
+    return mesh.listed.size() > 1 ? hash.hex() : std::string();
+}
+
 /// A function that was given a process group has the rank's part as a plain tensor, and nobody says of what.
 void takePart(const simdjson::dom::object& object, Capture& capture)
 {
     takePlacements(object, capture);
+    capture.scene.mesh = hashOfRanks(meshIn(object["part"]));
     const auto ranks = countIn(object["call"]["ranks"]).value_or(1);
     if (capture.part.empty() && ranks > 1) {
         capture.part = fmt::format("a part of a call that {} ranks made together", ranks);

@@ -518,6 +518,14 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     m_run.captures[0].variant = "gns-gram:fp16";
     EXPECT_EQ(saysSo({"gns-gram"}), 0);
     EXPECT_EQ(saysSo({"gns-gram:bf16"}), 1) << "another format is another thing that ran";
+    m_run.captures[0].variant = "torch-muon@6x";
+    EXPECT_EQ(saysSo({"torch-muon"}), 0);
+    EXPECT_EQ(saysSo({"torch-muon@6x"}), 0);
+    const auto five = diagnosed({{"torch-muon@5x"}}).captures[0];
+    EXPECT_THAT(five.notTestable,
+        testing::Contains(testing::Field(&EvidenceLine::text,
+            testing::HasSubstr("says that torch-muon@6x ran, and you said torch-muon@5x: the sidecar counts"))))
+        << "also where the steps are those of the published code";
     m_run.captures[0].variant = "no-such-variant";
     EXPECT_EQ(saysSo({"keller-jordan"}), 0);
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);

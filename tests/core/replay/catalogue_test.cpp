@@ -110,7 +110,7 @@ TEST(Catalogue, StepsAreNamedAtTheirShortest)
              {"torch-muon@2x1_0_0+2_0_0+3_0_0", "torch-muon@2x1_0_0+2_0_0"},
              {"torch-muon@1x9e14_-1e-9_0", "torch-muon@1x900000000000000_-1e-09_0"},
              {"emerging-cubic5@6x1_0_0", "emerging-cubic5@6x1_0_0"}, {"torch-muon@5x@0", "torch-muon@0"},
-             {"torch-muon@6x@1e-7", "torch-muon@6x@1e-07"}}) {
+             {"torch-muon@6x@1e-7", "torch-muon@6x@1e-07"}, {"torch-muon@6.00", "torch-muon@6.0"}}) {
         const auto found = catalogue.find(written);
         ASSERT_TRUE(found) << written;
         EXPECT_EQ((*found)->name, name) << written;
@@ -122,15 +122,17 @@ TEST(Catalogue, StepsAreNamedAtTheirShortest)
 TEST(Catalogue, StepsThatCannotBeMadeAreRefused)
 {
     Catalogue catalogue;
-    for (const auto& [name, why] : {std::pair {"torch-muon@0x", "0 steps: give 1 to 100"},
-             {"torch-muon@101x", "101 steps: give 1 to 100"}, {"torch-muon@x", "'x' is no number of steps"},
-             {"torch-muon@1e-7x", "'1e-7x' is no number"}, {"torch-muon@6.5x", "'6.5x' is no number of steps"},
-             {"torch-muon@99999999999x", "is no number of steps"}, {"torch-muon@5xnone", "'none' is neither a variant"},
-             {"torch-muon@5x2_3", "'2_3' is neither"}, {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"},
-             {"torch-muon@5x2_3_1e15", "'2_3_1e15' is neither"}, {"torch-muon@5x2_3_4+", "'' is neither"},
-             {"torch-muon@5x1_2_3_4", "'1_2_3_4' is neither"}, {"emerging-cubic5@6x", "exactly 5 steps"},
-             {"torch-muon@6xemerging-cubic5", "exactly 5 steps"}, {"torch-muon@6x@", "'' is no epsilon"},
-             {"torch-muon@6x@6x", "'6x' is no epsilon"}, {"torch-muon@0@6x", "'0@6x' is no epsilon"}}) {
+    for (const auto& [name, why] :
+        {std::pair {"torch-muon@0x", "0 steps: give 1 to 100"}, {"torch-muon@101x", "101 steps: give 1 to 100"},
+            {"torch-muon@x", "'x' is no number of steps"}, {"torch-muon@1e-7x", "'1e-7x' is no number"},
+            {"torch-muon@6.5x", "'6.5x' is no number of steps"}, {"torch-muon@99999999999x", "is no number of steps"},
+            {"torch-muon@5xnone", "'none' is neither a variant"}, {"torch-muon@5x2_3", "'2_3' is neither"},
+            {"torch-muon@5x2_3_nan", "'2_3_nan' is neither"}, {"torch-muon@5x2_3_1e15", "'2_3_1e15' is neither"},
+            {"torch-muon@5x2_3_4+", "'' is neither"}, {"torch-muon@5x1_2_3_4", "'1_2_3_4' is neither"},
+            {"emerging-cubic5@6x", "exactly 5 steps"}, {"torch-muon@6xemerging-cubic5", "exactly 5 steps"},
+            {"torch-muon@6x@", "'' is no epsilon"}, {"torch-muon@6x@6x", "'6x' is no epsilon"},
+            {"torch-muon@0@6x", "'0@6x' is no epsilon"}, {"torch-muon@6X", "'6X' is no epsilon and no number of steps"},
+            {"torch-muon@6x@12", "'12' after '@' may be steps or an epsilon: write 12x for steps, 12.0 for"}}) {
         const auto found = catalogue.find(name);
         ASSERT_FALSE(found) << name;
         EXPECT_THAT(found.error().what, HasSubstr(why)) << name;

@@ -185,7 +185,7 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
 {
     report::BundleOptions options;
     options.reproducer = {{{"repro.py", "print()\n"}, {"expected.json", "{}"}, {"capture_min.pt", "T"}},
-        "repro.py\n  Runs it.\n", 0, "A variant ends like the dump.", "A twin of it."};
+        "repro.py\n  Runs it.\n", 0, "A variant ends like the dump.", "A twin of it.", R"('opt:f {"steps":6}')"};
     const auto files = zipOf(options);
     for (const auto* name : {"report.md", "report.html"}) {
         const auto& text = files.at(name);
@@ -193,9 +193,10 @@ TEST_F(Bundle, EveryFaceOfTheReportNamesTheReproducer)
             << name;
         EXPECT_THAT(text, HasSubstr("Expected is 0. A variant ends like the dump.")) << name;
         EXPECT_THAT(text, HasSubstr("With torch alone")) << name;
-        EXPECT_THAT(text, HasSubstr("python repro.py --impl MODULE:FUNCTION")) << name;
+        EXPECT_THAT(text, HasSubstr("python repro.py --impl ")) << name;
         EXPECT_THAT(text, HasSubstr("A twin of it.")) << name;
     }
+    EXPECT_THAT(files.at("report.md"), HasSubstr(R"(--impl 'opt:f {"steps":6}'   # your function)"));
     const auto json = nlohmann::json::parse(files.at("report.json"))["reproducer"];
     EXPECT_EQ(json["run"], "python repro.py");
     EXPECT_EQ(json["needs"], nlohmann::json::array({"torch"}));

@@ -281,7 +281,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.notCalledAgain = "the call needs every rank";
     scene.exception = "ValueError: no";
     scene.stale = StaleOutput {0, 17};
-    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1};
+    scene.parameters = ParameterState {4, 1, 3, 2, "blocks.0.q", ParameterCoverage {70, 64, true}, 4, 3, 3, 1, 2};
     scene.weightsBefore = WeightsBefore {12, 1, "blocks.1.q", true};
     scene.optimizerStep = 28;
     scene.callIndex = 170;
@@ -290,6 +290,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     scene.namedLike = "keller-jordan";
     scene.loneTensor = scene.onCpu = true;
     scene.world = 8;
+    scene.mesh = "5e6f";
     scene.control = "nanscope_control_rank0.pt";
     scene.rotated = true;
     scene.withheld = Withheld::inputLost;
@@ -314,6 +315,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
     uncovered.parameters->coverage.reset();
     uncovered.parameters->weights = uncovered.parameters->badWeights = 0;
     uncovered.parameters->weightsBefore = uncovered.parameters->badWeightsBefore = 0;
+    uncovered.parameters->momentaBefore = 0;
     const auto forgetUnwritten = [](Scene& one) {
         one.weightsBefore.reset();
         one.optimizerStep.reset();
@@ -323,6 +325,7 @@ TEST_F(NamesInASession, StandBesideAllOfTheirScenes)
         one.callIndex.reset();
         one.loneTensor = one.onCpu = false;
         one.world = 0;
+        one.mesh.clear();
     };
     forgetUnwritten(uncovered);
     EXPECT_EQ(session::Session::open(of15, session::OpenMode::readOnly)->load()->captures.at(1).scene, uncovered);

@@ -405,10 +405,11 @@ TEST_F(CaptureFileTest, SaysWhatElseAHelperSaw)
 TEST_F(CaptureFileTest, CountsTheGradientsAndMomentaThatTheHelperFound)
 {
     folder.write("x.json",
-        R"({"state": [{"parameter": "a", "grad_finite": true, "momentum_finite": true},
+        R"({"state": [{"parameter": "a", "grad_finite": true, "momentum_finite": false, "state_finite_before": true},
                       {"parameter": "b", "grad_finite": null, "momentum_finite": false}, 7,
                       {"parameter": "c", "grad_finite": false, "momentum_finite": false}]})");
-    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b"}));
+    EXPECT_EQ(
+        open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {2, 1, 3, 2, "b", {}, 0, 0, 0, 0, 1}));
     folder.write("x.json",
         R"({"state": [{"parameter": "a", "weight_finite": true}, {"parameter": "b", "weight_finite": false}]})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.parameters, (ParameterState {0, 0, 0, 0, "", {}, 2, 1}));
@@ -475,8 +476,10 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
     EXPECT_EQ(partOf(R"_(["Replicate"])_", "[8]"), "") << "every rank holds all of it";
     EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[1]"), "") << "of one rank it is the whole";
     EXPECT_EQ(partOf(R"_(["Partial(sum)"])_", "[2]"), "a part of a DTensor, Partial(sum)");
-    EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[2, 2]"), "") << "it contradicts itself";
-    EXPECT_EQ(partOf("5", "[2]"), "");
+    const auto* some = "a part of a DTensor, by a sidecar that does not say which";
+    EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[2, 2]"), some) << "it contradicts itself";
+    EXPECT_EQ(partOf("5", "[2]"), some);
+    EXPECT_EQ(partOf(R"_(["Replicate", 7])_", "[2, 2]"), some);
 }
 
 TEST_F(CaptureFileTest, KnowsAPartByTheRanksThatMadeTheCall)

@@ -256,6 +256,7 @@ TEST(Rollback, WeightsThatWereBadBeforeTheStepAreThoseOfTheCheckpointBefore)
     EXPECT_EQ(first(), 60) << "the update of step 60 wrote the first bad weights";
     EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, HasSubstr("check gradients"));
     upstream.facts.scene.parameters = ParameterState {1, 0, 1, 1, "w", ParameterCoverage {1, 1, false, true}};
+    upstream.facts.scene.parameters->momentaBefore = 1;
     EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, StartsWith("go on with an optimizer state"));
     upstream.facts.scene.weightsBefore = WeightsBefore {1, 1, "w", false};
     EXPECT_EQ(first(), 59) << "it read them";

@@ -151,6 +151,13 @@ TEST(Triage, APartIsSpoiltByAnotherPartOfTheSameCall)
     call(1, 3, 21);
     s.run.captures[1].scene.world = 4;
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "two pairs of ranks may have made two calls";
+    s.run.captures[0].scene.world = 4;
+    s.run.captures[0].scene.mesh = s.run.captures[1].scene.mesh = "ranks 0 and 1";
+    EXPECT_EQ(s.verdictOf("a").causedBy, "b");
+    s.run.captures[1].scene.mesh = "ranks 1 and 2";
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth);
+    s.run.captures[0].scene.mesh = s.run.captures[1].scene.mesh = {};
+    s.run.captures[0].scene.world = 2;
     call(1, 3, 21);
     s.run.captures[1].input.batches = {fine};
     EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "both came in finite";
@@ -165,8 +172,14 @@ TEST(Triage, OfOneUpdateTheRankWhoseGradientWasBadComesFirst)
     s.run.captures[0].scene.parameters = ParameterState {2, 0, 2, 0, "", ParameterCoverage {2, 2, true, true}};
     s.run.captures[1].scene.parameters = ParameterState {2, 1, 2, 0, "w", ParameterCoverage {2, 2, true, true}};
     EXPECT_EQ(first(), "b") << "a was gathered from what other ranks hold, too";
-    s.run.captures[0].scene.parameters->coverage->shards = false;
+    auto& scene = s.run.captures[0].scene;
+    scene.parameters->coverage->shards = false;
     EXPECT_EQ(first(), "a");
+    scene.parameters->momentaBefore = 2;
+    scene.weightsBefore = WeightsBefore {2, 0, "", false};
+    EXPECT_EQ(first(), "a") << "its own optimizer made them";
+    scene.world = 2;
+    EXPECT_EQ(first(), "b");
 }
 
 TEST(Triage, CountsAloneTellWhereItBeganAndAccuseNobody)
@@ -480,12 +493,46 @@ TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
     scene.weightsBefore->shards = false;
     EXPECT_THAT(s.verdictOf("first").notTestable, testing::Not(maySpoil));
     scene.parameters = ParameterState {2, 0, 2, 1, "a", ParameterCoverage {2, 2, false, true}};
+    EXPECT_THAT(s.verdictOf("first").summary, testing::HasSubstr("the gradient, the momentum or weights"))
+        << "the momentum was looked at after the step, which may have brought them";
+    scene.parameters->momentaBefore = 2;
     EXPECT_THAT(s.verdictOf("first").summary,
         testing::HasSubstr("they came in with the momentum (first of a), as the gradients were finite"));
     scene.parameters->coverage->transposes = false;
     EXPECT_THAT(s.verdictOf("first").summary,
         testing::HasSubstr("the gradient, the momentum or weights that were bad already (first of a), so that"))
         << "the call may have been of a parameter that nobody counted";
+}
+
+TEST(Triage, SaysThatAStepBeganWithFiniteValues)
+{
+    RunSummary s;
+    s.step(0, 3).dump("first", 0, damaged, allBad, 10);
+    auto& scene = s.run.captures.front().scene;
+    scene.weightsBefore = WeightsBefore {2, 0, "", false};
+    scene.parameters = ParameterState {2, 0, 2, 0, "", ParameterCoverage {2, 2, false, true}};
+    scene.parameters->momentaBefore = 2;
+    const auto verdict = s.verdictOf("first");
+    EXPECT_EQ(verdict.blame, Blame::upstream);
+    EXPECT_THAT(verdict.summary,
+        testing::HasSubstr("weights, gradients and momenta were finite when the step began, so that what the optimizer "
+                           "does between the gradient and this call made them"));
+    EXPECT_THAT(verdict.speaksFor,
+        testing::Contains(testing::Field(&EvidenceLine::text,
+            "among all 2 parameters of this shape or its transpose, 0 of 2 gradients and 0 of 2 momenta were not "
+            "finite when the step began")));
+    scene.world = 2;
+    EXPECT_THAT(s.verdictOf("first").summary, testing::HasSubstr("values of other ranks, or what the optimizer does"));
+    scene.parameters->badGradients = 1;
+    EXPECT_THAT(s.verdictOf("first").summary,
+        testing::HasSubstr("they came in with the gradient, as weights and momenta were finite when the step began"));
+    for (const auto& unknown : {ParameterState {1, 0, 2, 0}, ParameterState {2, 0, 1, 0}}) {
+        auto some = unknown;
+        some.coverage = ParameterCoverage {2, 2, false, true};
+        some.momentaBefore = some.momenta;
+        scene.parameters = some;
+        EXPECT_THAT(s.verdictOf("first").summary, testing::HasSubstr("the gradient, the momentum or weights"));
+    }
 }
 
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
