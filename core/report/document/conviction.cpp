@@ -121,14 +121,30 @@ std::string damageText(const CaptureVerdict& verdict)
     return text + ".";
 }
 
+std::string whoBroughtThem(const Scene& scene)
+{
+    switch (scene.broughtBy()) {
+    case BroughtBy::weights:
+        return " " + asSentence(weightsBeforeText(*scene.weightsBefore));
+    case BroughtBy::gradients:
+        return " The gradient brought them.";
+    case BroughtBy::momenta:
+        return " The momentum brought them.";
+    case BroughtBy::theStep:
+        return scene.world > 1 ? " Values of other ranks, or what the optimizer does within its step, brought them."
+                               : " What the optimizer does within its step brought them.";
+    case BroughtBy::notKnown:
+        break;
+    }
+    return {};
+}
+
 std::string damagedInputText(const Capture& capture)
 {
     const auto scan = capture.input.total();
-    const auto weights = capture.scene.broughtBy() == BroughtBy::weights
-        ? " " + asSentence(weightsBeforeText(*capture.scene.weightsBefore))
-        : std::string();
     return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),
-        countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)), weights);
+        countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)),
+        whoBroughtThem(capture.scene));
 }
 
 bool castMayDecide(const CaptureVerdict& verdict)

@@ -132,6 +132,16 @@ TEST(Conviction, ADamagedInputSaysHowMuchOfItAndWhere)
     capture.scene.weightsBefore = WeightsBefore {3, 1, "h.3", false};
     EXPECT_EQ(convictingText(capture, calmVerdict(), {}),
         "2 Inf in the input already, of 15,360 values, the first at [0,1,1]. Before the step began, 1 of 3 weights "
-        "that "
-        "calls are made for was not finite, first h.3.");
+        "that calls are made for was not finite, first h.3.");
+    capture.scene.weightsBefore->bad = 0;
+    auto& known =
+        capture.scene.parameters.emplace(ParameterState {1, 1, 1, 0, "", ParameterCoverage {1, 1, false, true}});
+    known.momentaBefore = 1;
+    EXPECT_THAT(convictingText(capture, calmVerdict(), {}), HasSubstr("at [0,1,1]. The gradient brought them."));
+    known.badGradients = 0;
+    EXPECT_THAT(convictingText(capture, calmVerdict(), {}), HasSubstr(" What the optimizer does within its step"));
+    capture.scene.world = 2;
+    EXPECT_THAT(convictingText(capture, calmVerdict(), {}), HasSubstr(" Values of other ranks, or what the optimizer"));
+    known.badMomenta = 1;
+    EXPECT_THAT(convictingText(capture, calmVerdict(), {}), HasSubstr(" The momentum brought them."));
 }
