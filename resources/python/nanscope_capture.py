@@ -2553,10 +2553,8 @@ def _moments_of(optimizer, parameter):
 def _moment_of(optimizer, parameter):
     """None also where what has the name of one is no such matrix: a number, or something packed into bytes."""
     found = _moment_in(optimizer, parameter)
-    if not isinstance(found, _torch().Tensor):
-        return None
-    moment = _own(found)
-    return moment if _watchable(moment) and moment.shape == _own(parameter).shape else None
+    moment = _asked(lambda: _own(found)) if isinstance(found, _torch().Tensor) else None
+    return moment if moment is not None and _watchable(moment) and moment.shape == _own(parameter).shape else None
 
 
 def _from_state(call, optimizer):
@@ -3316,7 +3314,7 @@ def _weights_before(call):
     """Of the weights that calls are made for, whether they were finite when the step of this one began; None where
     nobody looked."""
     looked, bad, shards = 0, [], False
-    for optimizer, (step, marks) in list(_process.marks.items()):
+    for optimizer, (step, marks, _) in list(_process.marks.items()):
         for reference, weight, *_ in marks.values() if step == call.optimizer_step else ():
             parameter = reference()
             looked += 1
@@ -3341,14 +3339,14 @@ def _state_entry(call, optimizer, parameter):
         "weight_nonfinite": count,
         "weight_first_nonfinite": first,
         "grad_finite": gradient,
-        "momentum_finite": None if moment is None else _finite(moment),
+        "momentum_finite": None if moment is None else _asked(lambda: _finite(moment)),
         "state_finite_before": state_before,
     }
 
 
 def _marks_of(call, optimizer, parameter):
     """Whether weight, gradient and state were finite when the step of the call began; None where nobody looked."""
-    step, marks = _process.marks.get(optimizer, (None, {}))
+    step, marks, _ = _process.marks.get(optimizer, (None, {}, None))
     reference, weight, gradient, state = marks.get(id(parameter), (None, None, None, None))
     if reference is None or step != call.optimizer_step or reference() is not parameter:
         return None, None, None
@@ -3889,14 +3887,14 @@ def _before_step(hook, optimizer, given=(), named=None):
     if _on and hook is _EVERY_OPTIMIZER:
         _asked(lambda: _find_copies(optimizer))
     if _on:
-        _guarded(_mark, optimizer, any(map(callable, (*given[1:], *(named or {}).values()))))
+        _guarded(_mark, hook, optimizer, any(map(callable, (*given[1:], *(named or {}).values()))))
     if optimizer not in process.taken:
         process.taken[optimizer] = _asked(lambda: _steps_taken(optimizer))
     if not process.told:
         process.step = process.taken[optimizer]
 
 
-def _mark(optimizer, closure):
+def _mark(hook, optimizer, closure):
     """Leaves on the device whether the weights that calls are made for, their gradients and what the optimizer keeps of
     them are finite before the step: after it, a weight that a call spoilt looks as one does that was bad already, and many
     optimizers make their update in the gradient, which torch does not count of DTensors and of what other ranks send.
@@ -3904,18 +3902,19 @@ def _mark(optimizer, closure):
     step, shapes = _process.outermost.running, _process.shapes
     if not shapes and _process.steps >= WITHOUT_CALL:
         return  # nothing that is watched runs
-    if _process.marks.get(optimizer, (None, None))[0] == step:
-        return  # install() and watch() both have a hook on it
-    marks = {}
+    before = _process.marks.get(optimizer)
+    if before is not None and before[0] == step and before[2] is not hook:
+        return  # install() and watch() both have a hook on it; its own that comes again is of another step() within that one
+    marks, elsewhere = {}, _asked(lambda: _keeps_elsewhere(optimizer)) is not False
     for group in optimizer.param_groups:
         for parameter in group["params"]:
             wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(optimizer, parameter))))
             weight = _ends_of(parameter) if wanted else None
             if weight is not None:
                 gradient = None if closure else _ends_of(parameter.grad)
-                state = _ends_of_state(optimizer.state.get(parameter), _own(parameter).shape)
+                state = None if elsewhere else _state_before(optimizer, parameter)
                 marks[id(parameter)] = (weakref.ref(parameter), weight, gradient, state)
-    _process.marks[optimizer] = (step, marks)
+    _process.marks[optimizer] = (step, marks, hook)
 
 
 def _ends_of(value):
@@ -3926,17 +3925,65 @@ def _ends_of(value):
     return _torch().aminmax(_plain_float(own))
 
 
+def _state_before(optimizer, parameter):
+    """See _ends_of_state(). What an optimizer keeps may be of kinds that raise when they are asked."""
+    try:
+        return _ends_of_state(optimizer.state.get(parameter), _own(parameter).shape)
+    except Exception:
+        return None
+
+
 def _ends_of_state(state, shape):
     """Of each tensor of floats in it. None where it holds something of which nobody can say whether it is finite, or no
     matrix of the shape: the momentum of that parameter is kept somewhere else, or not made yet."""
     torch, every, matrix = _torch(), [], False
     for value in state.values() if isinstance(state, dict) else ():
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.numel():
-            every.append(_ends_of(value))
+        if isinstance(value, torch.Tensor):
+            ends = _ends_kept(value)
             matrix = matrix or _own(value).shape == shape
-        elif not (isinstance(value, torch.Tensor) and value.numel() <= 1) and not _simple(value):
+        else:
+            ends = () if _simple(value) and _is_settled(value) else None
+        if ends is None:
             return None
-    return every if matrix and None not in every else None
+        every.append(ends)
+    return every if matrix else None
+
+
+def _ends_kept(tensor):
+    """As _ends_of(); nothing of what is no float, and None where that may be floats that were packed."""
+    torch, count = _torch(), tensor.numel()
+    if not tensor.is_floating_point() or not count:
+        return None if count > 1 or tensor.is_complex() else ()
+    if count == 1 and type(tensor) is torch.Tensor and tensor.is_cpu and not torch.compiler.is_compiling():
+        return (tensor.item(),)  # a count of steps
+    return _ends_of(tensor)
+
+
+def _is_settled(value):
+    """Of what _simple() knows; inf and NaN may be meant, as in the best loss before the first."""
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_settled, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def _keeps_elsewhere(optimizer):
+    """Whether it has matrices of floats besides its state of each parameter, in its groups or in attributes: a momentum may
+    be among them."""
+    tensors, weights = _torch().Tensor, set()
+    fields = [value for name, value in vars(optimizer).items() if name not in ("state", "param_groups", "defaults")]
+    for group in optimizer.param_groups:
+        weights.update(map(id, group["params"]))
+        fields += [value for name, value in group.items() if name != "params"]
+    fields += [value for key, value in optimizer.state.items() if not isinstance(key, tensors)]
+    return any(_holds_floats(value, weights, 3) for value in fields)
+
+
+def _holds_floats(value, besides, depth):
+    if isinstance(value, _torch().Tensor):
+        return id(value) not in besides and value.is_floating_point() and value.numel() > 1
+    if depth == 0 or not isinstance(value, (dict, list, tuple)):
+        return False
+    return any(_holds_floats(one, besides, depth - 1) for one in (value.values() if isinstance(value, dict) else value))
 
 
 def _are_finite(ends):

@@ -1900,6 +1900,12 @@ class Kept(Case):
                 self.assertEqual(self.keeps(function, mode, given), ("the same", False), (function, mode))
 
 
+class Dumb(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, kinds, args=(), kwargs=None):
+        raise RuntimeError(f"no {function}")
+
+
 class CountsInItsGroups(torch.optim.Optimizer):
     """As dion's: the count is in the groups, and the state is there before the first step."""
 
@@ -2280,6 +2286,12 @@ class Written(Case):
             ({"momentum_buffer": matrix, "step": 3, "flag": True}, True),
             ({"momentum_buffer": matrix, "step": torch.tensor(3)}, True),
             ({"exp_avg": matrix, "scale": torch.tensor(NAN)}, False),
+            ({"exp_avg": matrix, "scale": torch.tensor([NAN, 1.0])}, False),
+            ({"momentum_buffer": matrix, "moved": (0.5, 2.0), "word": "nan"}, True),
+            ({"momentum_buffer": matrix, "best": float("inf")}, None),
+            ({"momentum_buffer": matrix, "moved": (0.5, NAN)}, None),
+            ({"momentum_buffer": matrix, "root": torch.tensor(complex(NAN, 0))}, None),
+            ({"momentum_buffer": matrix, "scale": torch.zeros(2).as_subclass(Dumb)}, None),
             ({"momentum_buffer": matrix, "packed": torch.zeros(96, dtype=torch.uint8)}, None),
             ({"momentum_buffer": matrix, "inner": {"m": matrix}}, None),
         ):
@@ -2293,6 +2305,45 @@ class Written(Case):
             self.assertEqual(self.only()[1]["state"][0]["state_finite_before"], known, state)
             for path in self.folder.iterdir():
                 path.unlink()
+
+    def test_what_is_kept_besides_the_state_is_not_known(self):
+        """As of one that stacks its momenta; a list of its weights is none."""
+        for put, known in (
+            (lambda one, weight: None, True),
+            (lambda one, weight: setattr(one, "weights", [weight]), True),
+            (lambda one, weight: one.param_groups[0].update(lr=torch.tensor(0.1)), True),
+            (lambda one, weight: setattr(one, "momenta", {(8, 12): draw(1, 8, 12)}), None),
+            (lambda one, weight: one.param_groups[0].update(momenta=[draw(8, 12)]), None),
+            (lambda one, weight: one.state.update(momenta={"0": draw(8, 12)}), None),
+        ):
+            self.forget()
+            self.on(retries=0)
+            weight = torch.nn.Parameter(draw(8, 12))
+            weight.grad = draw(8, 12)
+            optimizer = Stepping([weight], lambda gradient, buffer: gradient, broken)
+            optimizer.state[weight]["momentum_buffer"] = torch.zeros(8, 12)
+            put(optimizer, weight)
+            capture.watch(optimizer).step()
+            self.assertIsNone(capture._process.stopped)
+            self.assertEqual(self.only()[1]["state"][0]["state_finite_before"], known)
+            for path in self.folder.iterdir():
+                path.unlink()
+
+    def test_of_several_steps_within_that_of_another_each_is_looked_at(self):
+        self.on(retries=0)
+        weight = torch.nn.Parameter(draw(8, 12))
+        weight.grad = draw(8, 12)
+        inner = capture.watch(Stepping([weight], lambda gradient, buffer: buffer, newton_schulz))
+
+        class Twice(torch.optim.Optimizer):
+            def step(self, closure=None):
+                inner.step()
+                inner.state[weight]["momentum_buffer"].fill_(NAN)
+                inner.step()
+
+        capture.watch(Twice([torch.nn.Parameter(draw(3))], {})).step()
+        (state,) = self.only()[1]["state"]
+        self.assertEqual((state["weight_finite_before"], state["state_finite_before"]), (True, False))
 
     def test_a_gradient_that_no_step_was_seen_to_begin_with_is_not_known(self):
         self.on(retries=0)
