@@ -1906,6 +1906,12 @@ class Dumb(torch.Tensor):
         raise RuntimeError(f"no {function}")
 
 
+def four_bits():
+    """Two values in each byte; None where torch has no such format."""
+    kind = getattr(torch, "float4_e2m1fn_x2", None)
+    return None if kind is None else torch.zeros(8, 12, dtype=torch.uint8).view(kind)
+
+
 class CountsInItsGroups(torch.optim.Optimizer):
     """As dion's: the count is in the groups, and the state is there before the first step."""
 
@@ -1981,6 +1987,30 @@ class Steps(Case):
             optimizer = torch.optim.SGD([torch.nn.Parameter(draw(8, 12))], lr=0.1)
             optimizer.state[optimizer.param_groups[0]["params"][0]].update(noted)
             self.assertEqual(capture._steps_taken(optimizer), expected, noted)
+
+    def test_a_state_that_raises_when_it_is_looked_at_leaves_the_training_alone(self):
+        """As of four bits to a value, for which torch has no operations, and of subclasses that answer nothing."""
+        for make in (lambda: draw(8, 12).as_subclass(Dumb), four_bits):
+            kept = make()
+            if kept is None:
+                continue
+            self.forget()
+            self.on(retries=0)
+            weight = torch.nn.Parameter(draw(8, 12))
+            weight.grad = draw(8, 12)
+            optimizer = torch.optim.SGD([weight], lr=0.1)
+            optimizer.state[weight]["momentum"] = kept
+            with self.assertRaises((RuntimeError, NotImplementedError)):
+                capture._steps_taken(optimizer)
+            capture.watch(optimizer).register_step_pre_hook(lambda *_: capture.wrap(broken)(draw(8, 12)) is None or None)
+            optimizer.step()
+            self.assertIsNone(capture._process.stopped)
+            sidecar = self.only()[1]
+            self.assertNotIn("step", sidecar)
+            (state,) = sidecar["state"]
+            self.assertEqual((state["weight_finite_before"], state["momentum_finite"], state["state_finite_before"]), (True, None, None))
+            for path in self.folder.iterdir():
+                path.unlink()
 
     def test_who_ends_steps_may_say_which_is_first(self):
         for said, expected in ((None, None), (40, 40)):
