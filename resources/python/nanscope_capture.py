@@ -1087,7 +1087,7 @@ class _Keeps:
             self.entries.append(thing if thing == thing else "nan")
             return
         self.seen[id(thing)] = thing
-        if hasattr(thing, "storage_offset") and not inspect.isclass(thing):
+        if hasattr(thing, "storage_offset") and not (inspect.isclass(thing) or inspect.ismodule(thing)):
             self.entries.append(self.tensor(thing))
         elif isinstance(thing, (dict, types.MappingProxyType)):
             self.mapping(thing, depth)

@@ -1603,7 +1603,7 @@ class Kept(Case):
 
     def test_nothing_or_what_never_changes(self):
         steps, table = [3.4, 4.7], torch.ones(3)
-        cache = {}
+        cache, aten = {}, torch.ops.aten  # of which every method of a tensor may be asked
 
         def cached(X):
             return newton_schulz(X) * cache.setdefault(X.shape, torch.ones(()))
@@ -1616,7 +1616,7 @@ class Kept(Case):
                 return newton_schulz(X) * self.steps
 
         for mode in ("strict", "observe"):
-            for function in (newton_schulz, lambda X: X * steps[0] + table.sum(), cached, Iteration()):
+            for function in (newton_schulz, lambda X: X * steps[0] + table.sum(), cached, Iteration(), lambda X: aten.mul(X, 2)):
                 self.assertEqual(self.keeps(function, mode)[0], "the same", (mode, function))
         object_ = Iteration()
         self.assertEqual(self.keeps(functools.partial(Iteration.__call__, object_))[0], "the same")
