@@ -482,6 +482,21 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
     EXPECT_EQ(partOf(R"_(["Replicate", 7])_", "[2, 2]"), some);
 }
 
+TEST_F(CaptureFileTest, TellsMeshesApartByTheirRanks)
+{
+    const auto meshOf = [&](std::string_view ranks, std::string_view coordinate) {
+        folder.write("x.json",
+            fmt::format(R"_({{"part": {{"placements": ["Shard(0)"], "mesh": {{"shape": [2], "ranks": {},
+                "coordinate": {}}}}}}})_",
+                ranks, coordinate));
+        return open("x.pt", smallCapture())->capture.scene.mesh;
+    };
+    EXPECT_EQ(meshOf("[2, 3]", "[0]"), meshOf("[2, 3]", "[1]"));
+    EXPECT_NE(meshOf("[2, 3]", "[0]"), meshOf("[0, 1]", "[0]"));
+    EXPECT_NE(meshOf("[2, 3]", "[0]"), "");
+    EXPECT_EQ(meshOf("[2]", "[0]"), "") << "of which another is the size";
+}
+
 TEST_F(CaptureFileTest, KnowsAPartByTheRanksThatMadeTheCall)
 {
     const auto partOf = [&](std::string_view ranks) {

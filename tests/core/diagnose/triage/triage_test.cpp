@@ -526,13 +526,17 @@ TEST(Triage, SaysThatAStepBeganWithFiniteValues)
     scene.parameters->badGradients = 1;
     EXPECT_THAT(s.verdictOf("first").summary,
         testing::HasSubstr("they came in with the gradient, as weights and momenta were finite when the step began"));
+    const auto notKnown = testing::HasSubstr("the gradient, the momentum or weights");
     for (const auto& unknown : {ParameterState {1, 0, 2, 0}, ParameterState {2, 0, 1, 0}}) {
         auto some = unknown;
         some.coverage = ParameterCoverage {2, 2, false, true};
         some.momentaBefore = some.momenta;
         scene.parameters = some;
-        EXPECT_THAT(s.verdictOf("first").summary, testing::HasSubstr("the gradient, the momentum or weights"));
+        EXPECT_THAT(s.verdictOf("first").summary, notKnown);
     }
+    scene.parameters->momenta = scene.parameters->momentaBefore = 2;
+    scene.weightsBefore.reset();
+    EXPECT_THAT(s.verdictOf("first").summary, notKnown);
 }
 
 TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
