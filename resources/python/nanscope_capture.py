@@ -47,10 +47,8 @@ DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTUR
 import ast
 import atexit
 import base64
-import builtins
 import collections
 import contextlib
-import dis
 import enum
 import functools
 import hashlib
@@ -1051,7 +1049,7 @@ class _Keeps:
     Tensors count by identity and version, small ones on the host by their values. Functions, classes, modules and objects
     are looked into where they are the user's own or of the package of the function, and of their attributes those whose
     name the code reads. `known` is False where something is in it that could not be looked into, so that it may have
-    changed unseen; `entries` is None once that is too much to look at. `functions` are those that were looked into.
+    changed unseen; `entries` is None once that is too much to look at.
     """
 
     MOST = 2000
@@ -1064,7 +1062,6 @@ class _Keeps:
         roots = (function,) if given is None else given
         for _ in range(self.PASSES):
             self.entries, self.seen, self.known, self.random = [], {}, True, False
-            self.functions = []
             before = len(self.names)
             for root in roots:
                 self.look(root, 0)
@@ -1210,7 +1207,6 @@ class _Keeps:
                     self.look(value, depth + 1)
 
     def function(self, function, depth):
-        self.functions.append(function)
         names = _names_in(function.__code__)
         self.names |= names
         for cell in getattr(function, "__closure__", None) or ():
@@ -1245,11 +1241,9 @@ def _kept_by(function, given=None, names=frozenset()):
     """What a function keeps at this moment, or what it is given, to be compared with that of another; None where it cannot
     be told."""
     try:
-        found = _Keeps(function, given, names)
+        return _Keeps(function, given, names)
     except Exception:  # objects of others
         return None
-    found.functions = None  # they would be kept alive
-    return found
 
 
 def _compared(before, now):
@@ -1785,6 +1779,8 @@ class _Call:
         "step",
         "stream",
         "stride",
+        "talk",
+        "talked",
         "wall_ns",
         "aliases",
         "in_place",
@@ -1961,6 +1957,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.output = call.output_part = call.output_version = call.output_sums = call.aliases = call.in_place = None
     call.input = weakref.ref(value)
     call.input_version = _version(value)
+    call.talk, call.talked = _talk_so_far(), None
     return call
 
 
@@ -2238,6 +2235,7 @@ def _note_output(call, value, output):
 
 def _looked_at(call, result):
     """strict: asks at once. Returns the message to raise with, if something is wrong."""
+    _note_talk(call)
     value = call.input()
     output = _output_of(result, value)
     tensor = _note_output(call, value, output)
@@ -2306,6 +2304,7 @@ def _earlier_outputs(call):
 
 def _observed(call, result):
     """observe: leaves the question on the device. Nothing here waits for it."""
+    _note_talk(call)
     value = call.input()
     output = _output_of(result, value)
     if call.slot == "graph":
@@ -2345,6 +2344,7 @@ def _observed_in_graph(call, output):
 
 def _raised(call, strict, error):
     """The function raised. Its input may still be what it was; the output never came."""
+    _note_talk(call)
     scene = _Scene(call, "an exception")
     scene.error = error
     _verdict(call, False)
@@ -2813,16 +2813,11 @@ def _ranks_of(call):
     tensor parallelism. A function that is wrapped as collective may talk to others of anything, and have the whole matrix."""
     names = (("torch.distributed", "ProcessGroup"), ("torch.distributed.device_mesh", "DeviceMesh"))
     kinds = tuple(filter(None, (getattr(sys.modules.get(module), name, None) for module, name in names)))
-    return max([1, *(item.size() for item in _given_to(call) if isinstance(item, kinds))])
-
-
-def _given_to(call):
-    """Its arguments, with those that a partial gives it."""
     given, function = [*call.args, *call.kwargs.values()], call.spot.function
     while isinstance(function, functools.partial):
         given += [*function.args, *function.keywords.values()]
         function = function.func
-    return given
+    return max([1, *(item.size() for item in given if isinstance(item, kinds))])
 
 
 def _is_part(call):
@@ -2830,205 +2825,48 @@ def _is_part(call):
     return call.part is not None or _ranks_of(call) > 1
 
 
-# Names of what talks to others, also of wrappers around it: in the words of torch.distributed, Megatron, Horovod, MPI, NCCL.
 _TALKS = re.compile(
-    r"all_?(reduce|gather|to_?all)|reduce_?(scatter|from)|(^|_)(gather|scatter|b(road)?cast|i?send|i?recv|send_?recv)($|_)"
-    r"|redistribute|full_tensor|barrier|nccl|rccl|nvshmem|symm_mem|c10d|mpi4py|horovod"
+    r"all_?(reduce|gather|to_?all)|reduce_?(scatter|from)|(^|_)(gather|scatter|broadcast|i?send|i?recv|send_?recv)($|_)"
+    r"|redistribute|full_tensor|barrier|p2p|nccl|rccl|nvshmem|symm_mem|mpi4py|horovod",
+    re.IGNORECASE,
 )
-_TALKERS = (
-    "torch.distributed",
-    "torch._C._distributed",
-    "torch.cuda.comm",
-    "torch.cuda.nccl",
-    "torch.multiprocessing",
-    "torch.nn.parallel",
-)
-# Of theirs: what only asks or names, as functions and classes, and of what kinds objects may be.
-_ASKS = re.compile(
-    r"(_?get|is|supports)_\w+|rank|size|name|WORLD|group|GroupMember|Backend|ReduceOp|RedOpType|ProcessGroup\w*|DTensor"
-    r"|_?(Strided)?Shard|Replicate|_?Partial|Placement|Work|AsyncCollectiveTensor"
-)
-_TOKENS = re.compile(r"RedOpType|ProcessGroup\w*|_?(Strided)?Shard|Replicate|_?Partial")
-# What has functions called reduce, gather and the like that talk to nobody.
-_ALONE = {"torch", "numpy", "triton", "builtins", "functools", "itertools", "operator", "math", "collections", "einops"}
-_UNTOLD = object()  # what a name stands for that only a run of the code would tell
 
 
 def _may_talk(call):
-    """Whether its code may talk to other ranks: one rank that repeats that alone waits for ever, or is given what the
-    others send for something else, and they get its numbers. Of published code it is known that it does not, and of what
-    could not be looked through it has to be feared."""
+    """Whether it talked to other ranks, or its code names what may: one rank that repeats that alone waits for ever, or is
+    given what the others send for something else, and they get its numbers. Not all that is sent is counted (by NCCL from
+    one rank to another, by other libraries), and another call may send what this one did not. Of published code it is known."""
     spot = call.spot
     if spot.options["collective"] is False or _world() == 1:
         return False
-    if _asked(lambda: _Talk(call).found) is False:
-        return False
-    return not _asked(lambda: _published_as(spot.function, spot.identity()))
+    if call.talked:
+        return True
+    code = getattr(_unwrapped(spot.function)[0], "__code__", None)
+    names = spot.names if code is None else spot.names | _names_in(code)
+    return any(map(_is_of_ranks, names)) and not _asked(lambda: _published_as(spot.function, spot.identity()))
 
 
-class _Talk:
-    """What a call reaches by name, and what it is given, asked for what talks to other ranks: `found`.
-
-    A name decides by what it stands for, as far as the code says that: torch.gather is of this rank alone, and dist.gather,
-    by whatever name it was imported, is not. Of what a variable or an object is asked for only the name is known.
-    """
-
-    MOST = 300  # functions; more are not looked through
-
-    def __init__(self, call):
-        function, given = call.spot.function, _given_to(call)
-        roots = [function, *(one for one in given if one is not _Input and one is not _Gone)]
-        kept = _Keeps(function, roots, call.spot.names)
-        self.home, self.names, self.homes = kept.home, _collectives(), {}
-        self.waiting, self.seen = list(kept.functions), set()
-        self.found = kept.entries is None or any([self.tells([("", one)], 0) for one in roots])
-        while self.waiting and not self.found:
-            one = self.waiting.pop()
-            if one.__code__ not in self.seen:
-                self.seen.add(one.__code__)
-                self.found = len(self.seen) > self.MOST or self.is_talk(one)
-
-    def is_talk(self, function):
-        """Whether one function talks. What it calls is looked through later."""
-        code = function.__code__
-        chains = list(_chains(code, function.__globals__, _cells_of(function)))
-        names = {name for chain in chains for name, _ in chain}
-        near = any(_is_of(_origin(value), _TALKERS) for chain in chains for _, value in chain)
-        # With both, any of its functions may be asked for by a word that is put together.
-        hidden = names & (_ANYTHING | _OPEN - {"hasattr"}) and (near or any(name.startswith(_TALKERS) for name in names))
-        words = _names_in(code) - names if names & _OPEN else ()
-        links = [self.tells(chain, place) for chain in chains for place in range(len(chain))]
-        return bool(hidden) or any(links) or any(map(self.is_word, words))
-
-    def tells(self, chain, place):
-        """Whether a name, by what it stands for, tells of talk."""
-        name, value = chain[place]
-        if value is _UNTOLD:
-            return self.is_word(name)
-        if _is_a(value, _FIXED) or (_is_a(value, types.ModuleType) and place < len(chain) - 1):
-            return False
-        own = getattr(value, "__name__", None)
-        own, asks = (own, _ASKS) if isinstance(own, str) else (type(value).__name__, _TOKENS)
-        origin = _origin(value, chain[place - 1][1] if place else _UNTOLD)
-        if _is_of(origin, _TALKERS):
-            return asks.fullmatch(own) is None or (own.startswith("get_") and "symmetric" in origin)
-        if origin.lstrip("_").partition(".")[0] in _ALONE and not _is_of(origin, ("torch.ops", "torch._ops")):
-            return False
-        self.await_code_of(value)
-        return self.is_word(name) or self.is_word(own)
-
-    def is_word(self, name):
-        plain = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-        if not self.names.isdisjoint((name, plain, name.lower())):
-            return True
-        torch = _torch()
-        known = name in vars(torch) or inspect.getattr_static(torch.Tensor, name, None) is not None
-        return not known and _TALKS.search(plain) is not None
-
-    def await_code_of(self, value):
-        """Functions that it runs, where its package is one that may talk."""
-        if not self.may_hold_talk(_origin(value).partition(".")[0]):
-            return
-        kind = value if _is_a(value, type) else type(value)
-        methods = [inspect.getattr_static(kind, name, None) for name in ("__new__", "__init__", "__call__", "forward")]
-        for one in (value, *methods):
-            core = _unwrapped(getattr(one, "__func__", one))[0]
-            if inspect.isfunction(core) and _home(core) not in _ALONE:
-                self.waiting.append(core)
-
-    def may_hold_talk(self, home):
-        """Whether it is the user's, or an installed package of which any module knows torch.distributed."""
-        if home not in self.homes:
-            self.homes[home] = home == self.home or _is_users(home) or any(
-                _is_of(_origin(value), _TALKERS)
-                for name, module in list(sys.modules.items())
-                if name.partition(".")[0] == home and _is_a(module, types.ModuleType)
-                for value in list(vars(module).values())
-            )
-        return self.homes[home]
+def _is_of_ranks(name):
+    """Of what tensors do, too, as scatter_add_ and broadcast_to, the name tells nothing; but for two that both have."""
+    torchs = name not in ("gather", "scatter") and hasattr(_torch().Tensor, name)
+    return not torchs and _TALKS.search(name) is not None
 
 
-def _is_a(value, kinds):
-    """As isinstance, which asks objects that stand for others what they are."""
-    return issubclass(type(value), kinds)
+def _talk_so_far():
+    """How many operations each group of ranks has begun; None where one does not count them."""
+    distributed = _torch().distributed
+    try:
+        if not (distributed.is_available() and distributed.is_initialized()):
+            return ()
+        groups = distributed.distributed_c10d._world.pg_map  # of the groups that this rank is in
+        return [group._get_sequence_number_for_group() for group in list(groups)]
+    except Exception:  # a backend of others, another torch
+        return None
 
 
-def _origin(value, holder=_UNTOLD):
-    """The module that a function, a class, or the kind of an object is of; of what does not say it, that of its holder."""
-    kind = type(value)
-    if _is_a(value, types.ModuleType):
-        return str(value.__name__)
-    if kind.__module__ != "builtins" and not _is_a(value, type):
-        return str(kind.__module__)
-    named = getattr(value, "__module__", None)
-    holder = getattr(value, "__objclass__", holder)
-    return named if isinstance(named, str) else "builtins" if holder is _UNTOLD else _origin(holder)
-
-
-def _is_of(origin, modules):
-    return any(origin == name or origin.startswith((name + ".", name + "_")) for name in modules)
-
-
-def _collectives():
-    """Names of what this torch talks to other ranks with, as far as any of it was imported."""
-    places = ("", ".distributed_c10d", "._functional_collectives", ".nn.functional")
-    modules = [sys.modules.get("torch.distributed" + place) for place in places]
-    names = {"batch_isend_irecv", "full_tensor", "permute_tensor", "redistribute", "P2POp"}
-    for module in filter(None, modules):
-        functions = {name: value for name, value in vars(module).items() if _is_a(value, types.FunctionType)}
-        names |= {name for name, value in functions.items() if _is_of(_origin(value), _TALKERS)}
-    group = getattr(modules[0], "ProcessGroup", None)
-    names |= {name for name in dir(group) if callable(inspect.getattr_static(group, name, None))}
-    return {name for name in names if not name.startswith("_") and not _ASKS.fullmatch(name)} - {"breakpoint"}
-
-
-def _cells_of(function):
-    found = {}
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        with contextlib.suppress(ValueError):  # not assigned yet
-            found[name] = cell.cell_contents
-    return found
-
-
-def _chains(code, scope, cells):
-    """Each name that the code reads with the attributes that are asked of it one after another, `a.b.c`, as a list of
-    (name, what it stands for). Nothing is run for that."""
-    chain, imported = [], None
-    for step in dis.get_instructions(code):
-        name, kind = step.argval, step.opname
-        if kind in ("EXTENDED_ARG", "CACHE", "NOP"):
-            continue
-        asks = kind in ("LOAD_ATTR", "LOAD_METHOD")
-        if chain and not asks:
-            yield chain
-            chain = []
-        if asks:
-            chain.append((name, _asked_of(chain[-1][1], name) if chain else _UNTOLD))
-        elif kind == "IMPORT_NAME":
-            imported = sys.modules.get(name, _UNTOLD)
-            yield [(name, _UNTOLD)]
-        elif kind == "IMPORT_FROM":
-            yield [(name, _asked_of(imported, name)), ("", None)]
-        elif kind in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"):
-            chain = [(name, scope.get(name, vars(builtins).get(name, _UNTOLD)))]
-        elif kind.startswith("LOAD") and step.opcode in dis.hasfree:
-            chain = [(name, cells.get(name, _UNTOLD))]
-        elif step.opcode in dis.hasname and not kind.startswith(("STORE", "DELETE")):
-            yield [(name, _UNTOLD)]
-    inner = {name: value for name, value in cells.items() if name not in code.co_cellvars}
-    for constant in code.co_consts:
-        if hasattr(constant, "co_names"):
-            yield from _chains(constant, scope, inner)
-
-
-def _asked_of(thing, name):
-    """The attribute, if it is there without anything being run for it."""
-    if thing is _UNTOLD:
-        return _UNTOLD
-    if inspect.ismodule(thing):
-        return vars(thing).get(name, sys.modules.get(f"{thing.__name__}.{name}", _UNTOLD))
-    found = inspect.getattr_static(thing, name, _UNTOLD)
-    return found.fget if isinstance(found, property) else getattr(found, "__func__", found)
+def _note_talk(call):
+    """After the call. Talk of other threads meanwhile counts, too: it costs no more than what the repeats would show."""
+    call.talked = call.talk is None or call.talk != _talk_so_far()
 
 
 def _compare_kept(scene):

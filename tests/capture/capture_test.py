@@ -32,7 +32,6 @@ from unittest import mock
 
 import torch
 import torch.distributed as dist
-import torch.distributed._functional_collectives as funcol
 
 HELPER = Path(__file__).resolve().parents[2] / "resources" / "python" / "nanscope_capture.py"
 sys.path.insert(0, str(HELPER.parent))
@@ -1063,160 +1062,58 @@ def sometimes(bad):
     return function
 
 
-class Comm:
-    """As a trainer's own: what it talks with is behind a name that does not tell."""
-
-    def total(self, X):
-        sum_over_ranks(X)
-
-
-class Total(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, X):
-        dist.all_reduce(X)
-        return X
-
-
-class AllReduce(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, X):
-        return X
-
-
-def my_all_reduce(X):
-    return X
-
-
-def imports_it(X):
-    import torch.distributed as others
-    from torch.distributed import reduce as total
-
-    total(X, 0)
-    return others
-
-
-def imports_another(X):
-    import torch.distributed as others
-    from functools import reduce
-
-    return reduce(torch.matmul, [X]) if others.get_rank() else X
-
-
-def calls_it_inside(X):
-    def one(Y):
-        dist.reduce(Y, 0)
-
-    return [one(Y) for Y in X]
-
-
-sum_over_ranks, whole, comm = dist.all_reduce, torch.gather, Comm()
-OTHERS = dist.ProcessGroup(0, 1)
-TALK = (
-    lambda X: dist.reduce(X, 0),
-    lambda X: torch.distributed.reduce(X, 0),
-    lambda X: sum_over_ranks(X),
-    lambda X: funcol.permute_tensor(X, [0], OTHERS),
-    lambda X: dist.batch_isend_irecv([dist.P2POp(dist.isend, X, 1)]),
-    lambda X: dist.P2POp(X),
-    lambda X: AllReduce.apply(X),
-    lambda X: Total.apply(X),
-    lambda X: comm.total(X),
-    comm.total,
-    lambda X: my_all_reduce(X),
-    lambda X: OTHERS.reduce([X]),
-    lambda X, group=None: group.broadcast(X),
-    lambda X, ring=None: ring.ncclSend(X),
-    lambda X, ring=None: ring.allReduce(X),
-    lambda X: torch.cuda.nccl.all_reduce([X]),
-    lambda X: torch.ops._c10d_functional.all_reduce(X, "sum", "0"),
-    lambda X: X.redistribute().full_tensor(),
-    lambda X: dist.tensor.DTensor.from_local(X),
-    lambda X: getattr(dist, "all_" + "reduce")(X),
-    lambda X: comm.go(dist),
-    lambda X: is_nowhere_all_gather(X),  # noqa: F821
-    functools.partial(lambda over, X: over(X), dist.reduce),
-    imports_it,
-    calls_it_inside,
-)
-ALONE = (
-    newton_schulz,
-    torch.compile(newton_schulz),
-    lambda X: torch.broadcast_to(X, X.shape),
-    lambda X: torch.broadcast_tensors(X, X),
-    lambda X: X.scatter_add_(0, X, X),
-    lambda X: torch.gather(X, 0, X),
-    lambda X: torch.Tensor.gather(X, 0, X),
-    lambda X: whole(X, 0, X),
-    lambda X: functools.reduce(torch.matmul, [X]),
-    lambda X: X / dist.get_world_size(OTHERS) if dist.is_initialized() else X,
-    lambda X: X if dist.get_rank(dist.group.WORLD) else dist.ReduceOp.SUM,
-    imports_another,
-)
-
-
 class Talk(Case):
     """What is called again by one rank alone while others train."""
 
-    def call(self, function):
-        given = types.SimpleNamespace(args=(capture._Input,), kwargs={})
-        given.spot = capture._Spot(function, dict.fromkeys(("name", "collective")))
-        return given
+    NAMED = (
+        lambda X: my_all_reduce(X),  # noqa: F821
+        lambda X, group=None: group.broadcast(X),
+        lambda X, ring=None: ring.ncclSend(X),
+        lambda X, ring=None: ring.allReduce(X),
+        lambda X: dist.P2POp(X),
+        lambda X: AllReduce.apply(X),  # noqa: F821
+        lambda X: X.redistribute().full_tensor(),
+        lambda X: dist.gather(X),
+        lambda X: [dist.all_gather(row) for row in X],
+    )
+    ALONE = (
+        newton_schulz,
+        torch.compile(newton_schulz),
+        lambda X: torch.broadcast_to(X, X.shape),
+        lambda X: X.scatter_add_(0, X, X),
+        lambda X: functools.reduce(torch.matmul, [X]),
+        lambda X: X / dist.get_world_size() if dist.is_initialized() else X,
+    )
 
-    def test_code_that_may_talk_to_others_is_told_from_what_has_such_names(self):
+    def test_code_with_names_of_talk_is_told_from_what_tensors_do(self):
         with mock.patch.dict(os.environ, {"WORLD_SIZE": "2"}):
-            for functions, talks in ((TALK, True), (ALONE, False)):
+            for functions, talks in ((self.NAMED, True), (self.ALONE, False)):
                 for place, function in enumerate(functions):
-                    self.assertEqual(capture._may_talk(self.call(function)), talks, (place, function))
+                    spot = capture._Spot(function, dict.fromkeys(("name", "collective")))
+                    self.assertEqual(capture._may_talk(types.SimpleNamespace(spot=spot, talked=False)), talks, place)
 
-    def test_what_cannot_be_looked_through_is_feared(self):
-        calls = [self.call(lambda X: X) for _ in range(3)]
-        calls[1].args = (capture._Input, dist.all_reduce)
-        with mock.patch.dict(os.environ, {"WORLD_SIZE": "2"}):
-            self.assertEqual([capture._may_talk(call) for call in calls], [False, True, False])
-            with mock.patch.object(capture._Keeps, "MOST", 0):
-                self.assertTrue(capture._may_talk(calls[0]))
-            with mock.patch.object(capture._Talk, "MOST", 0):
-                self.assertTrue(capture._may_talk(calls[0]))
-            with mock.patch.object(capture, "_chains", side_effect=ValueError("code of another kind")):
-                self.assertTrue(capture._may_talk(calls[0]))
+    def retries_of(self, mode, function):
+        self.on(mode, retries=2)
+        X = draw(8, 12)
+        capture.wrap(function)(X)
+        capture.end_step()
+        count = len(self.only()[1]["retries"])
+        self.forget()
+        for path in self.folder.glob("*.*"):
+            path.unlink()
+        return count
 
-    def test_of_an_installed_package_functions_are_looked_through_where_it_knows_of_others(self):
-        package = self.folder / "site-packages"
-        package.mkdir()
-        (package / "fleet_of_ranks.py").write_text("import torch.distributed as dist\ndef total(X):\n    dist.reduce(X, 0)\n")
-        (package / "lone_words.py").write_text("def total(X, backend):\n    backend.reduce(X)\n")
-        names = ("fleet_of_ranks", "lone_words")
-        for name in names:
-            self.addCleanup(sys.modules.pop, name, None)
-        with mock.patch.object(sys, "path", [str(package), *sys.path]), mock.patch.dict(os.environ, {"WORLD_SIZE": "2"}):
-            fleet, lone = map(importlib.import_module, names)
-            scope = {"fleet": fleet, "lone": lone, "__name__": "__main__"}
-            found = [capture._may_talk(self.call(eval(f"lambda X: {name}.total(X)", scope))) for name in ("fleet", "lone")]
-        self.assertEqual(found, [True, False])
-
-    def test_nothing_that_is_asked_for_is_run_or_kept_alive(self):
-        class Watchful:
-            def __getattr__(self, name):
-                asked.append(name)
-                raise AttributeError(name)
-
-            @property
-            def size_of_it(self):
-                asked.append("size_of_it")
-
-        asked, watchful, large = [], Watchful(), torch.zeros(4)
-        call = self.call(lambda X: X + large if watchful.size_of_it else watchful.other)
-        call.spot.keep()
-        with mock.patch.dict(os.environ, {"WORLD_SIZE": "2"}):
-            self.assertFalse(capture._may_talk(call))
-        self.assertIsNone(call.spot.kept.functions)
-        self.assertEqual({"size_of_it", "other"}.intersection(asked), set())
-
-    def test_a_torch_without_others(self):
-        nowhere = {name: None for name in list(sys.modules) if name.startswith("torch.distributed")}
-        with mock.patch.dict(sys.modules, nowhere), mock.patch.dict(os.environ, {"WORLD_SIZE": "2"}):
-            self.assertFalse(capture._may_talk(self.call(newton_schulz)))
-            self.assertTrue(capture._may_talk(self.call(lambda X, mpi: mpi.Allreduce(X))))
+    def test_what_is_sent_is_counted_by_whatever_name(self):
+        total = dist.reduce
+        dist.init_process_group("gloo", init_method=f"file://{self.folder}/rendezvous", rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+        for mode in ("strict", "observe"):
+            self.assertEqual(self.retries_of(mode, lambda X: (total(X, 0), broken(X))[1]), 2, "alone in the world")
+            with mock.patch.object(capture, "_world", lambda: 2):
+                self.assertEqual(self.retries_of(mode, lambda X: (total(X, 0), broken(X))[1]), 0)
+                self.assertEqual(self.retries_of(mode, broken), 2)
+                with mock.patch.object(capture, "_talk_so_far", lambda: None):
+                    self.assertEqual(self.retries_of(mode, broken), 0, "a backend that does not count")
 
 
 class Controls(Case):
