@@ -136,7 +136,7 @@ bool saysTheSame(const CaptureVerdict& verdict, const CaptureVerdict& before)
     }
     if (verdict.role == Role::upstream) {
         return verdict.step && verdict.step == before.step
-            && verdict.facts.scene.broughtBy() == before.facts.scene.broughtBy();
+            && verdict.facts.scene.badBefore() == before.facts.scene.badBefore();
     }
     return verdict.role == Role::birth && blameText(verdict) == blameText(before) && verdict.question == before.question
         && verdict.facts.scene.function == before.facts.scene.function;

@@ -4,25 +4,25 @@
 
 namespace nanscope {
 
-BroughtBy Scene::broughtBy() const
+BadBefore Scene::badBefore() const
 {
     if (weightsBefore && weightsBefore->bad > 0) {
-        return BroughtBy::weights;
+        return BadBefore::weights;
     }
     const auto* coverage = parameters && parameters->coverage ? &*parameters->coverage : nullptr;
     if (coverage == nullptr || !coverage->transposes || coverage->shards) {
-        return BroughtBy::notKnown;
+        return BadBefore::notKnown;
     }
     const auto& known = *parameters;
     const bool gradientsFinite = known.badGradients == 0 && known.gradients == coverage->all;
     if (gradientsFinite && known.badMomenta > 0 && known.momentaBefore == known.momenta) {
-        return BroughtBy::momenta;
+        return BadBefore::states;
     }
     const bool othersFinite = weightsBefore && known.badMomenta == 0 && known.momentaBefore == coverage->all;
     if (!othersFinite) {
-        return BroughtBy::notKnown;
+        return BadBefore::notKnown;
     }
-    return gradientsFinite ? BroughtBy::theStep : known.badGradients > 0 ? BroughtBy::gradients : BroughtBy::notKnown;
+    return gradientsFinite ? BadBefore::nothing : known.badGradients > 0 ? BadBefore::gradients : BadBefore::notKnown;
 }
 
 } // namespace nanscope

@@ -115,14 +115,15 @@ struct SingularValues
     bool operator==(const SingularValues&) const = default;
 };
 
-/// What an input that came in bad has its values from. Of several parameters it is known of all that the call may have
-/// been of.
-enum class BroughtBy {
+/// What was not finite when the optimizer's step began, of the parameters that have the shape of the call; weights of
+/// whatever shape calls are made for. It does not show what brought bad values into the input: the call may have been
+/// of a slice of another parameter, and gradients may be summed or made elsewhere.
+enum class BadBefore {
     notKnown,
-    weights, ///< some were bad when the step began, and a bad gradient follows from those: no batch need have made it
-    gradients, ///< of all that the step began with
-    momenta, ///< of all that the step began with
-    theStep, ///< which began with finite values: what the optimizer does before this call, and what other ranks send
+    nothing,
+    weights, ///< a bad gradient follows from those: no batch and no loss scale need have made it
+    gradients, ///< alone
+    states, ///< what the optimizer keeps of a parameter, its momentum first, and no gradient
 };
 
 /// What was seen at the call and the tensors do not hold, from the sidecar of a capture helper.
@@ -150,7 +151,8 @@ struct Scene
     std::optional<double> otherEpsilon {}; ///< what the sidecar says where the dump, which counts, says another
     SidecarProblem problem = SidecarProblem::none;
     std::optional<std::int64_t> optimizerStep {}; ///< from 0 on, over all optimizers of the process
-    std::optional<std::int64_t> callIndex {}; ///< from 0 on, over all watched calls of the process
+    std::optional<std::int64_t>
+        callIndex {}; ///< from 0 on, over all watched calls of the process, or over those of `mesh`
     std::int64_t badNotWritten = 0; ///< damaged calls that the helper had seen by then, and no file holds
     std::int64_t notLookedAt = 0; ///< calls that it had left out by then
     bool onCpu = false; ///< the call ran on no accelerator
@@ -158,9 +160,10 @@ struct Scene
     bool loneTensor = false; ///< the file is one tensor, and neither it nor its name says that it is the input
     std::int64_t otherTensors = 0; ///< of more than one value that the function was given besides its input
     std::string namedLike {}; ///< the variant whose name the function has, where its code is not the published one
-    std::string mesh {}; ///< of a part of a DTensor: a hash of the ranks that hold parts of the same one
+    std::string
+        mesh {}; ///< of a part: a hash of the ranks that hold parts of the DTensor, and of its shape and placements
 
-    BroughtBy broughtBy() const;
+    BadBefore badBefore() const;
     bool operator==(const Scene&) const = default;
 };
 

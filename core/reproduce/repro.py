@@ -315,7 +315,7 @@ USUAL_STEPS = 5  # Muon's and its relatives'
 
 
 def caller_of(function, epsilon):
-    """The function as f(x): epsilon goes in by name, as the second argument, or not at all.
+    """The function as f(x): epsilon goes in as what is called so, as a second argument that is required, or not at all.
 
     A number of steps that has no default is the usual one.
     """
@@ -327,8 +327,9 @@ def caller_of(function, epsilon):
     steps = {p.name: USUAL_STEPS for p in parameters[1:] if p.name in STEPS and p.default is p.empty}
     named = next((n for n in ("epsilon", "eps") if n in names[1:]), None)
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    second = next((p.name for p in parameters[1:] if p.kind in places), None)
-    taker = named or (second if second not in STEPS else None)
+    second = next((p for p in parameters[1:] if p.kind in places), None)
+    required_second = second is not None and second.default is second.empty and second.name not in STEPS
+    taker = named or (second.name if required_second else None)
     if epsilon is None and any(p.name == taker and p.default is p.empty for p in parameters):
         raise CannotRun(f"the function requires an epsilon (its argument {taker}), and the capture holds none: give one,"
                         " as in --epsilon 1e-7")
@@ -337,11 +338,13 @@ def caller_of(function, epsilon):
     if missing:
         raise CannotRun(f"the function also needs {', '.join(missing)}: give them as JSON behind its name, as in --impl"
                         f""" 'MODULE:FUNCTION {{"{missing[0]}": VALUE}}'""")
-    if epsilon is not None and named is not None:
-        return lambda x: function(x, **{named: epsilon}, **steps)
-    if epsilon is not None and second is not None and second not in STEPS:
+    if taker is None and any(p.kind == p.VAR_KEYWORD for p in parameters):
+        taker = "epsilon"
+    if epsilon is None or taker is None:
+        return lambda x: function(x, **steps)
+    if any(p.name == taker and p.kind == p.POSITIONAL_ONLY for p in parameters):
         return lambda x: function(x, epsilon, **steps)
-    return lambda x: function(x, **steps)
+    return lambda x: function(x, **{taker: epsilon}, **steps)
 
 
 def bytes_of(y) -> bytes:

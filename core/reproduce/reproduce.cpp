@@ -359,7 +359,9 @@ Result<report::ReportFile> packed(const ReducedCapture& capture, std::string_vie
 std::string functionOf(const CaptureVerdict& verdict)
 {
     const auto called = diagnose::functionToCall(verdict.facts.scene);
-    return platform::shellQuoted(called.substr(std::string_view("python:").size()));
+    const auto word = platform::shellQuoted(called.substr(std::string_view("python:").size()));
+    // Quoted in any case: <redacted> may stand in it later, which a shell would redirect to.
+    return word.starts_with('\'') ? word : fmt::format("'{}'", word);
 }
 
 Result<report::Reproducer> written(ReproducerContents contents)

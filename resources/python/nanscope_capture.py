@@ -453,6 +453,8 @@ class _Process:
         self.told = False  # whether somebody said its number; else optimizers count their own
         self.taken = weakref.WeakKeyDictionary()  # optimizer: number of the step that comes next, None if not known
         self.marks = weakref.WeakKeyDictionary()  # optimizer: see _mark()
+        self.talkers = set()  # keys of functions of which a call talked to other ranks
+        self.part_calls = collections.Counter()  # calls with parts of each kind of DTensor
         self.shapes = set()  # of the matrices that calls were given, as far as they are known
         self.stepping = None  # optimizer whose step() runs
         self.outermost = _Outermost()
@@ -761,6 +763,16 @@ def _part(value):
         },
         "rank": _rank(),
     }
+
+
+def _counted_part(spot, value):
+    """Also which call of this function with such a DTensor it is: other calls may be more on one rank than on another."""
+    part = _part(value)
+    if part is not None and _settings.every == 1 and not _settings.first:
+        key = (spot.key, *(tuple(each) for each in (part["shape"], part["placements"], part["mesh"]["ranks"])))
+        part["call"] = _process.part_calls[key]
+        _process.part_calls[key] += 1
+    return part
 
 
 def _placement(placement):
@@ -1947,7 +1959,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.device = tensor.device
     call.stream = _stream(tensor.device)
     call.data_ptr = tensor.data_ptr()
-    call.part = _part(value)
+    call.part = _counted_part(spot, value)
     call.around = _around(tensor.device)
     call.step = _process.step
     call.optimizer_step = _process.outermost.running
@@ -2837,9 +2849,9 @@ def _may_talk(call):
     given what the others send for something else, and they get its numbers. Not all that is sent is counted (by NCCL from
     one rank to another, by other libraries), and another call may send what this one did not. Of published code it is known."""
     spot = call.spot
-    if spot.options["collective"] is False or _world() == 1:
+    if spot.options["collective"] is False or (_world() == 1 and not _launched_with_others()):
         return False
-    if call.talked:
+    if call.talked or spot.key in _process.talkers:
         return True
     code = getattr(_unwrapped(spot.function)[0], "__code__", None)
     names = spot.names if code is None else spot.names | _names_in(code)
@@ -2865,8 +2877,16 @@ def _talk_so_far():
 
 
 def _note_talk(call):
-    """After the call. Talk of other threads meanwhile counts, too: it costs no more than what the repeats would show."""
+    """After the call. Talk of other threads meanwhile counts, too: it costs no more than what the repeats would show. What
+    talked once may do so again, as code does that talks at every second call."""
     call.talked = call.talk is None or call.talk != _talk_so_far()
+    if call.talked:
+        _process.talkers.add(call.spot.key)
+
+
+def _launched_with_others():
+    """By mpirun or srun, and torch.distributed is not told of them."""
+    return any(os.environ.get(name, "1") != "1" for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"))
 
 
 def _compare_kept(scene):
@@ -3725,11 +3745,17 @@ def _before_step(hook, optimizer, given=(), named=None):
     if _on and hook is _EVERY_OPTIMIZER:
         _asked(lambda: _find_copies(optimizer))
     if _on:
-        _guarded(_mark, hook, optimizer, any(map(callable, (*given[1:], *(named or {}).values()))))
+        _guarded(_mark, hook, optimizer, any(map(_may_make_gradients, (*given[1:], *(named or {}).values()))))
     if optimizer not in process.taken:
         process.taken[optimizer] = _asked(lambda: _steps_taken(optimizer))
     if not process.told:
         process.step = process.taken[optimizer]
+
+
+def _may_make_gradients(argument):
+    """Of step(): a closure, several of them, or a loss that it goes backward from."""
+    several = argument if isinstance(argument, (list, tuple)) else [argument]
+    return any(callable(one) or isinstance(one, _torch().Tensor) for one in several)
 
 
 def _mark(hook, optimizer, closure):
@@ -3744,14 +3770,16 @@ def _mark(hook, optimizer, closure):
     if before is not None and before[0] == step and before[2] is not hook:
         return  # install() and watch() both have a hook on it; its own that comes again is of another step() within that one
     marks, elsewhere = {}, _asked(lambda: _keeps_elsewhere(optimizer)) is not False
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(optimizer, parameter))))
-            weight = _ends_of(parameter) if wanted else None
-            if weight is not None:
-                gradient = None if closure else _ends_of(parameter.grad)
-                state = None if elsewhere else _state_before(optimizer, parameter)
-                marks[id(parameter)] = (weakref.ref(parameter), weight, gradient, state)
+    every = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    # What is not used may hold anything, and spoils nothing. Without any gradient they are kept or made somewhere else.
+    used = [parameter for parameter in every if parameter.grad is not None]
+    for parameter in every if closure or not used else used:
+        wanted = parameter.dim() > 1 and (not shapes or not shapes.isdisjoint(_turned(_shapes_of(optimizer, parameter))))
+        weight = _ends_of(parameter) if wanted else None
+        if weight is not None:
+            gradient = None if closure else _ends_of(parameter.grad)
+            state = None if elsewhere else _state_before(optimizer, parameter)
+            marks[id(parameter)] = (weakref.ref(parameter), weight, gradient, state)
     _process.marks[optimizer] = (step, marks, hook)
 
 

@@ -1115,6 +1115,32 @@ class Talk(Case):
                 with mock.patch.object(capture, "_talk_so_far", lambda: None):
                     self.assertEqual(self.retries_of(mode, broken), 0, "a backend that does not count")
 
+    def test_what_talked_once_is_not_called_again(self):
+        total, calls = dist.reduce, []
+        dist.init_process_group("gloo", init_method=f"file://{self.folder}/rendezvous", rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+
+        def at_times(X):
+            calls.append(0)
+            if len(calls) == 1:
+                total(X, 0)
+                return newton_schulz(X)
+            return broken(X)
+
+        self.on(retries=2)
+        watched = capture.wrap(at_times)
+        with mock.patch.object(capture, "_world", lambda: 2):
+            watched(draw(8, 12)), watched(draw(8, 12))
+        self.assertEqual([self.only()[1]["retries"], len(calls)], [[], 2])
+
+    def test_ranks_that_torch_is_not_told_of(self):
+        spot = capture._Spot(lambda X, mpi: mpi.Allreduce(X), dict.fromkeys(("name", "collective")))
+        call = types.SimpleNamespace(spot=spot, talked=False)
+        self.assertFalse(capture._may_talk(call))
+        for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
+            with mock.patch.dict(os.environ, {name: "2"}):
+                self.assertTrue(capture._may_talk(call), name)
+
 
 class Controls(Case):
     def controls(self):
@@ -2204,6 +2230,22 @@ class Written(Case):
         (state,) = sidecar["state"]
         self.assertEqual([state["grad_finite"], state["momentum_finite"], state["state_finite_before"]], [True, False, True])
         self.assertEqual(sidecar["weights_before"]["bad"], 0)
+
+    def test_a_weight_that_is_not_used_may_hold_anything(self):
+        self.on("observe", retries=0)
+        used, unused = (torch.nn.Parameter(draw(8, 12)) for _ in range(2))
+        unused.data[2, 3] = NAN
+        optimizer = Stepping([used], lambda gradient, buffer: gradient, broken)
+        optimizer.add_param_group({"params": [unused]})
+        used.grad = draw(8, 12)
+        capture.watch(optimizer)
+        capture._before_step(capture._EVERY_OPTIMIZER, optimizer)
+        marks = capture._process.marks[optimizer][1]
+        self.assertEqual(list(marks), [id(used)])
+
+    def test_a_loss_or_closures_make_other_gradients(self):
+        for argument, makes in ((torch.tensor(1.0), True), ([print], True), (print, True), (None, False), (3, False)):
+            self.assertEqual(capture._may_make_gradients(argument), makes, argument)
 
     def test_a_state_that_is_packed_or_kept_elsewhere_is_not_known(self):
         matrix = torch.zeros(8, 12)
@@ -3533,6 +3575,7 @@ class Ranks(Case):
             for path in paths:
                 dump = torch.load(path, weights_only=True)
                 sidecar = json.loads(path.with_suffix(".json").read_text())
+                self.assertEqual(sidecar["part"].pop("call"), paths.index(path))
                 self.assertEqual(bits(dump["input"]), bits(draw(8, 12)[4 * rank : 4 * rank + 4]))
                 self.assertEqual(
                     sidecar["part"],

@@ -73,7 +73,7 @@ TEST(Findings, WhatCameInDamagedInOneStepIsToldOnce)
         writeText(folder / (std::string(name) + ".json"), text);
     }
     const auto apart = run({"diagnose", folder.path().string()}).out;
-    EXPECT_THAT(apart, HasSubstr("in with the gradient, as weights and momenta were finite"));
+    EXPECT_THAT(apart, HasSubstr("a gradient was"));
     EXPECT_THAT(apart, HasSubstr("upstream  b_step7.pt"));
 }
 

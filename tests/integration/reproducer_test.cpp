@@ -282,6 +282,10 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
                                           "    return X + e\n"
                                           "def optional(X, eps=1e-7):\n"
                                           "    return X + eps\n"
+                                          "def placed(X, eps, /):\n"
+                                          "    return X + eps\n"
+                                          "def switched(X, transpose=False):\n"
+                                          "    return X / 0 if transpose else X\n"
                                           "def steps(X, coefficients, steps, eps=1e-7):\n"
                                           "    return X / (steps - 6) * coefficients[1]\n";
     for (const auto& [function, argument] : {std::pair("keyword", "epsilon"), {"second", "e"}}) {
@@ -294,6 +298,10 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
         EXPECT_EQ(told.status, 1) << told.text;
     }
     EXPECT_EQ(runPython(folder, "repro.py --n 2 --device cpu --impl mine:optional").status, 1);
+    for (const auto* function : {"placed", "switched"}) {
+        const auto done = runPython(folder, std::string("repro.py --n 2 --epsilon 1e-7 --device cpu --impl mine:") + function);
+        EXPECT_EQ(done.status, 1) << done.text;
+    }
     const auto given =
         runPython(folder, R"(repro.py --n 2 --device cpu --impl 'mine:steps {"steps": 6, "coefficients": [2, 1]}')");
     EXPECT_THAT(given.text, HasSubstr("2 of 2 results are not finite")) << "six steps, and not the usual five";

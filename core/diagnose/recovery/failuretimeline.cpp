@@ -473,7 +473,7 @@ void readBirths(const RunData& run, const std::vector<CaptureVerdict>& verdicts,
             continue;
         }
         const auto base = life->proofs.empty() ? 1 : life->proofs.base();
-        const bool before = verdict.facts.scene.broughtBy() == BroughtBy::weights;
+        const bool before = verdict.facts.scene.badBefore() == BadBefore::weights;
         const auto weights = verdict.step->first - base + (before ? 0 : 1);
         if (!life->proofs.empty() && life->proofs.lastWeights() >= weights) {
             continue;

@@ -107,17 +107,13 @@ constexpr const char* lowerRate = "take a lower learning rate or a longer warmup
 std::string upstreamSetting(const CaptureVerdict& verdict, bool climbs)
 {
     const auto& scene = verdict.facts.scene;
-    const auto by = scene.broughtBy();
-    if (by == BroughtBy::weights) {
+    const auto by = scene.badBefore();
+    if (by == BadBefore::weights) {
         return "check the weights right after each step: an earlier update, by what follows its iteration, another "
                "optimizer or a checkpoint spoilt them";
     }
-    if (by == BroughtBy::momenta) {
-        return "go on with an optimizer state whose momentum is finite, or with a new one: the gradients were finite";
-    }
-    if (by == BroughtBy::theStep && scene.world <= 1) {
-        return "check what the optimizer does between the gradient and this call: all that its step began with was "
-               "finite";
+    if (by == BadBefore::states) {
+        return "check what the optimizer keeps before each step: it was bad where gradients of this shape were finite";
     }
     return climbs ? lowerRate : "skip the batches of the fault and check gradients before the optimizer";
 }

@@ -149,16 +149,18 @@ std::string whichParameters(const std::optional<ParameterCoverage>& coverage)
 /// A count, no more: the helper leaves out a gradient that the step has written to, and lists 64 parameters at most.
 std::string parametersText(const ParameterState& known)
 {
+    const bool began = known.momenta > 0 && known.momentaBefore == known.momenta;
     std::vector<std::string> counts;
     if (known.gradients > 0) {
         counts.push_back(fmt::format("{} of {}", known.badGradients, counted(known.gradients, "gradient")));
     }
     if (known.momenta > 0) {
-        counts.push_back(fmt::format("{} of {}", known.badMomenta,
-            known.momenta == 1 ? "1 momentum" : fmt::format("{} momenta", known.momenta)));
+        const auto one = began   ? counted(known.momenta, "optimizer state")
+            : known.momenta == 1 ? std::string("1 momentum")
+                                 : fmt::format("{} momenta", known.momenta);
+        counts.push_back(fmt::format("{} of {}", known.badMomenta, one));
     }
     const auto unknown = known.coverage ? known.coverage->listed - known.gradients : 0;
-    const bool began = known.momenta > 0 && known.momentaBefore == known.momenta;
     return fmt::format("{}, {} were not finite{}{}{}{}", whichParameters(known.coverage), fmt::join(counts, " and "),
         began ? " when the step began" : "",
         known.coverage && known.coverage->shards ? " in what this rank holds of them" : "",
@@ -166,29 +168,32 @@ std::string parametersText(const ParameterState& known)
         unknown > 0 ? fmt::format("; of {} the gradient is not known", unknown) : "");
 }
 
+/// What was seen of where they come from. Only bad weights are certain to have brought bad gradients.
 std::string whoBroughtThem(const Scene& scene)
 {
     const auto* known = scene.parameters ? &*scene.parameters : nullptr;
     const auto whose =
         known != nullptr && !known->firstBad.empty() ? fmt::format(" (first of {})", known->firstBad) : std::string();
-    switch (scene.broughtBy()) {
-    case BroughtBy::weights:
+    switch (scene.badBefore()) {
+    case BadBefore::weights:
         return fmt::format("; {}, so that this call did not make them: an earlier update, by what follows its "
                            "iteration, another optimizer or a checkpoint did",
             weightsBeforeText(*scene.weightsBefore));
-    case BroughtBy::gradients:
-        return fmt::format(": they came in with the gradient{}, as weights and momenta were finite when the step "
-                           "began, so that this call did not make them",
+    case BadBefore::gradients:
+        return fmt::format(
+            ": this call did not make them; when the step began, a gradient was not finite{}, and weights "
+            "and momenta of this shape were",
             whose);
-    case BroughtBy::momenta:
-        return fmt::format(": they came in with the momentum{}, as the gradients were finite, so that this call did "
-                           "not make them",
+    case BadBefore::states:
+        return fmt::format(": this call did not make them; when the step began, what the optimizer keeps was not "
+                           "finite{}, and gradients of this shape were",
             whose);
-    case BroughtBy::theStep:
-        return fmt::format(": weights, gradients and momenta were finite when the step began, so that {} between the "
-                           "gradient and this call made them",
-            scene.world > 1 ? "values of other ranks, or what the optimizer does" : "what the optimizer does");
-    case BroughtBy::notKnown:
+    case BadBefore::nothing:
+        return fmt::format(": this call did not make them; weights, gradients and momenta of this shape were finite "
+                           "when the step began, so that something else brought them: another parameter or buffer, {}"
+                           "or what the step did before this call",
+            scene.world > 1 ? "values of other ranks, " : "");
+    case BadBefore::notKnown:
         break;
     }
     return fmt::format(
@@ -225,16 +230,16 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
         "input"});
     v.speaksFor.push_back(earlierOne.value_or(
         EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
-    const auto by = capture.scene.broughtBy();
+    const auto by = capture.scene.badBefore();
     const auto& known = capture.scene.parameters;
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
-    } else if (by == BroughtBy::theStep) {
+    } else if (by == BadBefore::nothing) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back(
-            {"what the optimizer does between the gradient and this call is in no dump", "capture"});
-    } else if (by != BroughtBy::weights) {
+            {"other parameters, and what the step did before this call, are in no dump", "capture"});
+    } else if (by != BadBefore::weights) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (capture.scene.weightsBefore) {
@@ -246,7 +251,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
             {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
     }
     if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0
-        && by != BroughtBy::theStep) {
+        && by != BadBefore::nothing) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
@@ -832,7 +837,7 @@ void judgeAsUpstream(Entry& entry, const Earlier& earlier, std::int64_t since, c
     v.blame = doubt ? Blame::undecided : Blame::upstream;
     v.summary = upstreamSummary(*entry.capture);
     if (!doubt) {
-        v.kind = entry.capture->scene.broughtBy() == BroughtBy::weights ? "weights that were bad before" : "";
+        v.kind = entry.capture->scene.badBefore() == BadBefore::weights ? "weights that were bad before" : "";
         argueUpstream(v, *entry.capture, withoutEffect(entry, earlier, since));
         return;
     }
@@ -1263,7 +1268,7 @@ bool isOfOtherRanks(const CaptureVerdict& verdict)
     const auto& known = scene.parameters;
     const bool shards =
         known && known->coverage && known->coverage->shards && known->badGradients + known->badMomenta == 0;
-    return verdict.role == Role::upstream && (shards || (scene.world > 1 && scene.broughtBy() == BroughtBy::theStep));
+    return verdict.role == Role::upstream && (shards || (scene.world > 1 && scene.badBefore() == BadBefore::nothing));
 }
 
 } // namespace

@@ -114,15 +114,16 @@ std::vector<Experiment> ofBadWeights(const Scene& scene)
         advice("check the weights of the checkpoint that the run went on from, where there is one")};
 }
 
-std::vector<Experiment> ofTheStep(const Scene& scene)
+std::vector<Experiment> ofOthers(const Scene& scene)
 {
     std::vector<Experiment> list;
     if (scene.world > 1) {
         list.push_back(advice("look for a bad gradient on the other ranks, in their captures and logs",
             "what the optimizer sums or gathers within its step brings their values here"));
     }
+    list.push_back(advice("check that the gradients of all parameters are finite before each step"));
     list.push_back(advice("check that the update is finite after each line of the optimizer's step before this call",
-        "the step began with finite weights, gradients and momenta"));
+        "the weights, gradients and momenta of this shape were finite when the step began"));
     return list;
 }
 
@@ -133,23 +134,25 @@ std::vector<Experiment> ofUpstream(const CaptureVerdict& verdict)
     const auto& known = scene.parameters;
     const auto whose = known && !known->firstBad.empty() ? known->firstBad : std::string("this parameter");
     const auto data = advice("look at the data of the step before, and at the loss scale where there is one");
-    switch (scene.broughtBy()) {
-    case BroughtBy::weights:
+    const auto weights = advice("check that all weights are finite right after the step before",
+        "where one is not, code after the iteration spoilt it (a mask, decay, a scale), and this gradient follows");
+    switch (scene.badBefore()) {
+    case BadBefore::weights:
         return ofBadWeights(scene);
-    case BroughtBy::gradients:
-        return {advice(fmt::format("log the non-finite count of the gradient of {} each step", whose)), data};
-    case BroughtBy::momenta:
-        return {advice(fmt::format("check that the momentum of {} is finite right before each step", whose)),
+    case BadBefore::gradients:
+        return {advice(fmt::format("log the non-finite count of the gradient of {} each step", whose)), data, weights};
+    case BadBefore::states:
+        return {
+            advice(fmt::format(
+                "check that the momentum of {}, and what else is kept of it, is finite right before each step", whose)),
             advice("check the optimizer state of the checkpoint that the run went on from, where there is one")};
-    case BroughtBy::theStep:
-        return ofTheStep(scene);
-    case BroughtBy::notKnown:
+    case BadBefore::nothing:
+        return ofOthers(scene);
+    case BadBefore::notKnown:
         break;
     }
-    return {advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)), data,
-        advice("check that all weights are finite right after the step before",
-            "where one is not, code after the iteration spoilt it (a mask, decay, a scale), and this gradient "
-            "follows")};
+    return {
+        advice(fmt::format("log the non-finite count of gradient and momentum of {} each step", whose)), data, weights};
 }
 
 /// Kernels, streams and cards: none of a call on a CPU.

@@ -63,7 +63,8 @@ std::optional<Number> wholeNumber(std::string_view text)
 /// "6" of "keller-jordan@6": it is left open whether that is steps.
 bool looksLikeCount(std::string_view text)
 {
-    return wholeNumber<unsigned>(text).value_or(0) > 0;
+    const auto count = wholeNumber<int>(text);
+    return count && checkSteps(*count);
 }
 
 /// Never one that looks like a count.
@@ -77,8 +78,7 @@ Result<double> parseEpsilon(std::string_view text)
 {
     if (looksLikeCount(text)) {
         return failure(ErrorKind::usage,
-            fmt::format(
-                "'{0}' after '@' may be steps or an epsilon: write {0}x for steps, {0}.0 for an epsilon", text));
+            fmt::format("'{0}' may be steps or an epsilon: write @{0}x for steps, @{0}.0 for an epsilon", text));
     }
     const auto value = wholeNumber<double>(text);
     return value && std::isfinite(*value) && *value >= 0

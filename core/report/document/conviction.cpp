@@ -121,19 +121,18 @@ std::string damageText(const CaptureVerdict& verdict)
     return text + ".";
 }
 
-std::string whoBroughtThem(const Scene& scene)
+std::string badBeforeText(const Scene& scene)
 {
-    switch (scene.broughtBy()) {
-    case BroughtBy::weights:
+    switch (scene.badBefore()) {
+    case BadBefore::weights:
         return " " + asSentence(weightsBeforeText(*scene.weightsBefore));
-    case BroughtBy::gradients:
-        return " The gradient brought them.";
-    case BroughtBy::momenta:
-        return " The momentum brought them.";
-    case BroughtBy::theStep:
-        return scene.world > 1 ? " Values of other ranks, or what the optimizer does within its step, brought them."
-                               : " What the optimizer does within its step brought them.";
-    case BroughtBy::notKnown:
+    case BadBefore::gradients:
+        return " A gradient was bad before the step began.";
+    case BadBefore::states:
+        return " What the optimizer keeps was bad before the step began.";
+    case BadBefore::nothing:
+        return " No weight, gradient or momentum of this shape was bad before the step began.";
+    case BadBefore::notKnown:
         break;
     }
     return {};
@@ -144,7 +143,7 @@ std::string damagedInputText(const Capture& capture)
     const auto scan = capture.input.total();
     return fmt::format("{} in the input already, of {} values, the first at {}.{}", classesText(scan),
         countText(scan.count), indexText(indexIn(capture.input.shape, scan.firstNonFinite)),
-        whoBroughtThem(capture.scene));
+        badBeforeText(capture.scene));
 }
 
 bool castMayDecide(const CaptureVerdict& verdict)

@@ -267,7 +267,8 @@ std::optional<std::string> placementsIn(const Value& part)
     simdjson::dom::array placements;
     simdjson::dom::array sizes;
     if (part["placements"].get(placements) != simdjson::SUCCESS || part["mesh"]["shape"].get(sizes) != simdjson::SUCCESS
-        || sizes.size() != placements.size() || sizes.size() > static_cast<std::size_t>(mostDims)) {
+        || sizes.size() != placements.size() || sizes.size() == 0
+        || sizes.size() > static_cast<std::size_t>(mostDims)) {
         return std::nullopt;
     }
     bool whole = true;
@@ -287,8 +288,8 @@ std::optional<std::string> placementsIn(const Value& part)
 /// a word that it is one, it is taken for a part: a part that is judged as a whole is judged wrongly.
 void takePlacements(const simdjson::dom::object& object, Capture& capture)
 {
-    simdjson::dom::object part;
-    if (!capture.part.empty() || object["part"].get(part) != simdjson::SUCCESS) {
+    simdjson::dom::element part;
+    if (!capture.part.empty() || object["part"].get(part) != simdjson::SUCCESS || part.is_null()) {
         return;
     }
     const auto placements = placementsIn(object["part"]);
@@ -377,20 +378,34 @@ std::shared_ptr<const Sharding> shardingIn(const Value& part)
 }
 
 /// Those that hold parts of one tensor make their calls with it together.
-std::string hashOfRanks(const DeviceMesh& mesh)
+std::string hashOfMesh(const Value& part)
 {
+    const auto mesh = meshIn(part);
     ContentHash hash;
     for (const auto rank : mesh.listed) {
         hash.add(static_cast<std::uint64_t>(rank));
     }
+    for (const auto size : countsIn(part["shape"], mostDims).value_or(std::vector<std::int64_t>())) {
+        hash.add(fmt::format("{}", size));
+    }
+    hash.add(placementsIn(part).value_or(std::string()));
     return mesh.listed.size() > 1 ? hash.hex() : std::string();
+}
+
+/// Calls with other tensors may be more on one rank than on another.
+void takeMesh(const Value& part, Scene& scene)
+{
+    scene.mesh = hashOfMesh(part);
+    if (const auto call = countIn(part["call"])) {
+        scene.callIndex = call;
+    }
 }
 
 /// A function that was given a process group has the rank's part as a plain tensor, and nobody says of what.
 void takePart(const simdjson::dom::object& object, Capture& capture)
 {
     takePlacements(object, capture);
-    capture.scene.mesh = hashOfRanks(meshIn(object["part"]));
+    takeMesh(object["part"], capture.scene);
     const auto ranks = countIn(object["call"]["ranks"]).value_or(1);
     if (capture.part.empty() && ranks > 1) {
         capture.part = fmt::format("a part of a call that {} ranks made together", ranks);

@@ -132,7 +132,7 @@ TEST(Catalogue, StepsThatCannotBeMadeAreRefused)
             {"emerging-cubic5@6x", "exactly 5 steps"}, {"torch-muon@6xemerging-cubic5", "exactly 5 steps"},
             {"torch-muon@6x@", "'' is no epsilon"}, {"torch-muon@6x@6x", "'6x' is no epsilon"},
             {"torch-muon@0@6x", "'0@6x' is no epsilon"}, {"torch-muon@6X", "'6X' is no epsilon and no number of steps"},
-            {"torch-muon@6x@12", "'12' after '@' may be steps or an epsilon: write 12x for steps, 12.0 for"}}) {
+            {"torch-muon@6x@12", "'12' may be steps or an epsilon: write @12x for steps, @12.0 for"}}) {
         const auto found = catalogue.find(name);
         ASSERT_FALSE(found) << name;
         EXPECT_THAT(found.error().what, HasSubstr(why)) << name;

@@ -480,21 +480,31 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
     EXPECT_EQ(partOf(R"_(["Shard(0)"])_", "[2, 2]"), some) << "it contradicts itself";
     EXPECT_EQ(partOf("5", "[2]"), some);
     EXPECT_EQ(partOf(R"_(["Replicate", 7])_", "[2, 2]"), some);
+    EXPECT_EQ(partOf("[]", "[]"), some);
+    folder.write("x.json", R"({"part": "Shard(0)"
+})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.part, some);
+folder.write("x.json", R"({"part": null})");
+EXPECT_EQ(open("x.pt", smallCapture())->capture.part, "");
 }
 
-TEST_F(CaptureFileTest, TellsMeshesApartByTheirRanks)
+TEST_F(CaptureFileTest, TellsDTensorsApartByRanksShapeAndPlacements)
 {
-    const auto meshOf = [&](std::string_view ranks, std::string_view coordinate) {
+    const auto sceneOf = [&](std::string_view ranks, std::string_view shape, std::string_view more) {
         folder.write("x.json",
-            fmt::format(R"_({{"part": {{"placements": ["Shard(0)"], "mesh": {{"shape": [2], "ranks": {},
-                "coordinate": {}}}}}}})_",
-                ranks, coordinate));
-        return open("x.pt", smallCapture())->capture.scene.mesh;
+            fmt::format(R"_({{"call": {{"index": 9}}, "part": {{"placements": ["Shard(0)"], "shape": {}{},
+                "mesh": {{"shape": [2], "ranks": {}}}}}}})_",
+                shape, more, ranks));
+        return open("x.pt", smallCapture())->capture.scene;
     };
-    EXPECT_EQ(meshOf("[2, 3]", "[0]"), meshOf("[2, 3]", "[1]"));
-    EXPECT_NE(meshOf("[2, 3]", "[0]"), meshOf("[0, 1]", "[0]"));
-    EXPECT_NE(meshOf("[2, 3]", "[0]"), "");
-    EXPECT_EQ(meshOf("[2]", "[0]"), "") << "of which another is the size";
+    const auto one = sceneOf("[2, 3]", "[4, 6]", "");
+    EXPECT_EQ(one.mesh, sceneOf("[2, 3]", "[4, 6]", R"(, "rank": 3, "call": 5)").mesh);
+    EXPECT_NE(one.mesh, sceneOf("[0, 1]", "[4, 6]", "").mesh);
+    EXPECT_NE(one.mesh, sceneOf("[2, 3]", "[8, 6]", "").mesh);
+    EXPECT_NE(one.mesh, "");
+    EXPECT_EQ(sceneOf("[2]", "[4, 6]", "").mesh, "") << "of which another is the size";
+    EXPECT_EQ(one.callIndex, 9);
+    EXPECT_EQ(sceneOf("[2, 3]", "[4, 6]", R"(, "call": 5)").callIndex, 5) << "over the calls of this mesh";
 }
 
 TEST_F(CaptureFileTest, KnowsAPartByTheRanksThatMadeTheCall)

@@ -257,7 +257,7 @@ TEST(Rollback, WeightsThatWereBadBeforeTheStepAreThoseOfTheCheckpointBefore)
     EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, HasSubstr("check gradients"));
     upstream.facts.scene.parameters = ParameterState {1, 0, 1, 1, "w", ParameterCoverage {1, 1, false, true}};
     upstream.facts.scene.parameters->momentaBefore = 1;
-    EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, StartsWith("go on with an optimizer state"));
+    EXPECT_THAT(diagnose::adviseRollback(run, {upstream})->tonight, StartsWith("check what the optimizer keeps"));
     upstream.facts.scene.weightsBefore = WeightsBefore {1, 1, "w", false};
     EXPECT_EQ(first(), 59) << "it read them";
     const auto advice = *diagnose::adviseRollback(run, {upstream});

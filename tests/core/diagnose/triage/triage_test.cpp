@@ -497,7 +497,7 @@ TEST(Triage, SaysWhereTheWeightsWereBadBeforeTheStep)
         << "the momentum was looked at after the step, which may have brought them";
     scene.parameters->momentaBefore = 2;
     EXPECT_THAT(s.verdictOf("first").summary,
-        testing::HasSubstr("they came in with the momentum (first of a), as the gradients were finite"));
+        testing::HasSubstr("what the optimizer keeps was not finite (first of a), and gradients of this shape were"));
     scene.parameters->coverage->transposes = false;
     EXPECT_THAT(s.verdictOf("first").summary,
         testing::HasSubstr("the gradient, the momentum or weights that were bad already (first of a), so that"))
@@ -515,17 +515,18 @@ TEST(Triage, SaysThatAStepBeganWithFiniteValues)
     const auto verdict = s.verdictOf("first");
     EXPECT_EQ(verdict.blame, Blame::upstream);
     EXPECT_THAT(verdict.summary,
-        testing::HasSubstr("weights, gradients and momenta were finite when the step began, so that what the optimizer "
-                           "does between the gradient and this call made them"));
+        testing::HasSubstr("weights, gradients and momenta of this shape were finite when the step began, so that "
+                           "something else brought them: another parameter or buffer, or what the step did"));
     EXPECT_THAT(verdict.speaksFor,
         testing::Contains(testing::Field(&EvidenceLine::text,
-            "among all 2 parameters of this shape or its transpose, 0 of 2 gradients and 0 of 2 momenta were not "
-            "finite when the step began")));
+            "among all 2 parameters of this shape or its transpose, 0 of 2 gradients and 0 of 2 optimizer "
+            "states were not finite when the step began")));
     scene.world = 2;
-    EXPECT_THAT(s.verdictOf("first").summary, testing::HasSubstr("values of other ranks, or what the optimizer does"));
+    EXPECT_THAT(
+        s.verdictOf("first").summary, testing::HasSubstr("buffer, values of other ranks, or what the step did"));
     scene.parameters->badGradients = 1;
     EXPECT_THAT(s.verdictOf("first").summary,
-        testing::HasSubstr("they came in with the gradient, as weights and momenta were finite when the step began"));
+        testing::HasSubstr("a gradient was not finite, and weights and momenta of this shape were"));
     const auto notKnown = testing::HasSubstr("the gradient, the momentum or weights");
     for (const auto& unknown : {ParameterState {1, 0, 2, 0}, ParameterState {2, 0, 1, 0}}) {
         auto some = unknown;
