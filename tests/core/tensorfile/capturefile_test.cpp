@@ -481,11 +481,10 @@ TEST_F(CaptureFileTest, KnowsAPartByTheSidecar)
     EXPECT_EQ(partOf("5", "[2]"), some);
     EXPECT_EQ(partOf(R"_(["Replicate", 7])_", "[2, 2]"), some);
     EXPECT_EQ(partOf("[]", "[]"), some);
-    folder.write("x.json", R"({"part": "Shard(0)"
-})");
+    folder.write("x.json", R"_({"part": "Shard(0)"})_");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.part, some);
-folder.write("x.json", R"({"part": null})");
-EXPECT_EQ(open("x.pt", smallCapture())->capture.part, "");
+    folder.write("x.json", R"_({"part": null})_");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.part, "");
 }
 
 TEST_F(CaptureFileTest, TellsDTensorsApartByRanksShapeAndPlacements)
