@@ -171,7 +171,7 @@ TEST(Catalogue, WhatIsIncludedIsComparedOnce)
     EXPECT_EQ(catalogue.added().size(), 1U) << "nobody keeps a definition of what its name defines";
     EXPECT_FALSE(catalogue.include("mine@x"));
     ASSERT_TRUE(catalogue.put(made("mine", 3)));
-    EXPECT_EQ((*catalogue.find("mine@1"))->steps[0][0], 3) << "of the mine there is now";
+    EXPECT_EQ((*catalogue.find("mine@0.5"))->steps[0][0], 3) << "of the mine there is now";
 }
 
 TEST(Catalogue, RefusesWhatCannotBeRunAndBuiltInNames)
