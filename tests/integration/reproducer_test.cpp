@@ -299,7 +299,8 @@ TEST_F(Reproducer, AFunctionThatRequiresAnEpsilonIsNotCalledWithoutOne)
     }
     EXPECT_EQ(runPython(folder, "repro.py --n 2 --device cpu --impl mine:optional").status, 1);
     for (const auto* function : {"placed", "switched"}) {
-        const auto done = runPython(folder, std::string("repro.py --n 2 --epsilon 1e-7 --device cpu --impl mine:") + function);
+        const auto done =
+            runPython(folder, std::string("repro.py --n 2 --epsilon 1e-7 --device cpu --impl mine:") + function);
         EXPECT_EQ(done.status, 1) << done.text;
     }
     const auto given =
