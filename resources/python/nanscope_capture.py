@@ -1792,7 +1792,6 @@ class _Call:
         "stream",
         "stride",
         "talk",
-        "talked",
         "wall_ns",
         "aliases",
         "in_place",
@@ -1969,7 +1968,7 @@ def _begin(spot, args, kwargs, index, value, tensor):
     call.output = call.output_part = call.output_version = call.output_sums = call.aliases = call.in_place = None
     call.input = weakref.ref(value)
     call.input_version = _version(value)
-    call.talk, call.talked = _talk_so_far(), None
+    call.talk = _talk_so_far()
     return call
 
 
@@ -2845,13 +2844,13 @@ _TALKS = re.compile(
 
 
 def _may_talk(call):
-    """Whether it talked to other ranks, or its code names what may: one rank that repeats that alone waits for ever, or is
+    """Whether its function talked to other ranks, or names what may in its code: one rank that repeats that alone waits for ever, or is
     given what the others send for something else, and they get its numbers. Not all that is sent is counted (by NCCL from
     one rank to another, by other libraries), and another call may send what this one did not. Of published code it is known."""
     spot = call.spot
     if spot.options["collective"] is False or (_world() == 1 and not _launched_with_others()):
         return False
-    if call.talked or spot.key in _process.talkers:
+    if spot.key in _process.talkers:
         return True
     code = getattr(_unwrapped(spot.function)[0], "__code__", None)
     names = spot.names if code is None else spot.names | _names_in(code)
@@ -2879,8 +2878,7 @@ def _talk_so_far():
 def _note_talk(call):
     """After the call. Talk of other threads meanwhile counts, too: it costs no more than what the repeats would show. What
     talked once may do so again, as code does that talks at every second call."""
-    call.talked = call.talk is None or call.talk != _talk_so_far()
-    if call.talked:
+    if call.talk is None or call.talk != _talk_so_far():
         _process.talkers.add(call.spot.key)
 
 

@@ -1090,7 +1090,7 @@ class Talk(Case):
             for functions, talks in ((self.NAMED, True), (self.ALONE, False)):
                 for place, function in enumerate(functions):
                     spot = capture._Spot(function, dict.fromkeys(("name", "collective")))
-                    self.assertEqual(capture._may_talk(types.SimpleNamespace(spot=spot, talked=False)), talks, place)
+                    self.assertEqual(capture._may_talk(types.SimpleNamespace(spot=spot)), talks, place)
 
     def retries_of(self, mode, function):
         self.on(mode, retries=2)
@@ -1135,7 +1135,7 @@ class Talk(Case):
 
     def test_ranks_that_torch_is_not_told_of(self):
         spot = capture._Spot(lambda X, mpi: mpi.Allreduce(X), dict.fromkeys(("name", "collective")))
-        call = types.SimpleNamespace(spot=spot, talked=False)
+        call = types.SimpleNamespace(spot=spot)
         self.assertFalse(capture._may_talk(call))
         for name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"):
             with mock.patch.dict(os.environ, {name: "2"}):

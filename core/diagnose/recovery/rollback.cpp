@@ -106,13 +106,12 @@ constexpr const char* lowerRate = "take a lower learning rate or a longer warmup
 
 std::string upstreamSetting(const CaptureVerdict& verdict, bool climbs)
 {
-    const auto& scene = verdict.facts.scene;
-    const auto by = scene.badBefore();
-    if (by == BadBefore::weights) {
+    const auto bad = verdict.facts.scene.badBefore();
+    if (bad == BadBefore::weights) {
         return "check the weights right after each step: an earlier update, by what follows its iteration, another "
                "optimizer or a checkpoint spoilt them";
     }
-    if (by == BadBefore::states) {
+    if (bad == BadBefore::states) {
         return "check what the optimizer keeps before each step: it was bad where gradients of this shape were finite";
     }
     return climbs ? lowerRate : "skip the batches of the fault and check gradients before the optimizer";

@@ -230,16 +230,16 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
         "input"});
     v.speaksFor.push_back(earlierOne.value_or(
         EvidenceLine {"no capture that can have reached this one was damaged before it", "captures"}));
-    const auto by = capture.scene.badBefore();
+    const auto bad = capture.scene.badBefore();
     const auto& known = capture.scene.parameters;
     if (known && known->badGradients + known->badMomenta > 0) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back({"what made them so: activations and other layers are in no dump", "capture"});
-    } else if (by == BadBefore::nothing) {
+    } else if (bad == BadBefore::nothing) {
         v.speaksFor.push_back({parametersText(*known), "sidecar"});
         v.notTestable.push_back(
             {"other parameters, and what the step did before this call, are in no dump", "capture"});
-    } else if (by != BadBefore::weights) {
+    } else if (bad != BadBefore::weights) {
         v.notTestable.push_back({"what brought them: gradients, momentum and weights are in no dump", "capture"});
     }
     if (capture.scene.weightsBefore) {
@@ -251,7 +251,7 @@ void argueUpstream(CaptureVerdict& v, const Capture& capture, const std::optiona
             {"calls that were not captured: one of an earlier update may have spoilt a weight", "captures"});
     }
     if (known && known->gradients + known->momenta > 0 && known->badGradients + known->badMomenta == 0
-        && by != BadBefore::nothing) {
+        && bad != BadBefore::nothing) {
         v.notTestable.push_back({parametersText(*known) + whatWasMissed(*known), "sidecar"});
     }
 }
