@@ -169,7 +169,7 @@ Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t b
 {
     if (onGpu() && !native(program.precision)) {
         return failure(ErrorKind::unsupported,
-            fmt::format("{} does not compute in {}; replay it on 'cpu', which emulates it", m_device.str(),
+            fmt::format("{} does not compute in {}; the CPU emulates it", m_device.str(),
                 name(program.precision)));
     }
     m_needed = workspaceBytes(program) * batch;

@@ -159,7 +159,7 @@ Json spreadJson(const diagnose::SpreadFilm& film, const replay::PlantedFault& fa
     }
     return {{"schema", "nanscope.spread/1"}, {"capture", cell.capture}, {"variant", cell.variant},
         {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)}, {"device", cell.device},
-        {"arithmetic", cell.native ? "native" : "emulated"}, {"epsilon", jsonNumber(cell.epsilon)},
+        {"arithmetic", arithmetic(cell)}, {"epsilon", jsonNumber(cell.epsilon)},
         {"batch", film.batch}, {"plant", rpc::plantToJson(fault)}, {"ops", std::move(ops)},
         {"ends_like_dump", film.endsLikeDump ? Json(*film.endsLikeDump) : Json(nullptr)}};
 }

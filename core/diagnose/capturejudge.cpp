@@ -51,7 +51,7 @@ struct CaptureJudge::State
     HardwareEvents words;
     JobContext job;
     Controls controls;
-    std::vector<std::string> tooLarge; ///< no rank says it of its own
+    std::vector<std::string> leftToCpu; ///< no rank says it of its own
 };
 
 CaptureJudge::CaptureJudge(std::unique_ptr<State> state)
@@ -82,7 +82,7 @@ Result<CaptureVerdict> CaptureJudge::judge(const std::string& name)
         return failure(ErrorKind::usage, fmt::format("the run has no capture '{}'", name));
     }
     const Bench bench {s.run, s.options, s.given, s.captures, *s.device, s.controls, s.words, s.job,
-        s.options.device ? &s.tooLarge : nullptr};
+        s.options.device ? &s.leftToCpu : nullptr};
     auto verdict = *found;
     return judgeOne(verdict, *capture, bench, 0).map([&] { return std::move(verdict); });
 }

@@ -324,7 +324,7 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
     std::ranges::transform(
         diagnosis.captures, std::back_inserter(inOrder), [](CaptureVerdict& verdict) { return &verdict; });
     std::size_t done = 0;
-    std::vector<std::string> tooLarge;
+    std::vector<std::string> leftToCpu;
     const auto judgeOn = [&](replay::Device& device) {
         if (auto told = tellPlan(stillToReplay(inOrder, captures, options), options, device, time.job().cancel);
             !told) {
@@ -332,7 +332,7 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
         }
         Controls controls(captures, options.catalogue, device, time.job().cancel);
         const Bench bench {run, options, given, captures, device, controls, wordsOf(run), time.job(),
-            &device == options.device.get() ? &tooLarge : nullptr};
+            &device == options.device.get() ? &leftToCpu : nullptr};
         return judgeAll(inOrder, done, bench, time, job);
     };
     const auto unjudged = options.judgedElsewhere ? takeFromElsewhere(diagnosis.captures, captures, options)
@@ -343,9 +343,9 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
         judged = judgeOn(options.device ? *options.device : *replay::makeEigenDevice());
         diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
     }
-    if (!tooLarge.empty()) {
+    if (!leftToCpu.empty()) {
         diagnosis.replayedOn += fmt::format(
-            "; {} on the CPU instead ({})", countText(static_cast<int>(tooLarge.size()), "capture"), tooLarge.front());
+            "; {} on the CPU instead ({})", countText(static_cast<int>(leftToCpu.size()), "capture"), leftToCpu.front());
     }
     if (!judged && options.device && options.device->lost()) {
         diagnosis.replayedOn += fmt::format(", which failed after {} of {} captures ({}); the others on the CPU", done,

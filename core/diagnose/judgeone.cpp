@@ -138,9 +138,12 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
         // Also where it looks judged: a control that was not replayed any more would have acquitted less.
         return tl::make_unexpected(*lost);
     }
-    if (!judged && replayed && judged.error().kind == ErrorKind::refused && bench.tooLarge != nullptr) {
-        bench.tooLarge->push_back(judged.error().what);
-        return judgeOnCpu(verdict, capture, bench, done);
+    if (!judged && replayed && replay::isWorthTheCpu(judged.error()) && bench.leftToCpu != nullptr) {
+        const auto onCpu = judgeOnCpu(verdict, capture, bench, done);
+        if (onCpu && verdict.unread.empty()) {
+            bench.leftToCpu->push_back(judged.error().what);
+        }
+        return onCpu;
     }
     if (judged) {
         verdict = std::move(whole);

@@ -41,9 +41,9 @@ struct Bench
     Controls& controls;
     const HardwareEvents words;
     const JobContext& job;
-    /// Takes the reason for each capture that the device has not the memory for, which is judged on core's own CPU
-    /// device instead; null where that is the device.
-    std::vector<std::string>* tooLarge = nullptr;
+    /// Takes the reason for each capture that the device has not the memory or the format for, which is judged on core's
+    /// own CPU device instead; null where that is the device.
+    std::vector<std::string>* leftToCpu = nullptr;
 };
 
 /// Judges a capture by its file, where that is read. `done` captures were judged before, for the progress. Fails when

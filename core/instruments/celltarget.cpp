@@ -32,7 +32,7 @@ Result<std::unique_ptr<CellTarget>> CellTarget::make(const CellChoice& choice, c
 bool CellTarget::goToCpu(const Error& error)
 {
     const auto lost = m_device->lost();
-    const bool unable = lost ? lost->kind != ErrorKind::cancelled : error.kind == ErrorKind::refused;
+    const bool unable = lost ? lost->kind != ErrorKind::cancelled : replay::isWorthTheCpu(error);
     if (m_choice.device == "cpu" || !unable) {
         return false;
     }

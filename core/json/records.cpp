@@ -223,9 +223,9 @@ Json toJson(const Cell& cell)
 {
     const bool computed = cell.error.empty();
     Json json {{"capture", cell.capture}, {"variant", cell.variant}, {"precision", name(cell.precision)},
-        {"device", cell.device}, {"lowering", name(cell.lowering)}, {"arithmetic", cell.native ? "native" : "emulated"},
-        {"epsilon", jsonNumber(cell.epsilon)}, {"steps", cell.steps},
-        {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
+        {"device", cell.device}, {"lowering", name(cell.lowering)},
+        {"arithmetic", computed ? Json(arithmetic(cell)) : Json(nullptr)}, {"epsilon", jsonNumber(cell.epsilon)},
+        {"steps", cell.steps}, {"outcome", computed ? Json(name(cell.outcome)) : Json(nullptr)},
         {"first_nonfinite", written(cell.firstNonFinite)}, {"birth", written(cell.birth)},
         {"batches", written(cell.batches)}, {"seconds", jsonNumber(cell.seconds)},
         {"environment", written(cell.environment)}, {"gauges", written(cell.gauges)},

@@ -160,4 +160,10 @@ struct Cell
     std::string error; ///< not empty: the cell could not be computed, and why
 };
 
+/// "native" or "emulated", of a cell that was computed.
+inline std::string_view arithmetic(const Cell& cell)
+{
+    return cell.native ? "native" : "emulated";
+}
+
 } // namespace nanscope

@@ -961,7 +961,9 @@ QString Workspace::sweepText() const
             ++all;
         }
     }
-    return tr("Sweep done: %1 of %2 replays are finite").arg(finite).arg(all);
+    const int without = static_cast<int>(m_sweep.size()) - all;
+    const QString failed = without > 0 ? tr(", %1 failed").arg(without) : QString();
+    return tr("Sweep done: %1 of %2 replays are finite").arg(finite).arg(all) + failed;
 }
 
 void Workspace::onSweepDone()

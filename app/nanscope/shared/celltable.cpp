@@ -36,7 +36,7 @@ std::string firstText(const Cell& cell)
 
 std::vector<std::string> rowOf(const Cell& cell)
 {
-    return {cell.variant, std::string(name(cell.precision)), cell.native ? "native" : "emulated",
+    return {cell.variant, std::string(name(cell.precision)), cell.error.empty() ? std::string(arithmetic(cell)) : "-",
         std::string(name(cell.lowering)), cell.device, cell.error.empty() ? std::string(name(cell.outcome)) : "failed",
         firstText(cell), percent(slackPercent(cell)), distanceText(cell), durationText(cell.seconds),
         fmt::format("{:.3g}", cell.epsilon), cell.steps > 0 ? std::to_string(cell.steps) : "-"};

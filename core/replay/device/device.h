@@ -150,6 +150,12 @@ private:
     Device& m_device;
 };
 
+/// Whether core's own CPU device may do what a device failed at with this: it is short of memory, or lacks the format.
+inline bool isWorthTheCpu(const Error& error)
+{
+    return error.kind == ErrorKind::refused || error.kind == ErrorKind::unsupported;
+}
+
 /// Core's own CPU device on Eigen: fp64 natively, fp32 natively, the others emulated. `threads` 0 means all.
 std::unique_ptr<Device> makeEigenDevice(int threads = 0);
 

@@ -60,7 +60,7 @@ bool isFinite(const Cell& cell)
 std::vector<Phrase> cellRow(const ReportInput& input, const Cell& cell)
 {
     return {code(labelOf(input, cell)), own(std::string(name(cell.precision))),
-        own(cell.native ? "native" : "emulated"), own(std::string(name(cell.lowering))),
+        own(cell.error.empty() ? std::string(arithmetic(cell)) : none), own(std::string(name(cell.lowering))),
         cell.error.empty() ? own(std::string(name(cell.outcome))) : foreign(cell.error),
         own(cell.firstNonFinite ? nonFiniteText(*cell.firstNonFinite) : none),
         foreign(cell.environment.engine + ", " + cell.device)};
