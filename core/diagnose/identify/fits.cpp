@@ -3,12 +3,17 @@
 #include "core/diagnose/identify/fits.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <type_traits>
 #include <utility>
 
+#include "core/replay/device/ranges.h"
 #include "core/replay/program/formats.h"
+#include "core/replay/program/vectorclones.h"
 
 namespace nanscope::diagnose {
 
@@ -19,84 +24,8 @@ bool allFinite(ValueView values)
 
 namespace {
 
+constexpr auto side = TileErrors::side;
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-bool comparable(double captured)
-{
-    return std::isfinite(captured);
-}
-
-/// As it is, and times the factor <o, r> / <r, r>, which leaves the least.
-struct Distances
-{
-    double plain = infinity;
-    double multiple = infinity;
-    double factor = 1;
-};
-
-Distances distancesOf(const Element& element, ValueView reference)
-{
-    double difference = 0;
-    double total = 0;
-    double both = 0;
-    double own = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const double value = element.output[i];
-        if (comparable(value)) {
-            const double d = value - reference[i];
-            difference += d * d;
-            total += reference[i] * reference[i];
-            both += value * reference[i];
-            own += value * value;
-        }
-    }
-    if (!(total > 0)) {
-        return {};
-    }
-    const double explained = both * both / total;
-    const double left = std::max(0.0, own - explained);
-    return {std::sqrt(difference / total), explained > 0 ? std::sqrt(left / explained) : infinity, both / total};
-}
-
-/// ||left^T M|| of what is held against each other: of the reference, and of what the output is off by.
-struct Gains
-{
-    double reference = 0; ///< squared
-    double difference = 0; ///< squared
-};
-
-Gains gainsAlong(const replay::SingularDirection& direction, const Element& element, ValueView reference)
-{
-    const auto cols = static_cast<std::size_t>(element.shape.cols);
-    std::vector<double> kept(cols, 0);
-    std::vector<double> off(cols, 0);
-    auto at = reference.begin();
-    auto captured = element.output.begin();
-    for (const double weight : direction.left) {
-        for (std::size_t c = 0; c < cols; ++c, ++at, ++captured) {
-            const bool use = comparable(*captured);
-            kept[c] += use ? weight * *at : 0;
-            off[c] += use ? weight * (*captured - *at) : 0;
-        }
-    }
-    const auto squared = [](const std::vector<double>& v) {
-        return std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
-    };
-    return {squared(kept), squared(off)};
-}
-
-// Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding of
-// the right variant still agrees.
-double signalFit(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& directions)
-{
-    Gains sum;
-    for (const auto& direction : directions) {
-        const auto gains = gainsAlong(direction, element, reference);
-        sum.reference += gains.reference;
-        sum.difference += gains.difference;
-    }
-    return sum.reference > 0 ? std::sqrt(sum.difference / sum.reference) : infinity;
-}
 
 std::optional<Precision> formatOf(DType type)
 {
@@ -112,18 +41,233 @@ std::optional<Precision> formatOf(DType type)
     }
 }
 
-double exactShare(const Element& element, ValueView reference)
+/// ||left^T M||_F squared: of the reference, and of what the output is off by.
+struct Gains
 {
-    const auto format = formatOf(element.outputType);
-    std::int64_t same = 0;
+    double reference = 0;
+    double difference = 0;
+};
+
+/// Sums over the positions where the captured output is finite.
+struct Sums
+{
+    bool finite = true; ///< the reference, at all positions
+    double difference = 0; ///< of squares
+    double reference = 0; ///< of squares
+    double own = 0; ///< of squares
+    double both = 0; ///< of products
+    Gains gains; ///< of all directions together
     std::int64_t compared = 0;
-    for (std::size_t i = 0; format && i < reference.size(); ++i) {
-        if (comparable(element.output[i])) {
-            ++compared;
-            same += replay::roundTo(*format, reference[i]) == element.output[i] ? 1 : 0;
+    std::int64_t same = 0; ///< in the output's format
+};
+
+/// Columns that are compared together: whole tiles, so few that all that is summed of them stays in the cache.
+constexpr std::int64_t widest = 32 * side;
+
+/// A number for each of those columns.
+using Line = std::array<double, static_cast<std::size_t>(widest)>;
+
+/// One row of both, in those columns.
+struct Row
+{
+    Line captured;
+    Line reference;
+    Line difference;
+};
+
+/// What is summed of each column, of what a Row has.
+struct ColumnSums
+{
+    Line bad; ///< NaN where the reference is not finite anywhere
+    Line compared;
+    Line squaresOff; ///< of this row of tiles
+    Line squares; ///< of this row of tiles
+    Line own;
+    Line both;
+};
+
+/// Sums a row, and leaves in it what is compared.
+NANSCOPE_VECTOR_CLONES void addRow(Row& row, ColumnSums& sums, std::size_t count)
+{
+    for (std::size_t c = 0; c < count; ++c) {
+        sums.bad[c] += row.reference[c] - row.reference[c];
+        const bool use = row.captured[c] - row.captured[c] == 0;
+        const double captured = use ? row.captured[c] : 0;
+        const double reference = use ? row.reference[c] : 0;
+        const double difference = captured - reference;
+        sums.compared[c] += use ? 1 : 0;
+        sums.squaresOff[c] += difference * difference;
+        sums.squares[c] += reference * reference;
+        sums.own[c] += captured * captured;
+        sums.both[c] += captured * reference;
+        row.captured[c] = captured;
+        row.reference[c] = reference;
+        row.difference[c] = difference;
+    }
+}
+
+NANSCOPE_VECTOR_CLONES void addTimes(double weight, const double* values, double* sums, std::size_t count)
+{
+    for (std::size_t c = 0; c < count; ++c) {
+        sums[c] += weight * values[c];
+    }
+}
+
+NANSCOPE_VECTOR_CLONES std::int64_t countSame(const double* captured, const float* rounded, std::size_t count)
+{
+    std::int64_t same = 0;
+    for (std::size_t c = 0; c < count; ++c) {
+        same += captured[c] - captured[c] == 0 && captured[c] == static_cast<double>(rounded[c]) ? 1 : 0;
+    }
+    return same;
+}
+
+void read(ValueView from, double* to)
+{
+    from.visit([to](auto values) { std::ranges::copy(values, to); });
+}
+
+double sumOf(const double* begin, std::int64_t count)
+{
+    return std::accumulate(begin, begin + count, 0.0);
+}
+
+/// Some columns of an output and of a reference, over all rows.
+class ColumnsComparison
+{
+public:
+    ColumnsComparison(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& signal,
+        replay::Range columns, TileErrors& tiles)
+        : m_element(element)
+        , m_reference(reference)
+        , m_format(formatOf(element.outputType))
+        , m_signal(signal)
+        , m_columns(columns)
+        , m_count(static_cast<std::size_t>(columns.end - columns.begin))
+        , m_tiles(tiles)
+        , m_kept(signal.size(), Line {})
+        , m_off(signal.size(), Line {})
+    { }
+
+    Sums sums()
+    {
+        for (std::int64_t row = 0; row < m_element.shape.rows; ++row) {
+            add(row);
+            const bool tileEnds = (row + 1) % side == 0 || row + 1 == m_element.shape.rows;
+            if (tileEnds) {
+                endTiles(row / side);
+            }
+        }
+        const auto count = m_columns.end - m_columns.begin;
+        m_sums.finite = sumOf(m_columnSums.bad.data(), count) == 0;
+        m_sums.compared = static_cast<std::int64_t>(sumOf(m_columnSums.compared.data(), count));
+        m_sums.own = sumOf(m_columnSums.own.data(), count);
+        m_sums.both = sumOf(m_columnSums.both.data(), count);
+        for (std::size_t k = 0; k < m_signal.size(); ++k) {
+            m_sums.gains.reference += squaresOf(m_kept[k]);
+            m_sums.gains.difference += squaresOf(m_off[k]);
+        }
+        return m_sums;
+    }
+
+private:
+    void add(std::int64_t row)
+    {
+        const auto at = static_cast<std::size_t>(row * m_element.shape.cols + m_columns.begin);
+        const auto captured = m_element.output.view().subview(at, m_count);
+        const auto reference = m_reference.subview(at, m_count);
+        read(captured, m_row.captured.data());
+        if (m_format) {
+            round(reference);
+            m_sums.same += countSame(m_row.captured.data(), m_rounded.data(), m_count);
+        }
+        read(reference, m_row.reference.data());
+        addRow(m_row, m_columnSums, m_count);
+        for (std::size_t k = 0; k < m_signal.size(); ++k) {
+            const double weight = m_signal[k].left[static_cast<std::size_t>(row)];
+            addTimes(weight, m_row.reference.data(), m_kept[k].data(), m_count);
+            addTimes(weight, m_row.difference.data(), m_off[k].data(), m_count);
         }
     }
-    return compared > 0 ? static_cast<double>(same) / static_cast<double>(compared) : 0;
+
+    /// The reference in the output's format, whose numbers are all floats.
+    void round(ValueView reference)
+    {
+        reference.visit([this](auto values) {
+            if constexpr (std::is_same_v<typename decltype(values)::value_type, float>) {
+                std::ranges::copy(values, m_rounded.begin());
+                replay::roundTo(*m_format, std::span(m_rounded).first(m_count));
+            } else {
+                std::ranges::transform(values, m_rounded.begin(),
+                    [this](double value) { return static_cast<float>(replay::roundTo(*m_format, value)); });
+            }
+        });
+    }
+
+    void endTiles(std::int64_t row)
+    {
+        for (auto begin = m_columns.begin; begin < m_columns.end; begin += side) {
+            const auto first = begin - m_columns.begin;
+            const auto count = std::min<std::int64_t>(side, m_columns.end - begin);
+            auto& tile = m_tiles.tiles[static_cast<std::size_t>(row * m_tiles.across + begin / side)];
+            tile = {sumOf(m_columnSums.squaresOff.data() + first, count),
+                sumOf(m_columnSums.squares.data() + first, count)};
+            m_sums.difference += tile.difference;
+            m_sums.reference += tile.reference;
+        }
+        m_columnSums.squaresOff.fill(0);
+        m_columnSums.squares.fill(0);
+    }
+
+    double squaresOf(const Line& line) const
+    {
+        return std::inner_product(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(m_count), line.begin(), 0.0);
+    }
+
+    const Element& m_element;
+    ValueView m_reference;
+    std::optional<Precision> m_format;
+    const std::vector<replay::SingularDirection>& m_signal;
+    replay::Range m_columns;
+    std::size_t m_count;
+    TileErrors& m_tiles; ///< of the whole; those of these columns are written
+    Row m_row {};
+    std::array<float, static_cast<std::size_t>(widest)> m_rounded {};
+    ColumnSums m_columnSums {};
+    std::vector<Line> m_kept; ///< per direction, left^T times the reference
+    std::vector<Line> m_off; ///< per direction, left^T times the difference
+    Sums m_sums;
+};
+
+struct Comparison
+{
+    Sums sums;
+    TileErrors tiles;
+};
+
+/// In one pass, since a large layer is read from memory again each time. The sums are the same for any number of
+/// threads.
+Comparison compared(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& signal)
+{
+    constexpr std::int64_t worthThreads = 1 << 16;
+    const auto [batch, rows, cols] = element.shape;
+    Comparison result;
+    result.tiles.across = (cols + side - 1) / side;
+    result.tiles.tiles.resize(static_cast<std::size_t>(result.tiles.across * ((rows + side - 1) / side)));
+    std::vector<Sums> parts(static_cast<std::size_t>((cols + widest - 1) / widest));
+    replay::forRanges(cols, widest, rows * cols < worthThreads ? 1 : replay::allThreads(), CancelToken(),
+        [&](const replay::Range& columns) {
+            parts[static_cast<std::size_t>(columns.begin / widest)] =
+                ColumnsComparison(element, reference, signal, columns, result.tiles).sums();
+        });
+    for (const auto& part : parts) {
+        auto& sums = result.sums;
+        sums = {sums.finite && part.finite, sums.difference + part.difference, sums.reference + part.reference,
+            sums.own + part.own, sums.both + part.both,
+            {sums.gains.reference + part.gains.reference, sums.gains.difference + part.gains.difference},
+            sums.compared + part.compared, sums.same + part.same};
+    }
+    return result;
 }
 
 double medianTile(const std::vector<TileError>& tiles)
@@ -146,12 +290,25 @@ double medianTile(const std::vector<TileError>& tiles)
 
 Fits fitsOf(const Element& element, ValueView reference, const std::vector<replay::SingularDirection>& signal)
 {
-    if (!allFinite(reference)) {
+    const auto [sums, tiles] = compared(element, reference, signal);
+    if (!sums.finite) {
         return {};
     }
-    const auto distances = distancesOf(element, reference);
-    return {distances.plain, medianTile(tileErrors(element, reference).tiles), signalFit(element, reference, signal),
-        exactShare(element, reference), distances.multiple, distances.factor};
+    Fits fits;
+    fits.typical = medianTile(tiles.tiles);
+    // Low-rank inputs fill the null space with amplified noise; along the directions that carry signal every rounding
+    // of the right variant still agrees.
+    const auto& gains = sums.gains;
+    fits.signal = gains.reference > 0 ? std::sqrt(gains.difference / gains.reference) : infinity;
+    fits.exact = sums.compared > 0 ? static_cast<double>(sums.same) / static_cast<double>(sums.compared) : 0;
+    if (sums.reference > 0) {
+        // <o, r> / <r, r> leaves the least of what is off.
+        const double explained = sums.both * sums.both / sums.reference;
+        fits.plain = std::sqrt(sums.difference / sums.reference);
+        fits.multiple = explained > 0 ? std::sqrt(std::max(0.0, sums.own - explained) / explained) : infinity;
+        fits.factor = sums.both / sums.reference;
+    }
+    return fits;
 }
 
 Values inFormatOf(const Element& element, ValueView replay)
@@ -179,27 +336,11 @@ double TileError::relative(double floor) const
 
 TileErrors tileErrors(const Element& element, ValueView reference)
 {
-    constexpr auto side = TileErrors::side;
-    TileErrors errors;
-    errors.across = (element.shape.cols + side - 1) / side;
-    errors.tiles.resize(static_cast<std::size_t>(errors.across * ((element.shape.rows + side - 1) / side)));
-    for (std::int64_t r = 0; r < element.shape.rows; ++r) {
-        for (std::int64_t c = 0; c < element.shape.cols; ++c) {
-            const auto i = static_cast<std::size_t>(r * element.shape.cols + c);
-            if (comparable(element.output[i])) {
-                auto& tile = errors.tiles[static_cast<std::size_t>((r / side) * errors.across + c / side)];
-                const double d = element.output[i] - reference[i];
-                tile.difference += d * d;
-                tile.reference += reference[i] * reference[i];
-            }
-        }
-    }
-    return errors;
+    return compared(element, reference, {}).tiles;
 }
 
 namespace {
 
-constexpr auto side = TileErrors::side;
 constexpr std::int64_t rowBlocks = 8;
 constexpr std::int64_t colBlocks = 16;
 
