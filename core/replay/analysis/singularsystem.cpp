@@ -11,6 +11,7 @@
 #include <Eigen/Eigenvalues>
 
 #include "core/base/abandon.h"
+#include "core/base/aligned.h"
 #include "core/replay/device/gemm.h"
 #include "core/replay/device/ranges.h"
 #include "core/replay/engine/spectrum.h"
@@ -132,20 +133,20 @@ std::vector<double> panelOf(ValueView x, const MatrixShape& shape, std::int64_t 
 
 /// X X^T, or X^T X of a tall matrix: panel by panel, since X in doubles is the largest of all that a verdict would
 /// hold.
-std::vector<double> gramOf(ValueView x, const MatrixShape& shape, const CancelToken& cancel, const ShareDone& told)
+AlignedVector<double> gramOf(ValueView x, const MatrixShape& shape, const CancelToken& cancel, const ShareDone& told)
 {
     constexpr std::int64_t longest = 4096;
     const bool tall = shape.rows > shape.cols;
     const auto n = std::min(shape.rows, shape.cols);
     const auto m = std::max(shape.rows, shape.cols);
-    std::vector<double> gram(static_cast<std::size_t>(n * n));
+    AlignedVector<double> gram(static_cast<std::size_t>(n * n));
     std::vector<double> next(m > longest ? gram.size() : 0);
     for (std::int64_t first = 0; first < m && !cancel.cancelled(); first += longest) {
         const auto count = std::min(longest, m - first);
         const auto panel = panelOf(x, shape, first, count);
-        auto& out = first == 0 ? gram : next;
+        auto* out = first == 0 ? gram.data() : next.data();
         const auto whole = static_cast<double>(m);
-        const GemmShape<double> product {panel.data(), panel.data(), out.data(), n, n, count, tall, !tall};
+        const GemmShape<double> product {panel.data(), panel.data(), out, n, n, count, tall, !tall};
         gemmSymmetric(product, allThreads(), cancel,
             partOf(told, static_cast<double>(first) / whole, static_cast<double>(first + count) / whole));
         if (first > 0) {
@@ -266,7 +267,7 @@ Eigenbasis basisHere(ValueView matrix, double scale, const MatrixShape& shape, c
     auto gram = gramOf(x, shape, cancel, partOf(told, 0, ends.gram));
     auto narrow = reduceToTridiagonal(
         gram, std::min(shape.rows, shape.cols), block, cancel, partOf(told, ends.gram, ends.reduction));
-    std::vector<double>().swap(gram);
+    AlignedVector<double>().swap(gram);
     auto values = diagonalise(std::move(narrow), block, cancel, partOf(told, ends.reduction, 1));
     return {std::move(values), std::move(block.values)};
 }

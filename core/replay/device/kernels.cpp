@@ -126,8 +126,9 @@ void multiplySymmetric(const float* matrix, std::int64_t size, const float* x, f
     using Single = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic>;
     using SingleVector = Eigen::Matrix<float, Eigen::Dynamic, 1>;
     const Eigen::Map<const Single> a(matrix, size, size);
-    Eigen::Map<SingleVector>(out, size).noalias() =
-        a.template selfadjointView<Eigen::Lower>() * Eigen::Map<const SingleVector>(x, size);
+    // Into a vector of Eigen's, which is aligned: elsewhere the order of sums would depend on where `out` lies.
+    const SingleVector product = a.template selfadjointView<Eigen::Lower>() * Eigen::Map<const SingleVector>(x, size);
+    Eigen::Map<SingleVector>(out, size) = product;
 }
 
 } // namespace

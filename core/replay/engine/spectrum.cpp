@@ -10,6 +10,7 @@
 
 #include <Eigen/Eigenvalues>
 
+#include "core/base/aligned.h"
 #include "core/replay/device/gemm.h"
 #include "core/replay/device/ranges.h"
 
@@ -136,8 +137,8 @@ Tridiagonal reduceToTridiagonal(
     Tridiagonal t {std::vector<double>(static_cast<std::size_t>(n)),
         std::vector<double>(static_cast<std::size_t>(std::max<std::int64_t>(n - 1, 0)))};
     std::vector<double> factors(t.beside.size());
-    std::vector<double> reflectors(static_cast<std::size_t>(n * width));
-    std::vector<double> products(reflectors.size());
+    AlignedVector<double> reflectors(static_cast<std::size_t>(n * width));
+    AlignedVector<double> products(reflectors.size());
     const SymmetricPanel panel {matrix.data(), n, t.diagonal.data(), t.beside.data(), factors.data(), reflectors.data(),
         products.data(), width, block.values.data(), block.width};
     const auto& kernel = matrixKernels();

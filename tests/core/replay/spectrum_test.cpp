@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <span>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -127,6 +130,28 @@ TEST(LargestEigenvalue, IsNanWhereAnythingIsNotFinite)
         EXPECT_TRUE(std::isnan(replay::largestEigenvalue(matrix, 3)));
     }
     EXPECT_TRUE(std::isnan(replay::largestEigenvalue(ValueView(), 0)));
+}
+
+TEST(MultiplySymmetric, GivesTheSameBitsWhereverItsNumbersLie)
+{
+    // A malloc of another size before moves them by 16 bytes, and vectors are as long as 64.
+    constexpr std::size_t size = 401;
+    std::vector<float> matrix(size * size);
+    std::vector<float> x(size);
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+        matrix[i] = static_cast<float>(std::sin(static_cast<double>(i % size * (i / size) + 1)));
+    }
+    for (std::size_t i = 0; i < size; ++i) {
+        x[i] = static_cast<float>(std::cos(static_cast<double>(i)));
+    }
+    std::vector<float> expected(size);
+    replay::multiplySymmetric(matrix, x, expected);
+    for (std::size_t offset = 1; offset < 16; ++offset) {
+        std::vector<float> room(size + offset);
+        const auto out = std::span(room).subspan(offset);
+        replay::multiplySymmetric(matrix, x, out);
+        EXPECT_TRUE(std::ranges::equal(out, expected)) << offset;
+    }
 }
 
 TEST(SmallestEigenvalue, OfADiagonalIsItsSmallestEntry)
