@@ -169,8 +169,7 @@ Result<void> TorchDevice::prepare(const replay::Program& program, std::int64_t b
 {
     if (onGpu() && !native(program.precision)) {
         return failure(ErrorKind::unsupported,
-            fmt::format("{} does not compute in {}; the CPU emulates it", m_device.str(),
-                name(program.precision)));
+            fmt::format("{} does not compute in {}; the CPU emulates it", m_device.str(), name(program.precision)));
     }
     m_needed = workspaceBytes(program) * batch;
     return compute([&]() -> Result<void> {

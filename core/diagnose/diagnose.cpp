@@ -297,12 +297,18 @@ Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseO
     if (!options.planned || !plan.isLong()) {
         return {};
     }
-    const auto rate = replay::measuredRate(device, cancel);
+    auto on = device.environment().device;
+    auto rate = replay::measuredRate(device, cancel);
     if (!rate && device.lost() && device.lost()->kind != ErrorKind::cancelled) {
         return tl::make_unexpected(*device.lost());
     }
+    if (!rate && replay::isWorthTheCpu(rate.error())) {
+        const auto cpu = replay::makeEigenDevice();
+        rate = replay::measuredRate(*cpu, cancel);
+        on = cpu->environment().device;
+    }
     plan.rate = rate.value_or(0);
-    options.planned(plan, device.environment().device);
+    options.planned(plan, on);
     return {};
 }
 
@@ -344,8 +350,8 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
         diagnosis.replayedOn = options.device ? placeOf(options.device->environment()) : std::string();
     }
     if (!leftToCpu.empty()) {
-        diagnosis.replayedOn += fmt::format(
-            "; {} on the CPU instead ({})", countText(static_cast<int>(leftToCpu.size()), "capture"), leftToCpu.front());
+        diagnosis.replayedOn += fmt::format("; {} on the CPU instead ({})",
+            countText(static_cast<int>(leftToCpu.size()), "capture"), leftToCpu.front());
     }
     if (!judged && options.device && options.device->lost()) {
         diagnosis.replayedOn += fmt::format(", which failed after {} of {} captures ({}); the others on the CPU", done,

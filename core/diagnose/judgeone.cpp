@@ -104,7 +104,10 @@ Result<void> replayOne(CaptureVerdict& verdict, const Capture& capture, const Be
         return {};
     }
     const auto fits = bench.controls.variantsOf(*clean);
-    if (!fits && fits.error().kind == ErrorKind::cancelled) {
+    const bool ends = !fits
+        && (fits.error().kind == ErrorKind::cancelled
+            || (bench.leftToCpu != nullptr && replay::isWorthTheCpu(fits.error())));
+    if (ends) {
         return tl::make_unexpected(fits.error());
     }
     // A clean call that cannot be replayed acquits less; its own verdict says why it cannot.

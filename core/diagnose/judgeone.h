@@ -41,8 +41,8 @@ struct Bench
     Controls& controls;
     const HardwareEvents words;
     const JobContext& job;
-    /// Takes the reason for each capture that the device has not the memory or the format for, which is judged on core's
-    /// own CPU device instead; null where that is the device.
+    /// Takes the reason for each capture that the device has not the memory or the format for, which is judged on
+    /// core's own CPU device instead; null where that is the device.
     std::vector<std::string>* leftToCpu = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "core/scaleout/gather.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -139,7 +140,7 @@ Result<Gathered> Gatherer::run(const fs::path& folder)
     for (const auto& path : parts) {
         m_context.progress({"sweep", "gather", static_cast<std::int64_t>(summaries.size()),
             static_cast<std::int64_t>(parts.size()), "parts", path.filename().string()});
-        summaries.push_back(readPartLog(path, m_job.id));
+        std::ranges::move(readPartLogByPlace(path, m_job.id), std::back_inserter(summaries));
         const auto done = part(path);
         if (!done && done.error().kind == ErrorKind::cancelled) {
             return tl::make_unexpected(done.error());
@@ -179,21 +180,31 @@ Result<void> Gatherer::cell(const session::Session& part, Cell cell)
 
 } // namespace
 
+namespace {
+
+void takeVerdicts(const std::vector<std::string>& texts, const fs::path& part, GatheredVerdicts& gathered)
+{
+    for (const auto& text : texts) {
+        auto read = diagnosisFromJson(text);
+        if (!read || read->captures.size() != 1) {
+            gathered.unread.push_back({ErrorKind::format, "one of its verdicts cannot be read", part.string()});
+            continue;
+        }
+        auto& verdict = read->captures.front();
+        gathered.verdicts.try_emplace(verdict.capture, std::move(verdict));
+    }
+}
+
+} // namespace
+
 GatheredVerdicts gatherVerdicts(const Job& job, const fs::path& folder)
 {
     GatheredVerdicts gathered;
     for (const auto& path : partsIn(folder)) {
-        auto part = readPartLog(path, job.id);
-        for (const auto& text : std::exchange(part.verdicts, {})) {
-            auto read = diagnosisFromJson(text);
-            if (!read || read->captures.size() != 1) {
-                gathered.unread.push_back({ErrorKind::format, "one of its verdicts cannot be read", path.string()});
-                continue;
-            }
-            auto& verdict = read->captures.front();
-            gathered.verdicts.try_emplace(verdict.capture, std::move(verdict));
+        for (auto& part : readPartLogByPlace(path, job.id)) {
+            takeVerdicts(std::exchange(part.verdicts, {}), path, gathered);
+            gathered.parts.push_back(std::move(part));
         }
-        gathered.parts.push_back(std::move(part));
     }
     gathered.missing = std::ranges::count_if(
         job.captures, [&](const JobCapture& capture) { return !gathered.verdicts.contains(capture.name); });

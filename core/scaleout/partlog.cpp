@@ -3,6 +3,7 @@
 #include "core/scaleout/partlog.h"
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -85,22 +86,42 @@ Result<void> PartLog::write(const std::string& line)
         : failure(ErrorKind::io, "what was done cannot be written down; the disk may be full", m_path.string());
 }
 
-PartSummary readPartLog(const fs::path& part, const std::string& job)
+std::vector<PartSummary> readPartLogByPlace(const fs::path& part, const std::string& job)
 {
-    PartSummary summary;
+    std::vector<PartSummary> places;
+    auto current = places.end();
     std::ifstream file(logPath(part));
-    bool ours = false;
     for (std::string line; std::getline(file, line) && !file.eof();) {
         const auto json = parseBounded(line, deepestPartLine, mostPartValues);
         if (json.is_object() && json.contains("job")) {
             const auto start = startOf(json);
-            ours = start.job == job;
-            summary.start = ours ? start : summary.start;
-        } else if (ours && json.is_object()) {
-            take(json, summary);
+            current = std::ranges::find_if(places, [&](const PartSummary& place) {
+                return place.start.device == start.device && place.start.hardware == start.hardware;
+            });
+            if (start.job != job) {
+                current = places.end();
+            } else if (current == places.end()) {
+                current = places.insert(current, {start, {}, 0, 0, {}, {}});
+            }
+        } else if (current != places.end() && json.is_object()) {
+            take(json, *current);
         }
     }
-    return summary;
+    return places;
+}
+
+PartSummary readPartLog(const fs::path& part, const std::string& job)
+{
+    PartSummary all;
+    for (auto& place : readPartLogByPlace(part, job)) {
+        all.start = std::move(place.start);
+        all.blocks.insert(all.blocks.end(), place.blocks.begin(), place.blocks.end());
+        all.cells += place.cells;
+        all.seconds += place.seconds;
+        all.problem = place.problem.empty() ? all.problem : std::move(place.problem);
+        std::ranges::move(place.verdicts, std::back_inserter(all.verdicts));
+    }
+    return all;
 }
 
 std::vector<fs::path> partsIn(const fs::path& folder)

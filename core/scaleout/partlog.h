@@ -57,7 +57,10 @@ struct PartSummary
     std::vector<std::string> verdicts; ///< of a diagnosis, one for each block done
 };
 
-/// Of the job with this id; lines of another job are left out.
+/// Of the job with this id, one for each device and hardware it ran on; lines of another job are left out.
+std::vector<PartSummary> readPartLogByPlace(const std::filesystem::path& part, const std::string& job);
+
+/// The same in one.
 PartSummary readPartLog(const std::filesystem::path& part, const std::string& job);
 
 /// The parts that lie in the folder of a job, in the order of their ranks: paths of sessions, which those of a

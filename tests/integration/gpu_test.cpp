@@ -3,6 +3,7 @@
 //
 // The program beside a worker that has a GPU, which standingpu.cpp stands in for: what is computed there has core's own
 // bits, so that every answer has to be the CPU's.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,42 @@ TEST(Gpu, GoesOnOnTheCpuAfterAKernelFaults)
     EXPECT_THAT(replayedOn(there), HasSubstr("illegal memory access"));
     EXPECT_THAT(replayedOn(there), HasSubstr("the others on the CPU"));
     EXPECT_TRUE(verdictsOf(there.json()) == verdictsOf(here.json()));
+}
+
+TEST(Gpu, LeavesToTheCpuWhatItFailsAtInAJob)
+{
+    const std::string worker = NANSCOPE_WORKER_PROGRAM;
+    if (worker.empty()) {
+        GTEST_SKIP() << "nanscope-worker is not built";
+    }
+    const WorkFolder folder;
+    const std::vector<std::string> diagnose {
+        "diagnose", sample, "--job", folder / "job", "--processes", "1", "--device", "cuda"};
+    const auto join = [&](const std::string& device) {
+        return std::system(("STANDIN_GPU=fault=500 NANSCOPE_WORKER='" NANSCOPE_STANDIN_GPU "' '" + worker + "' join '"
+            + folder / "job" + "' --device " + device + " >/dev/null")
+                               .c_str());
+    };
+    runOn("", diagnose);
+    join("cuda:0");
+    const auto some = runOn("", diagnose);
+    EXPECT_THAT(some.out, HasSubstr("9 of 10 captures of the job judged"));
+    EXPECT_THAT(some.out, HasSubstr("What a GPU fails at, the CPU of one machine does:"));
+    EXPECT_THAT(some.out, HasSubstr("join " + folder / "job" + " --device cpu"));
+    EXPECT_EQ(join("cpu"), 0);
+    auto whole = diagnose;
+    whole.emplace_back("--json");
+    const auto there = runOn("", whole).json();
+    const auto here = run({"diagnose", sample, "--json"}).json();
+    ASSERT_EQ(there["captures"].size(), here["captures"].size());
+    for (std::size_t i = 0; i < here["captures"].size(); ++i) {
+        EXPECT_EQ(there["captures"][i]["summary"], here["captures"][i]["summary"]);
+    }
+    ASSERT_EQ(there["job"]["parts"].size(), 2U);
+    EXPECT_EQ(there["job"]["parts"][0]["hardware"], "Stand-in GPU sm_90");
+    EXPECT_EQ(there["job"]["parts"][0]["captures"], 9);
+    EXPECT_EQ(there["job"]["parts"][1]["device"], "cpu");
+    EXPECT_EQ(there["job"]["parts"][1]["captures"], 1);
 }
 
 TEST(Gpu, SaysOfEachCellThatItCannotComputeWhy)

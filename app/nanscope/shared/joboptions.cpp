@@ -99,8 +99,10 @@ JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job)
 {
     std::error_code ignored;
     const auto folder = platform::shellQuoted(fs::absolute(options.folder, ignored).string());
-    return commandsOf(
-        options, job, fmt::format("{} join {}", platform::shellQuoted(rpc::workerProgram().string()), folder));
+    const auto join = fmt::format("{} join {}", platform::shellQuoted(rpc::workerProgram().string()), folder);
+    auto commands = commandsOf(options, job, join);
+    commands.onCpu = job.device == "cuda" ? join + " --device cpu" : std::string();
+    return commands;
 }
 
 JobCommands commandsOf(const JobOptions& options, const scaleout::Job& job, const std::string& work)
@@ -121,8 +123,12 @@ std::string partsText(const char* counted, const std::vector<scaleout::PartSumma
     const std::vector<Error>& unread, bool missing, const JobCommands& commands)
 {
     auto text = parts.empty() ? std::string() : "\n" + partsTable(counted, parts);
-    for (const auto& problem : problemsOf(parts, unread)) {
+    const auto problems = problemsOf(parts, unread);
+    for (const auto& problem : problems) {
         text += printable(asSentence(problem)) + "\n";
+    }
+    if (missing && !problems.empty() && !commands.onCpu.empty()) {
+        text += fmt::format("What a GPU fails at, the CPU of one machine does:\n  {}\n", printable(commands.onCpu));
     }
     if (missing && parts.empty()) {
         text += "No process has begun yet; once one has, the status is 3 until nothing is missing.\n";

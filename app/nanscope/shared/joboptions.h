@@ -36,6 +36,7 @@ struct JobCommands
 {
     std::string torchrun; ///< to be run on each node
     std::string srun;
+    std::string onCpu {}; ///< does on one machine's CPU what a GPU of the job fails at; empty where it has none
 };
 
 /// Each process runs `work`, a line for a shell.

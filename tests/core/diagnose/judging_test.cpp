@@ -128,6 +128,40 @@ TEST_F(Judging, WhatTheDeviceHasNotTheMemoryForIsJudgedOnTheCpu)
     EXPECT_EQ(diagnosis.captures[0].summary, expected.captures[0].summary);
 }
 
+/// As a GPU before Ampere.
+class DeviceWithoutBf16 : public test::DeviceAround
+{
+    Result<void> prepare(const replay::Program& program, std::int64_t batch) override
+    {
+        return program.precision == Precision::bf16
+            ? failure(ErrorKind::unsupported, "cuda:0 does not compute in bf16; the CPU emulates it")
+            : DeviceAround::prepare(program, batch);
+    }
+};
+
+TEST_F(Judging, WhatTheDeviceHasNoFormatForIsJudgedOnTheCpuAlsoWhereOnlyTheCleanCallNeedsIt)
+{
+    add("clean.pt", {test::smallWaves()}, {test::smallOutput("keller-jordan", test::smallWaves())});
+    add("x.pt", {test::smallWaves()}, {Matrix(test::smallSize, NAN)});
+    for (std::size_t i = 0; i < m_run.captures.size(); ++i) {
+        m_run.captures[i].rank = static_cast<int>(i);
+    }
+    diagnose::DiagnoseOptions options;
+    options.ran = {"gns-gram"};
+    const auto damaged = [&] {
+        const auto captures = diagnosed(options).captures;
+        return *std::ranges::find(captures, "x.pt", &CaptureVerdict::capture);
+    };
+    const auto expected = damaged();
+    ASSERT_TRUE(expected.facts.duplicate);
+    EXPECT_FALSE(expected.facts.duplicate->fits.empty());
+    options.device = std::make_shared<DeviceWithoutBf16>();
+    const auto found = damaged();
+    ASSERT_TRUE(found.facts.duplicate);
+    EXPECT_EQ(found.facts.duplicate->fits, expected.facts.duplicate->fits);
+    EXPECT_EQ(found.summary, expected.summary);
+}
+
 TEST_F(Judging, OnlyAHardwareErrorOfItsOwnTimeCounts)
 {
     addUnwritten("x.pt");
