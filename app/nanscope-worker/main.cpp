@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,18 +84,13 @@ int fail(const char* schema, const Error& error)
     return status;
 }
 
-Json textOrNull(const std::string& text)
-{
-    return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json deviceJson(const replay::DeviceHashes& device)
 {
     auto hashes = Json::array();
     for (const auto& hash : device.hashes) {
         hashes.push_back(hash.hex());
     }
-    return {{"name", device.name}, {"hardware", device.hardware}, {"uuid", textOrNull(device.uuid)},
+    return {{"name", device.name}, {"hardware", device.hardware}, {"uuid", orNull(device.uuid)},
         {"hashes", std::move(hashes)}};
 }
 
@@ -121,9 +115,8 @@ Json answerJson(const GpuAgreement& answer)
         notes.push_back(note);
     }
     const auto& agree = answer.agreement.agree;
-    return {{"schema", "nanscope.agreement/1"}, {"agree", agree ? Json(*agree) : Json(nullptr)},
-        {"odd", answer.agreement.odd}, {"text", answer.agreement.text}, {"devices", std::move(devices)}, {"nccl", nccl},
-        {"notes", std::move(notes)}};
+    return {{"schema", "nanscope.agreement/1"}, {"agree", orNull(agree)}, {"odd", answer.agreement.odd},
+        {"text", answer.agreement.text}, {"devices", std::move(devices)}, {"nccl", nccl}, {"notes", std::move(notes)}};
 }
 
 /// What `nanscope-worker agree` was given.
@@ -180,12 +173,6 @@ void heedInterrupts()
     interruptToken(); // made before a handler needs it
     std::signal(SIGINT, onInterrupt);
     std::signal(SIGTERM, onInterrupt);
-}
-
-std::optional<std::string> environmentVariable(const std::string& name)
-{
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 int gpuCount()
@@ -264,7 +251,8 @@ int agreeAsRank(const AgreeOptions& options, const scaleout::Launch& launch)
 int runAgree(int argc, char** argv)
 {
     const auto options = parse(argc, argv);
-    const auto launch = options ? scaleout::launchOf(environmentVariable) : tl::make_unexpected(options.error());
+    const auto launch =
+        options ? scaleout::launchOf(platform::environmentVariable) : tl::make_unexpected(options.error());
     if (!launch) {
         return fail("nanscope.agreement/1", launch.error());
     }
@@ -340,7 +328,7 @@ int runReach(int argc, char** argv)
     } catch (const CLI::Error& error) {
         return fail("nanscope.reach/1", {ErrorKind::usage, error.what(), {}});
     }
-    const auto launch = scaleout::launchOf(environmentVariable);
+    const auto launch = scaleout::launchOf(platform::environmentVariable);
     if (!launch) {
         return fail("nanscope.reach/1", launch.error());
     }
@@ -378,7 +366,7 @@ scaleout::MemberOptions memberOptions(
 Result<scaleout::MemberReport> join(const JoinOptions& given)
 {
     const auto job = TRY(scaleout::readJob(given.folder));
-    const auto launch = TRY(scaleout::launchOf(environmentVariable));
+    const auto launch = TRY(scaleout::launchOf(platform::environmentVariable));
     StorePatience patience;
     patience.untilAnswer = std::max<std::chrono::seconds>(std::chrono::seconds(given.silence), shortestAnswer);
     auto store = TRY(connectStore(launch, patience, interruptToken()));
@@ -437,7 +425,7 @@ Json environmentJson()
     auto devices = Json::array();
     for (const auto& device : info.devices) {
         devices.push_back({{"name", device.name}, {"hardware", device.hardware}, {"capability", device.capability},
-            {"memory_bytes", device.memoryBytes}, {"uuid", textOrNull(device.uuid)}});
+            {"memory_bytes", device.memoryBytes}, {"uuid", orNull(device.uuid)}});
     }
     return {{"schema", "nanscope.worker/1"}, {"nanscope", NANSCOPE_VERSION}, {"torch", info.torch},
         {"cuda_runtime", info.cudaRuntime}, {"cuda_driver", info.cudaDriver}, {"scan_kernel", info.scanKernel},

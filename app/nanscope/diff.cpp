@@ -171,7 +171,7 @@ Json badJson(const std::optional<diagnose::LoneSeries>& bad)
     if (!bad) {
         return nullptr;
     }
-    return {{"name", bad->name}, {"rank", bad->rank ? Json(*bad->rank) : Json(nullptr)}, {"step", bad->bad->step},
+    return {{"name", bad->name}, {"rank", orNull(bad->rank)}, {"step", bad->bad->step},
         {"value", jsonNumber(bad->bad->value)}, {"file", bad->source}, {"line", bad->bad->line}};
 }
 
@@ -183,10 +183,10 @@ Json pairJson(const diagnose::SeriesComparison& series, const std::optional<std:
 
 Json seriesJson(const diagnose::SeriesComparison& series)
 {
-    return {{"name", series.name}, {"rank", series.rank ? Json(*series.rank) : Json(nullptr)},
-        {"common", series.common}, {"differing", series.differing}, {"first", pairJson(series, series.first)},
+    return {{"name", series.name}, {"rank", orNull(series.rank)}, {"common", series.common},
+        {"differing", series.differing}, {"first", pairJson(series, series.first)},
         {"largest", pairJson(series, series.largest)}, {"largest_relative", jsonNumber(series.largestRelative)},
-        {"equal_decimals", series.equalDecimals ? Json(*series.equalDecimals) : Json(nullptr)}};
+        {"equal_decimals", orNull(series.equalDecimals)}};
 }
 
 Json settingJson(const std::optional<Setting>& setting)
@@ -262,7 +262,7 @@ Json countsJson(const tensorfile::MatrixDifference& diff, const Shape& shape)
 
 Json tensorJson(const tensorfile::TensorDifference& diff, const Shape& shape)
 {
-    Json json {{"tensor", diff.name}, {"problem", diff.problem.empty() ? Json(nullptr) : Json(diff.problem)}};
+    Json json {{"tensor", diff.name}, {"problem", orNull(diff.problem)}};
     json.update(countsJson(diff.total(), shape));
     auto batches = Json::array();
     for (std::size_t i = 0; i < diff.batches.size(); ++i) {

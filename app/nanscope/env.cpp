@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -68,12 +67,6 @@ std::string valueOf(const std::string& text, std::string_view key)
 std::string firstLine(const std::string& text)
 {
     return text.substr(0, text.find('\n'));
-}
-
-std::string environmentText(const char* name)
-{
-    const char* value = std::getenv(name);
-    return value == nullptr ? std::string {} : std::string(value);
 }
 
 void addSystem(FactList& facts)
@@ -161,8 +154,8 @@ fs::path Env::pythonPrefix() const
     if (!m_python.empty()) {
         return fs::path(m_python).parent_path().parent_path();
     }
-    const auto active = environmentText("VIRTUAL_ENV");
-    return active.empty() ? environmentText("CONDA_PREFIX") : active;
+    const auto active = platform::environmentVariable("VIRTUAL_ENV").value_or("");
+    return active.empty() ? platform::environmentVariable("CONDA_PREFIX").value_or("") : active;
 }
 
 Result<int> Env::run(Terminal& terminal)

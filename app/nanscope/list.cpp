@@ -94,8 +94,8 @@ std::string eventsText(const RunData& run)
     Table table({{"source"}, {"rank", right}, {"kind"}, {"text"}});
     const auto add = [&](const LogRecords& records) {
         for (const auto& event : records.events) {
-            table.add({fmt::format("{}:{}", event.source, event.line), numberOrDash(event.rank),
-                std::string(name(event.kind)), clipped(event.text, 120)});
+            table.add(
+                {event.place(), numberOrDash(event.rank), std::string(name(event.kind)), clipped(event.text, 120)});
         }
     };
     forEachGeneration(run, add);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string>
 
@@ -15,6 +14,7 @@
 #include "app/nanscope/shared/words.h"
 #include "core/base/json.h"
 #include "core/base/table.h"
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/diagnose/damage/candidateorigins.h"
@@ -114,8 +114,8 @@ Json frameJson(const diagnose::SpreadFrame& frame)
     const auto& scan = frame.trace.batches.front();
     return {{"iteration", frame.trace.iteration}, {"op", name(frame.trace.op)}, {"rows", frame.trace.rows},
         {"cols", frame.trace.cols}, {"nan", scan.nan}, {"pos_inf", scan.posInf}, {"neg_inf", scan.negInf},
-        {"share", shareOf(frame)}, {"damage", patternJson(frame.damage)},
-        {"distance", frame.distance ? jsonNumber(*frame.distance) : Json(nullptr)}, {"planted", frame.planted}};
+        {"share", shareOf(frame)}, {"damage", patternJson(frame.damage)}, {"distance", numberOrNull(frame.distance)},
+        {"planted", frame.planted}};
 }
 
 /// Only for words: the verdict is not judged here.
@@ -159,9 +159,8 @@ Json spreadJson(const diagnose::SpreadFilm& film, const replay::PlantedFault& fa
     }
     return {{"schema", "nanscope.spread/1"}, {"capture", cell.capture}, {"variant", cell.variant},
         {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)}, {"device", cell.device},
-        {"arithmetic", arithmetic(cell)}, {"epsilon", jsonNumber(cell.epsilon)},
-        {"batch", film.batch}, {"plant", rpc::plantToJson(fault)}, {"ops", std::move(ops)},
-        {"ends_like_dump", film.endsLikeDump ? Json(*film.endsLikeDump) : Json(nullptr)}};
+        {"arithmetic", arithmetic(cell)}, {"epsilon", jsonNumber(cell.epsilon)}, {"batch", film.batch},
+        {"plant", rpc::plantToJson(fault)}, {"ops", std::move(ops)}, {"ends_like_dump", orNull(film.endsLikeDump)}};
 }
 
 /// The places that can end like a capture, each with the line that plants one of its tiles.
@@ -250,12 +249,11 @@ Result<std::vector<std::int64_t>> numbersOf(const std::string& text)
 {
     std::vector<std::int64_t> numbers;
     for (const auto& part : listOf(text)) {
-        std::int64_t number = 0;
-        const auto read = std::from_chars(part.data(), part.data() + part.size(), number);
-        if (read.ec != std::errc() || read.ptr != part.data() + part.size() || number < 0) {
+        const auto number = numberIn<std::int64_t>(part);
+        if (!number || *number < 0) {
             return failure(ErrorKind::usage, fmt::format("'{}' in --tile is not a whole number from 0 on", part));
         }
-        numbers.push_back(number);
+        numbers.push_back(*number);
     }
     if (numbers.size() != 2 && numbers.size() != 4) {
         return failure(ErrorKind::usage, "--tile is ROW,COL or ROW,COL,ROWS,COLS");

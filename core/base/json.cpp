@@ -23,6 +23,16 @@ Json jsonNumber(double value)
     return value;
 }
 
+Json numberOrNull(const std::optional<double>& value)
+{
+    return value ? jsonNumber(*value) : Json(nullptr);
+}
+
+Json orNull(const std::string& text)
+{
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
 std::string jsonText(const Json& json, int indent)
 {
     return printableJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,15 @@ inline std::string sentence(const Error& error)
         text.front() = static_cast<char>(text.front() - 'a' + 'A');
     }
     return text;
+}
+
+/// `error` with the path filled in where it is not.
+inline Error withPath(Error error, const std::filesystem::path& path)
+{
+    if (error.path.empty()) {
+        error.path = path.string();
+    }
+    return error;
 }
 
 template <class T>

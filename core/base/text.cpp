@@ -44,6 +44,28 @@ std::string numberText(double value)
     return fmt::format("{:.4g}", value);
 }
 
+std::string lowered(std::string_view text)
+{
+    std::string result(text);
+    std::ranges::transform(
+        result, result.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return result;
+}
+
+std::string_view trimmed(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t";
+    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+    return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
+std::string_view unquoted(std::string_view text)
+{
+    const bool quoted =
+        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+    return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
 std::string counted(std::int64_t count, std::string_view noun)
 {
     return fmt::format("{} {}{}", countText(count), noun, count == 1 || noun == "series" ? "" : "s");

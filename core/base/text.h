@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace nanscope {
 
@@ -13,6 +16,25 @@ std::string countText(std::int64_t count);
 
 /// Four significant digits; "NaN", "Inf" and "-Inf" for what is not finite.
 std::string numberText(double value);
+
+/// The number that the whole text is; none where it is not one.
+template <class Number>
+std::optional<Number> numberIn(std::string_view text)
+{
+    Number number {};
+    const auto* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    return error == std::errc() && end == last ? std::optional(number) : std::nullopt;
+}
+
+/// The text with small letters for the capital ones of ASCII.
+std::string lowered(std::string_view text);
+
+/// The text without the spaces and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
+/// The text without the same quotes, single or double, at both ends.
+std::string_view unquoted(std::string_view text);
 
 /// "1 capture", "2 captures".
 std::string counted(std::int64_t count, std::string_view noun);

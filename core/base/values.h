@@ -149,4 +149,16 @@ private:
     std::vector<double> m_wide;
 };
 
+/// The value below which so large a share lies, of an even number the upper one of two; zero where there is none.
+template <class T>
+T quantileOf(std::vector<T> values, double share = 0.5)
+{
+    if (values.empty()) {
+        return {};
+    }
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+}
+
 } // namespace nanscope

@@ -140,15 +140,10 @@ std::optional<int> coarser(std::optional<int> a, std::optional<int> b)
     return a && b ? std::min(a, b) : std::max(a, b);
 }
 
-bool same(const Point& a, const Point& b)
-{
-    return a.state == b.state && (a.state != PointState::finite || a.value == b.value);
-}
-
 bool sameRounded(const Point& a, const Point& b, int decimals)
 {
     // Half a unit of the last place, with room for what the conversion itself rounds.
-    return same(a, b)
+    return a.sameValue(b)
         || (a.state == PointState::finite && b.state == PointState::finite
             && std::abs(a.value - b.value) <= 0.5000001 * std::pow(10.0, -decimals));
 }
@@ -162,7 +157,7 @@ double relativeDifference(double a, double b)
 void compare(SeriesComparison& out, const Point& a, const Point& b)
 {
     ++out.common;
-    if (same(a, b)) {
+    if (a.sameValue(b)) {
         return;
     }
     ++out.differing;

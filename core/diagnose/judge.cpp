@@ -12,7 +12,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/base/try.h"
 #include "core/diagnose/context/layers.h"
@@ -33,6 +32,7 @@
 #include "core/diagnose/verdict/rules.h"
 #include "core/diagnose/verdict/thresholds.h"
 #include "core/logtext/xid.h"
+#include "core/model/words.h"
 #include "core/platform/platform.h"
 #include "core/replay/engine/replay.h"
 #include "core/tensorfile/capture/capturefile.h"
@@ -67,9 +67,7 @@ std::string silentRanks(const RunData& run)
         return {};
     }
     constexpr std::size_t most = 8;
-    const auto which = silent.size() > most
-        ? fmt::format("{} other ranks", silent.size())
-        : fmt::format("rank{} {}", silent.size() == 1 ? "" : "s", fmt::join(silent, ", "));
+    const auto which = silent.size() > most ? fmt::format("{} other ranks", silent.size()) : rankList(silent);
     return fmt::format(
         "whether {} went wrong, too: no dump is no evidence, since a raise on one rank cuts the others off", which);
 }
@@ -80,8 +78,7 @@ std::vector<HardwareError> hardwareErrors(const RunData& run)
     for (const auto& event : run.events) {
         if (event.kind == EventKind::machine) {
             errors.push_back({event.rank, event.facts.pid, event.says(Phrase::writtenByDriver), event.says(Phrase::xid),
-                event.says(Phrase::uncorrectedMemory), {event.source, event.line},
-                {event.text, fmt::format("{}:{}", event.source, event.line)}});
+                event.says(Phrase::uncorrectedMemory), {event.source, event.line}, {event.text, event.place()}});
         }
     }
     return errors;
@@ -96,7 +93,7 @@ std::vector<EvidenceLine> quietXids(const RunData& run)
     for (const auto& event : run.events) {
         const auto xid = lines.size() < most ? logtext::quietXid(event) : std::nullopt;
         if (xid && codes.insert(xid->code).second) {
-            EvidenceLine line {event.text, fmt::format("{}:{}", event.source, event.line)};
+            EvidenceLine line {event.text, event.place()};
             line.text = fmt::format("whether Xid {} has to do with it ({}): {}", xid->code, xid->meaning, line.text);
             lines.push_back(std::move(line));
         }
@@ -109,7 +106,7 @@ std::vector<SanitizerReport> sanitizerReports(const RunData& run)
     std::vector<SanitizerReport> reports;
     for (const auto& event : run.events) {
         if (event.says(Phrase::newtonSchulzKernel)) {
-            reports.push_back({event.rank, {event.text, fmt::format("{}:{}", event.source, event.line)}});
+            reports.push_back({event.rank, {event.text, event.place()}});
         }
     }
     return reports;
@@ -134,6 +131,11 @@ HardwareEvents wordsOf(const RunData& run)
     return {silentRanks(run), hardwareErrors(run), sanitizerReports(run), quietXids(run), hasSeveralRanks(run)};
 }
 
+namespace {
+
+/// A hardware error that can have changed what this call computed. The driver names the process, and has written it
+/// before the dump where one log has both. The process itself fails with it, after the line of the dump: before that,
+/// or in another log, it may have been another attempt. A line that names no rank is that of the only one.
 std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call)
 {
     const auto own = std::ranges::find_if(words.machine, [&](const HardwareError& error) {
@@ -146,8 +148,6 @@ std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const L
     });
     return own == words.machine.end() ? std::nullopt : std::optional(own->line);
 }
-
-namespace {
 
 /// What is known of it without a replay.
 void showDamage(CaptureVerdict& verdict, const std::vector<DamagePattern>& patterns)
@@ -530,7 +530,9 @@ private:
     Result<double> apartFrom(Evidence& e, const Member& other, const replay::Rounding& rounding, const Capture& stored)
     {
         const auto first = TRY(outputOfFirst(e, stored));
-        return replayed(e, other, rounding, stored).map([&](ValueView output) { return distance(output, *first); });
+        return outputOf(other, rounding, e.element, stored.epsilon, m_device, m_job.cancel).map([&](ValueView output) {
+            return distance(output, *first);
+        });
     }
 
     static bool epsilonMatters(const Evidence& e, const Capture& stored)
@@ -651,22 +653,11 @@ private:
         if (ownFormat && member.variant == e.nearest.variant) {
             return &e.nearest.values;
         }
-        return replayed(e, member, envelopeOf(member).front(), stored).map([&](Values output) {
-            e.nearest = {ownFormat ? member.variant : nullptr, std::move(output)};
-            return &std::as_const(e.nearest.values);
-        });
-    }
-
-    Result<Values> replayed(
-        const Evidence& e, const Member& member, const replay::Rounding& rounding, const Capture& stored)
-    {
-        replay::ReplayOptions options;
-        options.precision = member.precision;
-        options.rounding = rounding;
-        options.epsilon = stored.epsilon;
-        options.keepOutput = true;
-        return replay::replay(*member.variant, e.element.shape, e.element.input, m_device, options, m_job.cancel)
-            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
+        return outputOf(member, envelopeOf(member).front(), e.element, stored.epsilon, m_device, m_job.cancel)
+            .map([&](Values output) {
+                e.nearest = {ownFormat ? member.variant : nullptr, std::move(output)};
+                return &std::as_const(e.nearest.values);
+            });
     }
 
     /// Where values that should not be there come from.

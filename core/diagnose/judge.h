@@ -65,11 +65,6 @@ struct LoggedCall
     LogPlace dumped {}; ///< the line that names the dump
 };
 
-/// A hardware error that can have changed what this call computed. The driver names the process, and has written it
-/// before the dump where one log has both. The process itself fails with it, after the line of the dump: before that,
-/// or in another log, it may have been another attempt. A line that names no rank is that of the only one.
-std::optional<EvidenceLine> hardwareErrorOf(const HardwareEvents& words, const LoggedCall& call);
-
 /// What stays the same over the captures of a run.
 struct JudgeContext
 {

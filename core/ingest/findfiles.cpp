@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/ingest/ingest.h"
 #include "core/ingest/log/logsource.h"
@@ -219,25 +220,17 @@ const std::set<std::string, std::less<>>& otherFiles()
     return endings;
 }
 
-std::string endingOf(const fs::path& path)
-{
-    auto ending = path.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-        [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
-}
-
 /// Logs are packed to keep them; what else is packed is not unpacked to see.
 bool packsSomethingElse(const fs::path& inner)
 {
     static const std::set<std::string, std::less<>> tensors {".bin", ".ckpt", ".npy", ".pt", ".pth", ".safetensors"};
-    const auto ending = endingOf(inner);
+    const auto ending = lowered(inner.extension().string());
     return otherFiles().contains(ending) || tensors.contains(ending);
 }
 
 bool clearlySomethingElse(const fs::path& path)
 {
-    const auto ending = endingOf(path);
+    const auto ending = lowered(path.extension().string());
     const bool packed = ending == ".gz" || ending == ".zst" || ending == ".xz";
     return packed ? packsSomethingElse(path.stem()) : otherFiles().contains(ending);
 }

@@ -27,21 +27,6 @@ Json nameOrNull(const std::optional<Outcome>& outcome)
     return outcome ? Json(name(*outcome)) : Json(nullptr);
 }
 
-Json numberOrNull(const std::optional<double>& value)
-{
-    return value ? jsonNumber(*value) : Json(nullptr);
-}
-
-Json integerOrNull(const std::optional<std::int64_t>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
-Json textOrNull(const std::string& text)
-{
-    return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json edgeJson(const ScaleEdge& edge)
 {
     return {{"direction", edge.up ? "up" : "down"}, {"from", name(edge.inside)}, {"to", name(edge.outside)},
@@ -54,8 +39,7 @@ Json countJson(const RepeatCount& count)
 {
     return {{"calls", count.calls}, {"failed", count.failed}, {"differ", count.differ}, {"non_finite", count.nonFinite},
         {"distinct", count.distinct}, {"bound", numberOrNull(count.bound())},
-        {"first_differing", integerOrNull(count.firstDiffering)},
-        {"first_non_finite", integerOrNull(count.firstNonFinite)}};
+        {"first_differing", orNull(count.firstDiffering)}, {"first_non_finite", orNull(count.firstNonFinite)}};
 }
 
 Json epsilonJson(const EpsilonLine& line)
@@ -76,12 +60,11 @@ Json targetJson(const TargetFacts& facts, const InputBatch& inputBatch)
 {
     const auto& environment = facts.environment;
     return {{"kind", facts.own ? "function" : "cell"}, {"variant", facts.name}, {"precision", facts.precision},
-        {"lowering", textOrNull(facts.lowering)}, {"called_as", textOrNull(facts.how)},
-        {"source", textOrNull(facts.source)}, {"device", environment.device},
-        {"epsilon", numberOrNull(inputBatch.epsilon)}, {"output_range", {facts.outputRange[0], facts.outputRange[1]}},
-        {"output_range_assumed", facts.rangeAssumed},
+        {"lowering", orNull(facts.lowering)}, {"called_as", orNull(facts.how)}, {"source", orNull(facts.source)},
+        {"device", environment.device}, {"epsilon", numberOrNull(inputBatch.epsilon)},
+        {"output_range", {facts.outputRange[0], facts.outputRange[1]}}, {"output_range_assumed", facts.rangeAssumed},
         {"environment",
-            {{"engine", environment.engine}, {"hardware", environment.hardware}, {"uuid", textOrNull(facts.uuid)},
+            {{"engine", environment.engine}, {"hardware", environment.hardware}, {"uuid", orNull(facts.uuid)},
                 {"cuda", environment.cuda}, {"threads", environment.threads}, {"flags", environment.flags}}}};
 }
 
@@ -110,7 +93,7 @@ Json toJson(const RepeatAnswer& answer)
 {
     auto json = countJson(answer.count);
     json["outcome"] = nameOrNull(answer.outcome);
-    json["output"] = textOrNull(answer.output);
+    json["output"] = orNull(answer.output);
     json["sentence"] = answer.sentence;
     return json;
 }
@@ -120,18 +103,17 @@ Json toJson(const StormAnswer& answer)
     const auto leg = [](const StormLeg& each) {
         auto json = countJson(each.count);
         json["name"] = each.name;
-        json["skipped"] = textOrNull(each.skipped);
+        json["skipped"] = orNull(each.skipped);
         return json;
     };
-    return {
-        {"legs", jsonArray(answer.legs, leg)}, {"output", textOrNull(answer.output)}, {"sentence", answer.sentence}};
+    return {{"legs", jsonArray(answer.legs, leg)}, {"output", orNull(answer.output)}, {"sentence", answer.sentence}};
 }
 
 Json toJson(const InputAnswer& answer)
 {
-    return {{"changed", answer.answered ? Json(answer.changed) : Json(nullptr)},
-        {"first", answer.first ? Json(*answer.first) : Json(nullptr)}, {"shares_storage", answer.sharesStorage},
-        {"returns_input", answer.returnsInput}, {"sentence", answer.sentence}};
+    return {{"changed", answer.answered ? Json(answer.changed) : Json(nullptr)}, {"first", orNull(answer.first)},
+        {"shares_storage", answer.sharesStorage}, {"returns_input", answer.returnsInput},
+        {"sentence", answer.sentence}};
 }
 
 Json toJson(const SpectrumAnswer& answer)
@@ -141,7 +123,7 @@ Json toJson(const SpectrumAnswer& answer)
             {"outside", jsonNumber(each.outside)}, {"singular_values", jsonArray(each.lines, lineJson)}};
     };
     return {{"batch", answer.batch}, {"exact", answer.exact}, {"frobenius", jsonNumber(answer.frobenius)},
-        {"against", textOrNull(answer.variant)}, {"closed_form", answer.closedForm},
+        {"against", orNull(answer.variant)}, {"closed_form", answer.closedForm},
         {"stages", jsonArray(answer.stages, stage)}, {"sentence", answer.sentence}};
 }
 

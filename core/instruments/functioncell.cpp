@@ -163,13 +163,11 @@ void forgetStep(Json& first)
 
 Json functionJson(const FunctionCell& made)
 {
-    return {{"command", made.command}, {"called_as", made.how},
-        {"source", made.source.empty() ? Json(nullptr) : Json(made.source)},
+    return {{"command", made.command}, {"called_as", made.how}, {"source", orNull(made.source)},
         {"output_dtype", made.dtype ? Json(shortName(*made.dtype)) : Json(nullptr)},
         {"output_range", {made.outputRange[0], made.outputRange[1]}}, {"input_changed", made.inputChanged},
-        {"shares_storage", made.sharesStorage},
-        {"nearest_variant", made.nearest.empty() ? Json(nullptr) : Json(made.nearest)},
-        {"distance_to_fp64", made.distance ? jsonNumber(*made.distance) : Json(nullptr)}};
+        {"shares_storage", made.sharesStorage}, {"nearest_variant", orNull(made.nearest)},
+        {"distance_to_fp64", numberOrNull(made.distance)}};
 }
 
 } // namespace
@@ -179,7 +177,7 @@ Json toJson(const FunctionCell& made)
     auto json = toJson(made.cell);
     json["precision"] = "own";
     json["lowering"] = "own";
-    json["epsilon"] = made.epsilon ? jsonNumber(*made.epsilon) : Json(nullptr);
+    json["epsilon"] = numberOrNull(made.epsilon);
     forgetStep(json["first_nonfinite"]);
     forgetStep(json["birth"]);
     for (auto& batch : json["batches"]) {

@@ -23,6 +23,37 @@ std::size_t offsetOf(const MatrixShape& shape, std::int64_t batch, std::int64_t 
     return static_cast<std::size_t>((batch * shape.rows + row) * shape.cols + col) * sizeOf(dtype);
 }
 
+/// Bit for bit: a negative zero is something that can be left out.
+bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols)
+{
+    const auto shape = matrices.matrices();
+    const auto width = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cols) * sizeOf(matrices.dtype));
+    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
+        for (auto at = row; at < row + rows; ++at) {
+            const auto begin =
+                matrices.bytes.begin() + static_cast<std::ptrdiff_t>(offsetOf(shape, batch, at, col, matrices.dtype));
+            if (std::any_of(begin, begin + width, [](std::byte byte) { return byte != std::byte {0}; })) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+std::optional<Symptom> symptomOf(const Judged& judged)
+{
+    if (!judged.answered()) {
+        return std::nullopt;
+    }
+    Symptom symptom {judged.worst, false};
+    for (std::size_t i = 0; i < judged.outcomes.size(); ++i) {
+        const auto& scan = judged.scans[i];
+        symptom.wholeMatrix = symptom.wholeMatrix
+            || (judged.outcomes[i] == judged.worst && scan.count > 0 && scan.nonFinite() == scan.count);
+    }
+    return symptom;
+}
+
 } // namespace
 
 Matrices cutOut(const Matrices& from, const Cut& cut)
@@ -45,22 +76,6 @@ Matrices cutOut(const Matrices& from, const Cut& cut)
         }
     }
     return result;
-}
-
-bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols)
-{
-    const auto shape = matrices.matrices();
-    const auto width = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cols) * sizeOf(matrices.dtype));
-    for (std::int64_t batch = 0; batch < shape.batch; ++batch) {
-        for (auto at = row; at < row + rows; ++at) {
-            const auto begin =
-                matrices.bytes.begin() + static_cast<std::ptrdiff_t>(offsetOf(shape, batch, at, col, matrices.dtype));
-            if (std::any_of(begin, begin + width, [](std::byte byte) { return byte != std::byte {0}; })) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols)
@@ -348,20 +363,6 @@ std::string describe(const DispatchClass& dispatch)
         words.push_back(fmt::format("no side below {}", dispatch.leastSide));
     }
     return fmt::format("{}", fmt::join(words, ", "));
-}
-
-std::optional<Symptom> symptomOf(const Judged& judged)
-{
-    if (!judged.answered()) {
-        return std::nullopt;
-    }
-    Symptom symptom {judged.worst, false};
-    for (std::size_t i = 0; i < judged.outcomes.size(); ++i) {
-        const auto& scan = judged.scans[i];
-        symptom.wholeMatrix = symptom.wholeMatrix
-            || (judged.outcomes[i] == judged.worst && scan.count > 0 && scan.nonFinite() == scan.count);
-    }
-    return symptom;
 }
 
 std::string describe(const Symptom& symptom)

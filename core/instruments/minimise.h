@@ -20,9 +20,6 @@ struct Cut
 /// As many dimensions as before; row-major, whatever the strides were.
 Matrices cutOut(const Matrices& from, const Cut& cut);
 
-/// Bit for bit: a negative zero is something that can be left out.
-bool isZeroIn(const Matrices& matrices, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
-
 /// The same with a rectangle of every matrix set to zero.
 Matrices withZeros(const Matrices& from, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols);
 
@@ -51,7 +48,6 @@ struct Symptom
     bool wholeMatrix = false; ///< every element of the worst matrix is non-finite
     bool operator==(const Symptom&) const = default;
 };
-std::optional<Symptom> symptomOf(const Judged& judged);
 std::string describe(const Symptom& symptom);
 
 struct MinimiseRequest

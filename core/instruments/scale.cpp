@@ -16,6 +16,25 @@ namespace {
 
 constexpr double aroundGuess = closedFormWidth;
 
+/// Where a number format ends, as one value of the scaled matrix meets it.
+struct FormatPlace
+{
+    bool ofNorm = false; ///< the value is of the Frobenius norm, else of the largest element
+    double value = 0;
+    std::string_view words; ///< "the norm rounds to Inf in fp16"
+};
+
+/// What rounds to Inf, what rounds to zero, and what does once it is squared (1.8447e19 in fp32).
+constexpr FormatPlace places[] {
+    {false, 65520, "the largest element rounds to Inf in fp16"},
+    {false, 0x1p-25, "the largest element rounds to zero in fp16"},
+    {false, 0x1p-75, "the square of the largest element rounds to zero in fp32"},
+    {false, 0x1p-134, "the largest element rounds to zero in bf16"},
+    {false, 0x1p-150, "the largest element rounds to zero in fp32"},
+    {true, 65520, "the norm rounds to Inf in fp16"},
+    {true, 0x1p64, "the square of the norm overflows fp32"},
+};
+
 class Search
 {
 public:
@@ -85,7 +104,7 @@ void Search::setRange()
 std::vector<double> Search::guesses() const
 {
     std::vector<double> found;
-    for (const auto& place : formatPlaces()) {
+    for (const auto& place : places) {
         found.push_back(place.value / (place.ofNorm ? m_answer.frobenius : m_answer.absmax));
     }
     // Where the norm no longer matters beside epsilon, and where fp16 loses what was divided by epsilon alone.
@@ -250,17 +269,6 @@ Result<ScaleAnswer> bisectScale(Measurement& measurement, const ScaleRequest& re
 
 namespace {
 
-/// What rounds to Inf, what rounds to zero, and what does once it is squared (1.8447e19 in fp32).
-constexpr FormatPlace places[] {
-    {false, 65520, "the largest element rounds to Inf in fp16"},
-    {false, 0x1p-25, "the largest element rounds to zero in fp16"},
-    {false, 0x1p-75, "the square of the largest element rounds to zero in fp32"},
-    {false, 0x1p-134, "the largest element rounds to zero in bf16"},
-    {false, 0x1p-150, "the largest element rounds to zero in fp32"},
-    {true, 65520, "the norm rounds to Inf in fp16"},
-    {true, 0x1p64, "the square of the norm overflows fp32"},
-};
-
 constexpr double fp16Underflow = 0x1p-25;
 
 /// How far the edge lies from a place, relative; nothing where it lies elsewhere.
@@ -272,11 +280,6 @@ std::optional<double> distance(const ScaleEdge& edge, const FormatPlace& place)
 }
 
 } // namespace
-
-std::span<const FormatPlace> formatPlaces()
-{
-    return places;
-}
 
 std::string_view closedFormOf(const ScaleEdge& edge, std::optional<double> epsilon)
 {

@@ -56,16 +56,6 @@ struct ScaleAnswer
 /// Fails for a matrix that is zero or not finite.
 Result<ScaleAnswer> bisectScale(Measurement& measurement, const ScaleRequest& request);
 
-/// Where a number format ends, as one value of the scaled matrix meets it.
-struct FormatPlace
-{
-    bool ofNorm = false; ///< the value is of the Frobenius norm, else of the largest element
-    double value = 0;
-    std::string_view words; ///< "the norm rounds to Inf in fp16"
-};
-
-std::span<const FormatPlace> formatPlaces();
-
 /// Rounding moves a norm by less than this beside where arithmetic puts it.
 constexpr double closedFormWidth = 1e-3;
 

@@ -142,7 +142,7 @@ public:
     }
 
     /// Null where it is empty.
-    void text(const char* key, const std::string& text) { m_json[key] = text.empty() ? Json(nullptr) : Json(text); }
+    void text(const char* key, const std::string& text) { m_json[key] = orNull(text); }
 
     /// An object of its own, or null; `fill` is called with the visitor for it.
     template <class Fill>

@@ -29,11 +29,6 @@ Json written(const T& value)
     return Writer::written(value);
 }
 
-Json orNull(const std::string& text)
-{
-    return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json tensorJson(const CaptureTensor& tensor)
 {
     auto result = tensor.scanned() ? toJson(tensor.total(), tensor.shape) : Json::object();

@@ -29,6 +29,12 @@ struct Point
     double value = 0;
     PointState state = PointState::finite;
     std::int64_t line = 0; ///< 1-based line of the source
+
+    /// Prints the same; at another step, perhaps.
+    bool sameValue(const Point& other) const
+    {
+        return state == other.state && (state != PointState::finite || value == other.value);
+    }
 };
 
 /// One named value of one rank from one source. Canonical names: loss val_loss grad_norm lr loss_scale
@@ -165,6 +171,8 @@ struct Event
     EventFacts facts {};
 
     bool says(Phrase phrase) const { return facts.says(phrase); }
+    /// "console.log:27"
+    std::string place() const { return source + ':' + std::to_string(line); }
 };
 
 enum class CheckpointFact {
@@ -191,7 +199,6 @@ struct CheckpointContents
     /// Of the worst of these the first: "layers.0.weight holds 96 NaN, the first at [2,0]".
     std::string first;
 
-    bool allFinite() const { return weights > 0 && badWeights + badState + open + unread + damaged == 0; }
     bool operator==(const CheckpointContents&) const = default;
 };
 

@@ -183,6 +183,11 @@ std::string variantText(const Identification& variant)
     return fmt::format("{} ({})", fmt::join(variant.names, " or "), how);
 }
 
+std::string rankList(const std::vector<int>& ranks)
+{
+    return ranks.empty() ? "" : fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
+}
+
 std::string timeText(std::int64_t unixMilliseconds)
 {
     constexpr std::int64_t lastOfYear9999 = 253402300799;

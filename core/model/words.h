@@ -58,6 +58,9 @@ std::string blameText(const CaptureVerdict& verdict);
 /// "gns-standard or gns-gram (off by 0.5 %, next dion-ns5 at 9.3 %, ratio 18)".
 std::string variantText(const Identification& variant);
 
+/// "rank 1", "ranks 0, 1"; empty of none.
+std::string rankList(const std::vector<int>& ranks);
+
 /// "2026-11-21 04:13:16 UTC".
 std::string timeText(std::int64_t unixMilliseconds);
 

@@ -156,6 +156,12 @@ void leaveProcessorsToOthers();
 
 int processId();
 
+/// Milliseconds since 1970, as the system's clock has them.
+std::int64_t nowMs();
+
+/// The value of a variable of the environment; none where it is not set.
+std::optional<std::string> environmentVariable(const std::string& name);
+
 /// As a shell takes it for one word, for lines to copy.
 std::string shellQuoted(const std::string& word);
 

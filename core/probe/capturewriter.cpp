@@ -3,7 +3,6 @@
 #include "core/probe/capturewriter.h"
 
 #include <atomic>
-#include <chrono>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -21,11 +20,6 @@ namespace nanscope::probe {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json orNull(const auto& value)
-{
-    return value ? Json(*value) : Json();
-}
 
 Json functionJson(const WatchedFunction& function)
 {
@@ -50,8 +44,7 @@ Json retriesJson(const BadCall& call)
 
 Json inputJson(const BadCall& call)
 {
-    return {{"checksum_before", checksumOf(call.input.bytes)},
-        {"checksum_after", call.inputAfter.empty() ? Json() : Json(call.inputAfter)}};
+    return {{"checksum_before", checksumOf(call.input.bytes)}, {"checksum_after", orNull(call.inputAfter)}};
 }
 
 std::string sidecarOf(const WatchedFunction& function, const BadCall& call)
@@ -85,19 +78,14 @@ Result<void> writeDump(const std::filesystem::path& path, const WatchedFunction&
             {"epsilon", epsilonOf(function)}});
 }
 
-std::int64_t nowMs()
-{
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
-}
-
 /// The two files of one capture under names that no reader takes for one. What was not given its name is gone with
 /// this.
 class HiddenFiles
 {
 public:
     explicit HiddenFiles(const std::filesystem::path& folder)
-        : m_stem((folder / fmt::format(".nanscope-{}-{}-{}", platform::processId(), nowMs(), s_count++)).string())
+        : m_stem(
+            (folder / fmt::format(".nanscope-{}-{}-{}", platform::processId(), platform::nowMs(), s_count++)).string())
     { }
     HiddenFiles(const HiddenFiles&) = delete;
     HiddenFiles& operator=(const HiddenFiles&) = delete;
@@ -135,7 +123,7 @@ Result<bool> publishAs(const HiddenFiles& hidden, const std::string& stem)
 /// Where a name is taken, the time in it is a millisecond more.
 Result<std::filesystem::path> publish(const HiddenFiles& hidden, const std::string& lead)
 {
-    for (auto time = nowMs();; ++time) {
+    for (auto time = platform::nowMs();; ++time) {
         const auto stem = fmt::format("{}_{}", lead, time);
         const auto named = TRY(publishAs(hidden, stem));
         if (named) {

@@ -144,17 +144,4 @@ Agreement agreementOf(std::span<const Decision> decisions)
     return has(Decision::skip) ? Agreement::allSkip : Agreement::allApply;
 }
 
-std::optional<StateChange> changedBy(Decision decision)
-{
-    switch (decision) {
-    case Decision::apply:
-        return StateChange {};
-    case Decision::skip:
-        return StateChange {true, false, false};
-    case Decision::unknown:
-        break;
-    }
-    return std::nullopt;
-}
-
 } // namespace nanscope::probe

@@ -60,16 +60,4 @@ enum class Agreement { allApply, allSkip, split, unknown };
 
 Agreement agreementOf(std::span<const Decision> decisions);
 
-/// What of a shape group's state the step has changed when it is over. The momentum takes the gradient in before the
-/// iteration runs, so a guard behind it comes too late for that.
-struct StateChange
-{
-    bool momentum = true;
-    bool variance = true;
-    bool parameter = true; ///< weight decay included
-};
-
-/// None where it is not known whether the rank skips.
-std::optional<StateChange> changedBy(Decision decision);
-
 } // namespace nanscope::probe

@@ -3,12 +3,13 @@
 #include "core/probe/nandetector.h"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
+
+#include "core/base/text.h"
 
 namespace nanscope::probe {
 
@@ -17,15 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 3> actionNames {"warn", "skip", "raise"};
 
 constexpr std::string_view skipSuffix = " \u2014 skipping optimizer step";
-
-template <class Number>
-std::optional<Number> numberIn(const re2::StringPiece& text)
-{
-    Number value {};
-    const auto* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, value);
-    return !text.empty() && error == std::errc {} && parsed == end ? std::optional(value) : std::nullopt;
-}
 
 } // namespace
 
@@ -76,8 +68,8 @@ std::optional<NanMessage> parseNanMessage(std::string_view line)
         return std::nullopt;
     }
     message.otherRank = where != "loss";
-    message.lastGoodLoss = numberIn<double>(loss);
-    message.lastGoodStep = numberIn<std::int64_t>(lossStep);
+    message.lastGoodLoss = numberIn<double>({loss.data(), loss.size()});
+    message.lastGoodStep = numberIn<std::int64_t>({lossStep.data(), lossStep.size()});
     return message;
 }
 

@@ -153,16 +153,11 @@ namespace {
 // A hundred steps of the longest form are a tenth of it.
 constexpr std::size_t mostOps = 10000;
 
-Json distanceJson(const std::optional<double>& distance)
-{
-    return distance ? jsonNumber(*distance) : Json(nullptr);
-}
-
 Json opJson(const OpTrace& op, const std::optional<double>& distance, BlockFiller& block)
 {
     return {{"iteration", op.iteration}, {"op", name(op.op)}, {"rows", op.rows}, {"cols", op.cols},
         {"scan", op.batches.empty() ? Json(nullptr) : scanToJson(op.batches.front())},
-        {"distance", distanceJson(distance)},
+        {"distance", numberOrNull(distance)},
         {"tiles", op.tiles.empty() ? Json(nullptr) : block.add(op.tiles.front())}};
 }
 

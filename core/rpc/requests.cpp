@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/try.h"
 #include "core/replay/variants/variantjson.h"
@@ -164,12 +165,6 @@ Json namesOf(const Range& values)
     return jsonArray(values, [](auto value) { return name(value); });
 }
 
-template <class T>
-Json orNull(const std::optional<T>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
 Json cellToJson(const replay::CellRequest& cell)
 {
     return {{"variant", cell.variant}, {"precision", name(cell.precision)}, {"lowering", name(cell.lowering)},
@@ -218,7 +213,7 @@ Result<KeptIn> keptFromJson(const Json& request)
 
 Json keptToJson(const KeptIn& kept)
 {
-    return {{"session", kept.session}, {"run", kept.run.empty() ? Json(nullptr) : Json(kept.run)}};
+    return {{"session", kept.session}, {"run", orNull(kept.run)}};
 }
 
 /// "identity" beside the path of a capture, and "identities" beside the paths of several; "" where any will do.
@@ -430,7 +425,7 @@ Json cliffToJson(const replay::CliffRequest& cliff)
     json.erase("against");
     json["do"] = "cliff";
     json["scale"] = cliff.scale;
-    json["safety"] = cliff.safety ? Json(*cliff.safety) : Json(nullptr);
+    json["safety"] = orNull(cliff.safety);
     json["roundings"] = cliff.roundings;
     return json;
 }

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/scaleout/launch.h"
 
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
+
+#include "core/base/text.h"
 
 namespace nanscope::scaleout {
 
@@ -29,14 +30,12 @@ public:
     std::int64_t number(const char* name, std::int64_t least, std::int64_t most)
     {
         const auto given = text(name);
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), value);
-        const bool good =
-            error == std::errc {} && end == given.data() + given.size() && value >= least && value <= most;
+        const auto value = numberIn<std::int64_t>(given);
+        const bool good = value && *value >= least && *value <= most;
         if (!good && m_problem.empty()) {
             m_problem = fmt::format("{} is '{}'; it has to be a whole number from {} on", name, given, least);
         }
-        return value;
+        return value.value_or(0);
     }
 
     int smallNumber(const char* name, int least)

@@ -71,9 +71,6 @@ public:
     /// Whether each process that came in has left or fallen silent.
     Result<bool> othersAreGone(Clock::time_point now);
 
-    std::int64_t number() const { return m_number; } ///< from 0 on, in the order of coming in
-    std::int64_t done() const { return m_doneCount; } ///< as far as this process has read
-
 private:
     /// What the log of one process says.
     struct Member

@@ -3,7 +3,6 @@
 #include "core/scaleout/rankagreement.h"
 
 #include <algorithm>
-#include <charconv>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -33,16 +32,6 @@ std::string textOf(const replay::DeviceHashes& device)
     return text;
 }
 
-replay::ReplayHash hashOf(const std::string& hex)
-{
-    replay::ReplayHash hash;
-    if (hex.size() == 32) {
-        std::from_chars(hex.data(), hex.data() + 16, hash.words[0], 16);
-        std::from_chars(hex.data() + 16, hex.data() + 32, hash.words[1], 16);
-    }
-    return hash;
-}
-
 replay::DeviceHashes deviceOf(const std::string& text, int rank)
 {
     std::istringstream lines(text);
@@ -52,7 +41,7 @@ replay::DeviceHashes deviceOf(const std::string& text, int rank)
     std::getline(lines, device.uuid);
     std::getline(lines, device.problem);
     for (std::string line; std::getline(lines, line);) {
-        device.hashes.push_back(hashOf(line));
+        device.hashes.push_back(replay::parseReplayHash(line).value_or(replay::ReplayHash {}));
     }
     device.name = fmt::format("rank {}, {}", rank, device.name);
     return device;

@@ -3,7 +3,6 @@
 #include "core/scaleout/rankmeasures.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -84,30 +83,13 @@ std::string calledName(int rank)
     return fmt::format("rank {}", rank);
 }
 
-std::optional<replay::ReplayHash> hashIn(const std::string& hex)
-{
-    constexpr std::size_t half = 16;
-    replay::ReplayHash hash;
-    if (hex.size() != 2 * half) {
-        return std::nullopt;
-    }
-    for (std::size_t i = 0; i < 2; ++i) {
-        const auto* const first = hex.data() + i * half;
-        const auto [end, error] = std::from_chars(first, first + half, hash.words.at(i), half);
-        if (error != std::errc {} || end != first + half) {
-            return std::nullopt;
-        }
-    }
-    return hash;
-}
-
 /// First outputs of devices of one model, by one engine.
 replay::Agreement agreementOf(const std::vector<RankMeasure>& ranks)
 {
     std::vector<replay::DeviceHashes> devices;
     for (const auto& rank : ranks) {
         // One whose own calls differ gave its first output by chance.
-        if (const auto hash = hashIn(rank.output); hash && rank.differ == 0) {
+        if (const auto hash = replay::parseReplayHash(rank.output); hash && rank.differ == 0) {
             devices.push_back({calledName(rank.rank), rank.engine + ", " + rank.hardware, {*hash}});
         }
     }

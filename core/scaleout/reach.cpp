@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/base/try.h"
+#include "core/model/words.h"
 #include "core/scaleout/meeting.h"
 
 namespace nanscope::scaleout {
@@ -19,11 +19,6 @@ using Clock = Meeting::Clock;
 
 /// For the word of a rank that came through at the last moment.
 constexpr std::chrono::seconds grace {3};
-
-std::string ranksText(const std::vector<int>& ranks)
-{
-    return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
-}
 
 std::string failuresText(const Reach& reach, int processes)
 {
@@ -39,26 +34,25 @@ std::string failuresText(const Reach& reach, int processes)
     for (const auto& failed : reach.failed) {
         ranks.push_back(failed.first);
     }
-    return fmt::format("{} did not come through ({})", ranksText(ranks), first);
+    return fmt::format("{} did not come through ({})", rankList(ranks), first);
 }
 
 std::string textOf(const Reach& reach, int processes, std::chrono::milliseconds patience)
 {
     const double seconds = std::chrono::duration<double>(patience).count();
     if (!reach.missing.empty()) {
-        return fmt::format("{} did not come within {:g} s; nothing was exchanged", ranksText(reach.missing), seconds);
+        return fmt::format("{} did not come within {:g} s; nothing was exchanged", rankList(reach.missing), seconds);
     }
     if (!reach.silent.empty()) {
         return fmt::format("{} came, and gave no word any more: stopped in the exchange, or gone with the node; the "
                            "others wait for it",
-            ranksText(reach.silent));
+            rankList(reach.silent));
     }
     if (!reach.failed.empty()) {
         return failuresText(reach, processes);
     }
     if (!reach.wrong.empty()) {
-        return fmt::format(
-            "{} came to a wrong sum: suspect the device there, or what links it", ranksText(reach.wrong));
+        return fmt::format("{} came to a wrong sum: suspect the device there, or what links it", rankList(reach.wrong));
     }
     return fmt::format("all {} ranks came through, each with the right sum, the slowest in {:.3g} s", processes,
         reach.slowest->seconds);

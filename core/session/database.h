@@ -96,8 +96,6 @@ public:
         }
     }
 
-    sqlite3_stmt* get() const { return m_statement.get(); }
-
 private:
     void bindAt(int index, std::int64_t value);
     void bindAt(int index, int value) { bindAt(index, static_cast<std::int64_t>(value)); }

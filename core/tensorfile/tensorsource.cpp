@@ -123,12 +123,4 @@ std::string pathOf(const Tensor& tensor)
     return tensor.source() == nullptr ? std::string() : tensor.source()->path().string();
 }
 
-Error withPath(Error error, const std::filesystem::path& path)
-{
-    if (error.path.empty()) {
-        error.path = path.string();
-    }
-    return error;
-}
-
 } // namespace nanscope::tensorfile

@@ -65,9 +65,6 @@ Result<bool> checksumMatches(const Tensor& tensor, const ReadWatch& watch);
 /// The file a tensor comes from, for messages.
 std::string pathOf(const Tensor& tensor);
 
-/// `error` with the path filled in where it is not.
-Error withPath(Error error, const std::filesystem::path& path);
-
 /// One reader per format; each gets a file whose first bytes are of its kind.
 Result<TensorFile> openTorchZip(const std::filesystem::path& path, const platform::FileReader& file);
 Result<TensorFile> openSafetensors(const std::filesystem::path& path, const platform::FileReader& file);

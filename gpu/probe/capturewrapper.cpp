@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/probe/capturewrapper.h"
 
-#include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -15,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "gpu/probe/nonfinite.h"
 #include "gpu/torchguard.h"
 
@@ -30,8 +28,7 @@ std::string_view variable(const char* name)
 
 std::optional<bool> switchIn(const char* name)
 {
-    std::string word(variable(name));
-    std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
+    const auto word = lowered(variable(name));
     if (word == "1" || word == "true" || word == "yes" || word == "on") {
         return true;
     }
@@ -41,11 +38,8 @@ std::optional<bool> switchIn(const char* name)
 template <class Number>
 void takeNumber(const char* name, Number& number)
 {
-    const auto text = variable(name);
-    Number value {};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc {} && end == text.data() + text.size() && !text.empty() && !(value < Number {})) {
-        number = value;
+    if (const auto value = numberIn<Number>(variable(name)); value && !(*value < Number {})) {
+        number = *value;
     }
 }
 

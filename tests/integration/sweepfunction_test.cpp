@@ -242,7 +242,7 @@ TEST_F(SweptFunctions, TheTextNamesTheReasonInTheRowAndShowsTheProgramBefore)
     EXPECT_EQ(done.status, 3);
     EXPECT_THAT(done.err, HasSubstr("Runs " + systemPython + " -u nanscope_impl.py"));
     EXPECT_THAT(done.out,
-        HasSubstr("python:kernels.py:f  own        native      -         cpu     failed   the "
+        HasSubstr("python:kernels.py:f  own        -           -         cpu     failed   the "
                   "function raised ValueError: no"));
     EXPECT_THAT(done.out, HasSubstr("f: 2 calls in"));
     EXPECT_THAT(done.out, HasSubstr("; no output in 1\n"));

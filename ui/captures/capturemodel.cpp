@@ -191,7 +191,7 @@ QString CaptureModel::text(const Row& row, int column) const
     case RankColumn:
         return capture.rank ? QString::number(*capture.rank) : QStringLiteral("–");
     case StepColumn:
-        return row.verdict ? stepLabel(*row.verdict) : QStringLiteral("–");
+        return row.verdict ? stepLabel(row.verdict->step) : QStringLiteral("–");
     case ShapeColumn:
         return shapeLabel(capture.input.shape);
     case VerdictColumn:
@@ -208,7 +208,7 @@ QVariant CaptureModel::copyValue(const Row& row, int column) const
     const Capture& capture = captureOf(row);
     switch (column) {
     case StepColumn:
-        return stepLabel(row.verdict ? *row.verdict : CaptureVerdict()).replace(QChar(0x2013), QLatin1Char('-'));
+        return stepLabel(row.verdict ? row.verdict->step : std::nullopt).replace(QChar(0x2013), QLatin1Char('-'));
     case ShapeColumn:
         return qstr(shapeText(capture.input.shape));
     case FileColumn:

@@ -11,7 +11,6 @@
 #include <QGuiApplication>
 #include <QHeaderView>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
@@ -390,11 +389,6 @@ QString CapturesPane::listed() const
         return captureCount(all);
     }
     return tr("%1 of %2 · filter %3").arg(m_filter->rowCount()).arg(captureCount(all), filter);
-}
-
-QString CapturesPane::filterProblem() const
-{
-    return m_problem->isHidden() ? QString() : m_problem->text();
 }
 
 void CapturesPane::onCurrentChanged()

@@ -6,12 +6,13 @@
 #include <set>
 #include <vector>
 
+#include <QLabel>
+
 #include "core/model/fwd.h"
 #include "core/model/model.h"
 #include "ui/shared/paneframe.h"
 
 class QAction;
-class QLabel;
 class QLineEdit;
 class QTableView;
 
@@ -42,7 +43,7 @@ public:
     /// "25 captures", "3 of 25 captures · filter role:birth".
     QString listed() const;
     /// What is wrong with the filter, or that it hides everything; empty otherwise.
-    QString filterProblem() const;
+    QString filterProblem() const { return m_problem->isHidden() ? QString() : m_problem->text(); }
 
     QTableView* view() { return m_view; }
 

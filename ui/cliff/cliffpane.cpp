@@ -4,9 +4,7 @@
 
 #include <QDoubleSpinBox>
 #include <QGridLayout>
-#include <QLabel>
 #include <QSignalBlocker>
-#include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -181,11 +179,6 @@ void CliffPane::showMessage(const QString& message)
     m_envelope->hide();
     m_reset->hide();
     setNote({});
-}
-
-QString CliffPane::message() const
-{
-    return m_pages->currentIndex() == 0 ? m_message->text() : QString();
 }
 
 void CliffPane::reset()

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
+#include <QStackedWidget>
 #include <QTimer>
 
 #include "core/replay/variants/catalogue.h"
@@ -11,7 +13,6 @@
 #include "ui/shared/picture.h"
 
 class QDoubleSpinBox;
-class QStackedWidget;
 class QToolButton;
 
 namespace nanscope {
@@ -44,7 +45,7 @@ public:
     const CliffHistory& history() const { return m_history; }
     const CliffPicture& picture() const { return m_picture; }
     QString outcomeText() const;
-    QString message() const;
+    QString message() const { return m_pages->currentIndex() == 0 ? m_message->text() : QString(); }
 
     CliffStrip* strip() { return m_strip; }
     QDoubleSpinBox* scaleBox() { return m_scale; }

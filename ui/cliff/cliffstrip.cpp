@@ -197,9 +197,7 @@ void CliffStrip::drawHandle(QPainter& painter) const
 void CliffStrip::paint(QPainter& painter) const
 {
     painter.setRenderHint(QPainter::Antialiasing);
-    QFont small(font());
-    small.setPointSizeF(font().pointSizeF() * 0.9);
-    painter.setFont(small);
+    painter.setFont(scaledFont(font(), 0.9));
     drawAxis(painter);
     drawExpected(painter);
     drawReplays(painter);

@@ -192,20 +192,6 @@ int nearestIn(const FaultTree& tree, int lane, const FaultNode& from)
     return best;
 }
 
-QString rankText(const FaultCapture& capture)
-{
-    return capture.rank ? QString::number(*capture.rank) : QString();
-}
-
-QString updateText(const FaultCapture& capture)
-{
-    if (!capture.step) {
-        return {};
-    }
-    const auto [after, before] = *capture.step;
-    return after == before ? QString::number(after) : QStringLiteral("%1–%2").arg(after).arg(before);
-}
-
 bool sameUpdate(const FaultCapture& a, const FaultCapture& b)
 {
     return a.rank == b.rank && a.step == b.step;
@@ -380,8 +366,9 @@ QString faultTable(const RunData& run, std::vector<FaultCapture> captures)
     for (std::size_t i = 0; i < captures.size(); ++i) {
         const FaultCapture& shown = captures[i];
         call = i > 0 && sameUpdate(captures[i - 1], shown) ? call + 1 : 1;
-        const QStringList cells {rankText(shown), updateText(shown), QString::number(call), roleWord(shown.role),
-            qstr(captureOf(shown.index).file), shown.cause < 0 ? QString() : qstr(captureOf(shown.cause).file)};
+        const QStringList cells {shown.rank ? QString::number(*shown.rank) : QString(), stepLabel(shown.step, {}),
+            QString::number(call), roleWord(shown.role), qstr(captureOf(shown.index).file),
+            shown.cause < 0 ? QString() : qstr(captureOf(shown.cause).file)};
         lines << cells.join(QLatin1Char('\t'));
     }
     return lines.join(QLatin1Char('\n'));

@@ -152,16 +152,9 @@ void FaultTreeView::place()
 
 QRectF FaultTreeView::plot() const
 {
-    const int axis = QFontMetrics(stepFont()).height() + grid(2);
+    const int axis = QFontMetrics(smallerFont(font())).height() + grid(2);
     const QSize room = viewport()->size() - QSize(m_gutter + grid(1), grid(1) + axis);
     return {QPointF(m_gutter, grid(1)), QSizeF(room.expandedTo(QSize(1, 1)))};
-}
-
-QFont FaultTreeView::stepFont() const
-{
-    QFont small = font();
-    small.setPointSizeF(std::max(6.5, small.pointSizeF() - 1.5));
-    return small;
 }
 
 int FaultTreeView::startNode() const
@@ -173,11 +166,6 @@ int FaultTreeView::startNode() const
 QPointF FaultTreeView::origin() const
 {
     return plot().topLeft() - QPointF(horizontalScrollBar()->value(), verticalScrollBar()->value());
-}
-
-QPoint FaultTreeView::positionOf(int node) const
-{
-    return (origin() + m_geometry.centerOf(m_tree.nodes[toIndex(node)])).toPoint();
 }
 
 int FaultTreeView::nodeUnder(const QPointF& position) const
@@ -471,10 +459,10 @@ void FaultTreeView::paintNode(QPainter& painter, int node) const
         drawRing(painter, center, radius + 3.5, QPen(theme().accent, 2));
     }
     if (shown.captures.size() > 1) {
-        painter.setFont(stepFont());
+        painter.setFont(smallerFont(font()));
         painter.setPen(theme().muted);
         const double lift = radius + (node == m_selectedNode ? 4 : 0);
-        const int tall = QFontMetrics(stepFont()).height();
+        const int tall = QFontMetrics(smallerFont(font())).height();
         const QRectF above(center.x() - m_geometry.slotWidth / 2, center.y() - lift - tall, m_geometry.slotWidth, tall);
         painter.drawText(
             above, Qt::AlignHCenter | Qt::AlignBottom, countLabel(static_cast<std::int64_t>(shown.captures.size())));
@@ -498,7 +486,7 @@ void FaultTreeView::paintLaneLabels(QPainter& painter) const
 
 void FaultTreeView::paintSteps(QPainter& painter) const
 {
-    const QFont small = stepFont();
+    const QFont small = smallerFont(font());
     const QFontMetrics metrics(small);
     const double top = plot().bottom() + grid(1);
     painter.setFont(small);
@@ -512,7 +500,7 @@ void FaultTreeView::paintSteps(QPainter& painter) const
          column < static_cast<std::ptrdiff_t>(m_tree.columns.size()); ++column) {
         const auto i = static_cast<std::size_t>(column);
         const double middle = stepMiddle(i);
-        const QString text = stepText(m_tree.columns[i]);
+        const QString text = stepLabel(m_tree.columns[i].step, QStringLiteral("?"));
         const double wide = metrics.horizontalAdvance(text) + 2;
         if (middle - wide / 2 > viewport()->width()) {
             break;
@@ -543,8 +531,10 @@ std::size_t FaultTreeView::stepStride(const QFontMetrics& metrics) const
         closest = std::min(closest, stepMiddle(i) - stepMiddle(i - 1));
     }
     // Steps count up: those at the ends are the widest.
-    const int widest = std::max(metrics.horizontalAdvance(stepText(m_tree.columns.front())),
-        metrics.horizontalAdvance(stepText(m_tree.columns.back())));
+    const auto wide = [&](const FaultColumn& at) {
+        return metrics.horizontalAdvance(stepLabel(at.step, QStringLiteral("?")));
+    };
+    const int widest = std::max(wide(m_tree.columns.front()), wide(m_tree.columns.back()));
     return static_cast<std::size_t>(std::max(1.0, std::ceil((widest + grid(1)) / std::max(closest, 1.0))));
 }
 
@@ -589,15 +579,6 @@ QString FaultTreeView::laneLabel(const FaultLane& lane) const
                            : tr("ranks %1–%2 (%3)").arg(*lane.first).arg(*lane.last).arg(lane.ranks);
 }
 
-QString FaultTreeView::stepText(const FaultColumn& column) const
-{
-    if (!column.step) {
-        return QStringLiteral("?");
-    }
-    const auto [after, before] = *column.step;
-    return after == before ? QString::number(after) : QStringLiteral("%1–%2").arg(after).arg(before);
-}
-
 QString FaultTreeView::captureText(int capture) const
 {
     const Capture& shown = m_run->captures[toIndex(capture)];
@@ -622,7 +603,7 @@ QString FaultTreeView::describe(int node) const
 {
     const FaultNode& shown = m_tree.nodes[toIndex(node)];
     const FaultColumn& column = m_tree.columns[toIndex(shown.column)];
-    const QString step = column.step ? tr("update %1").arg(stepText(column)) : tr("step not recorded");
+    const QString step = column.step ? tr("update %1").arg(stepLabel(column.step)) : tr("step not recorded");
     const auto count = static_cast<int>(shown.captures.size());
     const QString place =
         tr("%1, %2: %3").arg(laneLabel(m_tree.lanes[toIndex(shown.lane)]), step, roleWord(shown.role));

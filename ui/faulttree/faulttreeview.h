@@ -39,7 +39,7 @@ public:
     /// The node the arrow keys stand on, or -1.
     int current() const { return m_current; }
     /// Middle of a node in the viewport, visible or not.
-    QPoint positionOf(int node) const;
+    QPoint positionOf(int at) const { return (origin() + m_geometry.centerOf(m_tree.nodes[toIndex(at)])).toPoint(); }
     QString toolTipOf(int node) const;
     QString emptySentence() const;
     QString keysTitle() const override;
@@ -79,11 +79,9 @@ private:
     QString captureText(int capture) const;
     QString describe(int node) const;
     QString laneLabel(const FaultLane& lane) const;
-    QString stepText(const FaultColumn& column) const;
     double stepMiddle(std::size_t column) const;
     std::size_t stepStride(const QFontMetrics& metrics) const;
     bool isStepLabelled(std::size_t column, std::size_t stride) const;
-    QFont stepFont() const;
     int startNode() const;
 
     Range visibleLanes() const;

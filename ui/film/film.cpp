@@ -89,8 +89,7 @@ void add(FilmScales& scales, const ScaleGroup& group, const LogScale& scale)
     }
 }
 
-} // namespace
-
+/// Of the numbers that a precision's results are, for telling subnormals.
 DType elementType(Precision precision)
 {
     switch (precision) {
@@ -107,6 +106,8 @@ DType elementType(Precision precision)
     }
     return DType::float32;
 }
+
+} // namespace
 
 Film makeFilm(const Cell& cell, const std::vector<OpTrace>& ops, int batch, FilmMode mode)
 {

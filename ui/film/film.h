@@ -96,9 +96,6 @@ struct FilmGrid
 
 FilmGrid gridOf(const Film& film);
 
-/// Element type that a precision's results are numbers of, for telling subnormals.
-DType elementType(Precision precision);
-
 /// Frames that are coloured alike: the same op of all steps, so that growth is seen, or one before the first step
 /// (false).
 using ScaleGroup = std::pair<bool, OpName>;

@@ -7,7 +7,6 @@
 
 #include <QComboBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QSlider>
@@ -232,11 +231,6 @@ void FilmPane::showPlant(const std::optional<replay::PlantedFault>& plant)
             ? tr("Replay without %1").arg(plantText(*plant))
             : tr("What if this had gone bad? Replays with one tile of one op replaced, to see how it spreads (F)"));
     m_plant->setEnabled(m_planted || (m_strip->film() && !m_strip->film()->request.capture.empty()));
-}
-
-QString FilmPane::simulated() const
-{
-    return m_simulated->isVisibleTo(this) ? m_simulated->text() : QString();
 }
 
 void FilmPane::forgetOther()

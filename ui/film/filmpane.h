@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include <QLabel>
+
 #include "ui/film/film.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/picture.h"
 
 class QAction;
 class QComboBox;
-class QLabel;
 class QPushButton;
 class QSlider;
 class QSpinBox;
@@ -55,7 +56,7 @@ public:
     const replay::CellRequest& other() const { return m_other; }
 
     /// What is said of a planted fault; empty without one.
-    QString simulated() const;
+    QString simulated() const { return m_simulated->isVisibleTo(this) ? m_simulated->text() : QString(); }
     /// The fault that is in the replay, whether or not there is a film of it.
     void showPlant(const std::optional<replay::PlantedFault>& plant);
 

@@ -25,6 +25,7 @@ constexpr int tileGap = grid(2);
 constexpr int labelWidth = grid(31);
 constexpr int headerHeight = grid(5);
 constexpr int smallestFrame = grid(3);
+constexpr double captionSize = 0.88; ///< of the font
 constexpr int outset = 7; ///< of the selection's outline around the current frame
 
 QRect fitted(const QRect& slot, const TileMap& tiles)
@@ -65,13 +66,6 @@ void drawBadge(QPainter& painter, const QRect& frame, const QString& text)
     painter.fillRect(box, QColor(0, 0, 0, 200));
     painter.setPen(Qt::white);
     painter.drawText(box, Qt::AlignCenter, text);
-}
-
-QFont captionFont(const QFont& font)
-{
-    QFont small(font);
-    small.setPointSizeF(font.pointSizeF() * 0.88);
-    return small;
 }
 
 } // namespace
@@ -247,7 +241,7 @@ void FilmStrip::placeFrames()
     for (std::size_t i = 0; i < m_film->frames.size(); ++i) {
         QRect slot = slotRect(m_grid.places[i]);
         if (m_grid.places[i].column == 0) {
-            slot.setTop(slot.top() + QFontMetrics(captionFont(font())).height() + outset);
+            slot.setTop(slot.top() + QFontMetrics(scaledFont(font(), captionSize)).height() + outset);
         }
         m_rects.push_back(fitted(slot, m_film->frames[i].picture->tiles));
     }
@@ -358,7 +352,7 @@ void FilmStrip::drawFrame(QPainter& painter, int frame, const QImage& image) con
     const QRect rect = frameRect(frame);
     painter.drawImage(rect.topLeft(), image);
     const Scan& scan = m_film->frames[static_cast<std::size_t>(frame)].picture->scan;
-    painter.setFont(captionFont(font()));
+    painter.setFont(scaledFont(font(), captionSize));
     drawBadge(painter, rect, badgeText(scan));
     painter.setFont(font());
     painter.setBrush(Qt::NoBrush);
@@ -415,7 +409,7 @@ Picture FilmStrip::picture() const
 void FilmStrip::drawLabels(QPainter& painter) const
 {
     painter.setPen(theme().muted);
-    painter.setFont(captionFont(font()));
+    painter.setFont(scaledFont(font(), captionSize));
     const QFontMetrics metrics(painter.font());
     for (int column = 0; column < m_grid.columns; ++column) {
         const QString text = column == 0 ? tr("before step 1") : tr("step %1").arg(column);

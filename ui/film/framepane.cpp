@@ -189,8 +189,6 @@ QString outcomeText(const Film& film)
     return own->firstNonFinite ? FramePaneWords::tr("%1 from %2").arg(word, opLabel(*own->firstNonFinite)) : word;
 }
 
-} // namespace
-
 QString factName(FrameFact fact)
 {
     switch (fact) {
@@ -234,6 +232,7 @@ QString formatText(const Film& film)
     return overrides.isEmpty() ? format : QStringLiteral("%1 · %2").arg(format, overrides);
 }
 
+/// "–" where it is not known.
 QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
 {
     const MatrixPicture& picture = *frame.picture;
@@ -270,6 +269,8 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
     }
     return {};
 }
+
+} // namespace
 
 FramePane::FramePane(HeatView* view, QWidget* parent)
     : PaneFrame(tr("Frame"), parent)

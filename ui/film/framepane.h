@@ -40,11 +40,6 @@ enum class FrameFact {
 
 constexpr int frameFactCount = static_cast<int>(FrameFact::distance) + 1;
 
-QString factName(FrameFact fact);
-
-/// "–" where it is not known.
-QString factText(FrameFact fact, const Film& film, const FilmFrame& frame);
-
 /// The frame of one cell, or those of two side by side.
 enum class Side { first, second };
 

@@ -46,7 +46,6 @@ public:
     QSpinBox* row() { return m_row; }
     QSpinBox* rows() { return m_rows; }
     QDoubleSpinBox* number() { return m_number; }
-    QCheckBox* mirrored() { return m_mirrored; }
     QListWidget* endings() { return m_endings; }
 
 private:

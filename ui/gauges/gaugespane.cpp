@@ -10,7 +10,6 @@
 
 #include "ui/film/filmpane.h"
 #include "ui/shared/copying.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -140,11 +139,6 @@ void GaugesPane::setMeasuring(bool measuring)
 void GaugesPane::showProgress(int done, int total)
 {
     m_readout->setFullText(tr("Measuring: %1 of %2 ops").arg(done).arg(total));
-}
-
-QString GaugesPane::readoutText() const
-{
-    return m_readout->fullText();
 }
 
 void GaugesPane::chooseView()

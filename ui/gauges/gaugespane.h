@@ -8,10 +8,10 @@
 #include "core/replay/engine/capturecells.h"
 #include "ui/gauges/deepplot.h"
 #include "ui/gauges/gaugeplot.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/paneframe.h"
 
 class QComboBox;
-class QLabel;
 class QPushButton;
 
 namespace nanscope {
@@ -38,7 +38,7 @@ public:
     QComboBox* views() { return m_views; }
     QPushButton* deepButton() { return m_deepButton; }
     QLabel* legend() { return m_legend; }
-    QString readoutText() const;
+    QString readoutText() const { return m_readout->fullText(); }
     const ElidedLabel& readout() const { return *m_readout; }
 
 Q_SIGNALS:

@@ -28,13 +28,13 @@ QString percentText(double share)
     return share == 0 ? QStringLiteral("0") : EpsilonPlot::tr("%1 %").arg(roundNumber(100 * share, 2));
 }
 
-} // namespace
-
+/// It is not zero, and would be in the format of the denominator.
 bool vanishes(const instruments::EpsilonAnswer& answer, const instruments::EpsilonLine& line)
 {
     return line.epsilon != 0 && answer.format && std::ranges::find(line.zeroIn, *answer.format) != line.zeroIn.end();
 }
 
+/// "epsilon 1e-08: finite · changes the output by 0.12 % · rounds to 0 in fp16".
 QString epsilonLineText(const instruments::EpsilonLine& line)
 {
     const QString which = line.own ? EpsilonPlot::tr("its own epsilon %1") : EpsilonPlot::tr("epsilon %1");
@@ -48,6 +48,8 @@ QString epsilonLineText(const instruments::EpsilonLine& line)
     }
     return parts.join(QStringLiteral(" · "));
 }
+
+} // namespace
 
 QString epsilonSummary(const instruments::EpsilonAnswer& answer)
 {

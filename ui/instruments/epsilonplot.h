@@ -34,11 +34,6 @@ private:
     std::vector<double> m_stops;
 };
 
-/// It is not zero, and would be in the format of the denominator.
-bool vanishes(const instruments::EpsilonAnswer& answer, const instruments::EpsilonLine& line);
-
-/// "epsilon 1e-08: finite · changes the output by 0.12 % · rounds to 0 in fp16".
-QString epsilonLineText(const instruments::EpsilonLine& line);
 QString epsilonSummary(const instruments::EpsilonAnswer& answer);
 
 /// Tab-separated, a heading first.

@@ -22,7 +22,6 @@
 
 #include "core/base/try.h"
 #include "core/instruments/measure.h"
-#include "ui/instruments/measureview.h"
 #include "ui/shared/answerparts.h"
 #include "ui/shared/factsview.h"
 #include "ui/shared/saving.h"
@@ -389,11 +388,6 @@ void InstrumentsPane::saveSmallest()
                 return instruments::writeMinimised(std::get<instruments::MinimiseAnswer>(shown->answer),
                     path.toStdString(), shown->order.request.capture.path);
             }});
-}
-
-QString InstrumentsPane::text() const
-{
-    return m_answer->text();
 }
 
 } // namespace nanscope

@@ -8,7 +8,7 @@
 
 #include "core/model/capture.h"
 #include "core/rpc/remotedevice.h"
-#include "ui/jobs/measurejob.h"
+#include "ui/instruments/measureview.h"
 #include "ui/shared/paneframe.h"
 
 class QComboBox;
@@ -21,7 +21,6 @@ class QSpinBox;
 namespace nanscope {
 
 class FactsView;
-class MeasureView;
 
 /// Instruments on the selected capture: of a replay, or of a function of the user's own, which is shown before it runs
 /// for the first time.
@@ -42,7 +41,7 @@ public:
 
     /// What "Measure" would ask; fails with what is missing in the settings.
     Result<MeasureOrder> order() const;
-    QString text() const;
+    QString text() const { return m_answer->text(); }
 
     QComboBox* instrumentBox() { return m_instrument; }
     QComboBox* targetBox() { return m_target; }

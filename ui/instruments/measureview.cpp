@@ -9,7 +9,6 @@
 #include <QGuiApplication>
 #include <QMenu>
 #include <QPlainTextEdit>
-#include <QStackedWidget>
 #include <QToolButton>
 
 #include "ui/instruments/spectrumview.h"
@@ -89,11 +88,6 @@ bool MeasureView::drawPicture()
 QString MeasureView::text() const
 {
     return m_text->toPlainText();
-}
-
-bool MeasureView::hasPicture() const
-{
-    return m_pictures->isVisibleTo(this);
 }
 
 QToolButton* MeasureView::makeCopyButton()

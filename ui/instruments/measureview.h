@@ -5,11 +5,11 @@
 #include <memory>
 
 #include <QSplitter>
+#include <QStackedWidget>
 
 #include "ui/jobs/measurejob.h"
 
 class QPlainTextEdit;
-class QStackedWidget;
 class QToolButton;
 
 namespace nanscope {
@@ -32,7 +32,7 @@ public:
 
     const std::shared_ptr<const MeasureResult>& result() const { return m_result; }
     QString text() const;
-    bool hasPicture() const;
+    bool hasPicture() const { return m_pictures->isVisibleTo(this); }
     ScaleView* scale() { return m_scale; }
     EpsilonView* epsilon() { return m_epsilon; }
     SpectrumView* spectrum() { return m_spectrum; }

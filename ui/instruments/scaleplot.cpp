@@ -81,6 +81,14 @@ const ScaleStretch* stretchAt(const ScalePicture& picture, double at)
     return found == picture.stretches.end() ? nullptr : &*found;
 }
 
+/// "+14.5 binades", with a real minus sign.
+QString binadesText(double binades)
+{
+    const QString number = QString::number(std::abs(binades), 'f', std::abs(binades) < 10 ? 2 : 1);
+    const QString sign = binades < 0 ? QStringLiteral("−") : QStringLiteral("+");
+    return ScaleWords::tr("%1 binades").arg(sign + number);
+}
+
 /// The next edge above and below a place.
 QStringList nextEdges(const ScalePicture& picture, double at)
 {
@@ -143,13 +151,6 @@ ScalePicture makeScalePicture(const instruments::ScaleAnswer& answer, std::optio
     return picture;
 }
 
-QString binadesText(double binades)
-{
-    const QString number = QString::number(std::abs(binades), 'f', std::abs(binades) < 10 ? 2 : 1);
-    const QString sign = binades < 0 ? QStringLiteral("−") : QStringLiteral("+");
-    return ScaleWords::tr("%1 binades").arg(sign + number);
-}
-
 QString scaleEdgeText(const ScaleMark& mark)
 {
     const QString what = ScaleWords::tr("%1 to %2 at %3 (%4)")
@@ -161,18 +162,6 @@ QString scaleEdgeText(const ScaleMark& mark)
             ScaleWords::tr("largest element %1, norm %2")
                 .arg(roundNumber(mark.edge.absmax, 6), roundNumber(mark.edge.frobenius, 6)),
             ScaleWords::tr("known to %1").arg(roundNumber(mark.edge.width(), 1)));
-}
-
-QString scaleLookText(const ScalePicture& picture, std::size_t look)
-{
-    const ScaleLook& here = picture.looks[look];
-    if (here.edge) {
-        return scaleEdgeText(picture.edges[*here.edge]);
-    }
-    QStringList parts {here.at == 0 ? ScaleWords::tr("as captured: %1").arg(outcomeText(here.outcome))
-                                    : ScaleWords::tr("looked at %1 (%2): %3")
-                                          .arg(timesText(here.at), binadesText(here.at), outcomeText(here.outcome))};
-    return (parts + nextEdges(picture, here.at)).join(QStringLiteral(" · "));
 }
 
 QString scalePlaceText(const ScalePicture& picture, double at)
@@ -266,7 +255,14 @@ QString ScalePlot::legendText()
 
 QString ScalePlot::textOf(int stop) const
 {
-    return scaleLookText(m_picture, m_looks[static_cast<std::size_t>(stop)]);
+    const ScaleLook& here = m_picture.looks[m_looks[static_cast<std::size_t>(stop)]];
+    if (here.edge) {
+        return scaleEdgeText(m_picture.edges[*here.edge]);
+    }
+    QStringList parts {here.at == 0 ? ScaleWords::tr("as captured: %1").arg(outcomeText(here.outcome))
+                                    : ScaleWords::tr("looked at %1 (%2): %3")
+                                          .arg(timesText(here.at), binadesText(here.at), outcomeText(here.outcome))};
+    return (parts + nextEdges(m_picture, here.at)).join(QStringLiteral(" · "));
 }
 
 QString ScalePlot::textAt(double x) const

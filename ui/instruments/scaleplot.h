@@ -58,14 +58,8 @@ struct ScalePicture
 /// `epsilon` is what it was called with, where that is known.
 ScalePicture makeScalePicture(const instruments::ScaleAnswer& answer, std::optional<double> epsilon);
 
-/// "+14.5 binades", with a real minus sign.
-QString binadesText(double binades);
-
 /// "finite to zero at ×2.31e+04 (+14.5 binades): the norm rounds to Inf in fp16".
 QString scaleEdgeText(const ScaleMark& mark);
-
-/// What is known of one look.
-QString scaleLookText(const ScalePicture& picture, std::size_t look);
 
 /// What is known of any place, and how far the next edges are.
 QString scalePlaceText(const ScalePicture& picture, double at);

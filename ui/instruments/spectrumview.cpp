@@ -12,7 +12,6 @@
 
 #include "ui/instruments/spectrumplot.h"
 #include "ui/shared/copying.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -106,11 +105,6 @@ void SpectrumView::choose(int stop)
 {
     m_values->setStop(stop);
     m_deviation->setStop(stop);
-}
-
-QString SpectrumView::readoutText() const
-{
-    return m_readout->fullText();
 }
 
 void SpectrumView::showReadout(const QString& hovered)

@@ -7,13 +7,13 @@
 #include "core/instruments/spectrumcheck.h"
 #include "ui/instruments/spectrumplot.h"
 #include "ui/jobs/measurejob.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/picture.h"
 
 class QComboBox;
 
 namespace nanscope {
 
-class ElidedLabel;
 class SpectrumPlot;
 
 /// The plots of the spectrum instrument for one step, which is chosen above them: what was measured, and how far it is
@@ -30,7 +30,7 @@ public:
     QComboBox* stepBox() { return m_steps; }
     SpectrumPlot* values() { return m_values; }
     SpectrumPlot* deviation() { return m_deviation; }
-    QString readoutText() const;
+    QString readoutText() const { return m_readout->fullText(); }
 
 private:
     void showStep();

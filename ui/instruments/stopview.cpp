@@ -9,7 +9,6 @@
 #include "ui/instruments/epsilonplot.h"
 #include "ui/instruments/scaleplot.h"
 #include "ui/shared/copying.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -37,11 +36,6 @@ void StopView::setFacts(const MeasureFacts& facts)
 {
     m_facts = facts;
     showReadout({});
-}
-
-QString StopView::readoutText() const
-{
-    return m_readout->fullText();
 }
 
 void StopView::showReadout(const QString& hovered)

@@ -7,6 +7,7 @@
 #include <QWidget>
 
 #include "ui/jobs/measurejob.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/picture.h"
 
 namespace nanscope::instruments {
@@ -16,7 +17,6 @@ struct ScaleAnswer;
 
 namespace nanscope {
 
-class ElidedLabel;
 class EpsilonPlot;
 class ScalePlot;
 class StopPlot;
@@ -27,7 +27,7 @@ class StopView : public QWidget
     Q_OBJECT
 
 public:
-    QString readoutText() const;
+    QString readoutText() const { return m_readout->fullText(); }
     PictureCaption caption() const;
 
 protected:

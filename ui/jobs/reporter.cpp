@@ -97,6 +97,9 @@ Result<report::ReportInput> reportInput(const ReportSubject& subject)
         [&](const session::Session* session) { return nanscope::workflow::reportInput(std::move(source), session); });
 }
 
+namespace {
+
+/// For a report that is otherwise as it was.
 Result<void> refreshCells(report::ReportInput& input, const ReportSubject& subject)
 {
     const LoadedRun& loaded = subject.run;
@@ -112,8 +115,6 @@ ReportPreview reportPreview(const report::ReportInput& input, const report::Repo
         report::reportFiles(input, options, report::ReportFormat::markdown, suggestedReportName(input.run)),
         report::reportRedactions(input, options)};
 }
-
-namespace {
 
 struct Made
 {

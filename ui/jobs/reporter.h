@@ -44,9 +44,6 @@ Result<std::optional<Rollback>> adviceOf(const LoadedRun& run);
 
 /// Reads the run afresh from its session.
 Result<report::ReportInput> reportInput(const ReportSubject& subject);
-/// The same for a report that is otherwise as it was: reads the cells alone.
-Result<void> refreshCells(report::ReportInput& input, const ReportSubject& subject);
-ReportPreview reportPreview(const report::ReportInput& input, const report::ReportOptions& options);
 
 /// A report on its way to a file: made first, then written. Whether it is written is decided in the thread of the
 /// window, in between, so that a cancel which was taken is final however fast the work is.

@@ -962,6 +962,9 @@ QString Workspace::sweepText() const
         }
     }
     const int without = static_cast<int>(m_sweep.size()) - all;
+    if (all == 0) {
+        return tr("Sweep done: all %1 replays failed").arg(without);
+    }
     const QString failed = without > 0 ? tr(", %1 failed").arg(without) : QString();
     return tr("Sweep done: %1 of %2 replays are finite").arg(finite).arg(all) + failed;
 }

@@ -51,7 +51,6 @@ public:
     bool awaitsFindings() const;
     /// Imports what is added to the folder while it is open.
     void setFollowing(bool following);
-    bool following() const { return m_following; }
     /// What the user says ran; empty for "I do not know". Judged again at once.
     void setRan(const QStringList& ran);
     void judgeAgain() { judge(false); }

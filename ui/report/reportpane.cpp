@@ -14,7 +14,6 @@
 #include "core/report/render/markdown.h"
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportview.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/followlink.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -117,11 +116,6 @@ void ReportPane::showMessage(const QString& message)
     m_preview.reset();
     m_view->showSource(message.toStdString());
     showPreview();
-}
-
-QString ReportPane::sizeText() const
-{
-    return m_size->fullText();
 }
 
 void ReportPane::showPreview()

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "ui/jobs/reporter.h"
+#include "ui/shared/elidedlabel.h"
 #include "ui/shared/paneframe.h"
 
 class QComboBox;
@@ -13,7 +14,6 @@ class QPushButton;
 
 namespace nanscope {
 
-class ElidedLabel;
 class ReportChoices;
 class ReportView;
 
@@ -36,7 +36,7 @@ public:
     QComboBox* looks() { return m_looks; }
     /// While a report is on its way to a file no other one is begun, and this one can be cancelled.
     void setSaving(bool saving);
-    QString sizeText() const;
+    QString sizeText() const { return m_size->fullText(); }
 
 Q_SIGNALS:
     void optionsChanged(const nanscope::report::BundleOptions& options);

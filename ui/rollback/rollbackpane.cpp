@@ -8,7 +8,6 @@
 #include <QClipboard>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QPushButton>
 #include <QTableView>
 #include <QVBoxLayout>
@@ -233,26 +232,6 @@ void RollbackPane::showVerified()
     m_verifying = false;
     showOffer();
     m_progress->hide();
-}
-
-QString RollbackPane::resume() const
-{
-    return m_resume->text();
-}
-
-QString RollbackPane::progress() const
-{
-    return m_progress->isHidden() ? QString() : m_progress->text();
-}
-
-QString RollbackPane::tonight() const
-{
-    return m_tonight->text();
-}
-
-QString RollbackPane::reason() const
-{
-    return m_reason->text();
 }
 
 } // namespace nanscope

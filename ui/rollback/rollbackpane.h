@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
+
 #include "core/model/finding.h"
 #include "ui/shared/paneframe.h"
 #include "ui/shared/rowmodel.h"
 
-class QLabel;
 class QPushButton;
 class QTableView;
 
@@ -34,14 +35,14 @@ public:
     void showProgress(const QString& checkpoint, qint64 tensors);
     void showVerified();
 
-    QString tonight() const;
-    QString reason() const;
+    QString tonight() const { return m_tonight->text(); }
+    QString reason() const { return m_reason->text(); }
     RowModel<CheckpointAdvice>* model() { return m_model; }
     QTableView* view() { return m_view; }
     QPushButton* copyButton() { return m_copy; }
     QPushButton* verifyButton() { return m_verify; }
-    QString resume() const;
-    QString progress() const;
+    QString resume() const { return m_resume->text(); }
+    QString progress() const { return m_progress->isHidden() ? QString() : m_progress->text(); }
     QLabel* newestLabel() { return m_newest; }
 
 Q_SIGNALS:

@@ -8,7 +8,6 @@
 
 #include <QDialogButtonBox>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QScreen>
@@ -327,16 +326,6 @@ void RunComparisonWindow::fillTables()
     m_settings->setVisible(!m_runs->comparison.settings.empty());
     m_settingsSentence->setText(
         qstr(nanscope::diagnose::settingsSentence(m_runs->comparison, m_runs->nameA, m_runs->nameB)));
-}
-
-QString RunComparisonWindow::settingsSentence() const
-{
-    return m_settingsSentence->text();
-}
-
-QString RunComparisonWindow::headline() const
-{
-    return m_headline->text();
 }
 
 } // namespace nanscope

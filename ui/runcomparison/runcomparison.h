@@ -5,10 +5,10 @@
 #include <memory>
 
 #include <QDialog>
+#include <QLabel>
 
 #include "ui/runcomparison/runcomparer.h"
 
-class QLabel;
 class QProgressBar;
 class QSpinBox;
 class QTableView;
@@ -29,12 +29,12 @@ public:
     void compare(const LoadedRun& open, const std::filesystem::path& other);
     void setRuns(std::shared_ptr<const ComparedRuns> runs);
 
-    QString headline() const;
+    QString headline() const { return m_headline->text(); }
     TimelinePane* timeline() { return m_timeline; }
     QTableView* series() { return m_series; }
     QTableView* settings() { return m_settings; }
     /// How many settings differ, or why there is nothing to compare.
-    QString settingsSentence() const;
+    QString settingsSentence() const { return m_settingsSentence->text(); }
     QSpinBox* shiftBox() { return m_shift; }
     RunComparer& comparer() { return m_comparer; }
 

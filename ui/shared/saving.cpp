@@ -66,6 +66,22 @@ void followKind(QFileDialog& dialog, const QString& kind)
     }
 }
 
+/// Says for a few seconds in the status bar of the window around `widget` what was done, where that has one.
+void sayDone(const QWidget& widget, const QString& sentence)
+{
+    constexpr int shownFor = 8000; // ms
+    const QMainWindow* outermost = nullptr;
+    for (const QWidget* each = &widget; each != nullptr; each = each->parentWidget()) {
+        const auto* window = qobject_cast<const QMainWindow*>(each);
+        outermost = window != nullptr ? window : outermost;
+    }
+    // Asked for by its class: QMainWindow::statusBar() makes one where there is none.
+    if (auto* bar =
+            outermost != nullptr ? outermost->findChild<QStatusBar*>(QString(), Qt::FindDirectChildrenOnly) : nullptr) {
+        bar->showMessage(sentence, shownFor);
+    }
+}
+
 void sayWritten(QWidget& parent, const QString& title, const QString& path, const Result<QString>& written)
 {
     if (!written) {
@@ -97,21 +113,6 @@ void write(QWidget& parent, const FileQuestion& question, const QString& path)
 }
 
 } // namespace
-
-void sayDone(const QWidget& widget, const QString& sentence)
-{
-    constexpr int shownFor = 8000; // ms
-    const QMainWindow* outermost = nullptr;
-    for (const QWidget* each = &widget; each != nullptr; each = each->parentWidget()) {
-        const auto* window = qobject_cast<const QMainWindow*>(each);
-        outermost = window != nullptr ? window : outermost;
-    }
-    // Asked for by its class: QMainWindow::statusBar() makes one where there is none.
-    if (auto* bar =
-            outermost != nullptr ? outermost->findChild<QStatusBar*>(QString(), Qt::FindDirectChildrenOnly) : nullptr) {
-        bar->showMessage(sentence, shownFor);
-    }
-}
 
 Result<void> savePicture(const Picture& picture, const QString& title, const QString& path)
 {

@@ -33,9 +33,6 @@ struct FileQuestion
     std::function<void(const QString& path, const std::function<void(const Result<QString>&)>& done)> start = {};
 };
 
-/// Says for a few seconds in the status bar of the window around `widget` what was done, where that has one.
-void sayDone(const QWidget& widget, const QString& sentence);
-
 /// Asks in the folder of the last file, writes, and says where it is, or in a sentence what went wrong. Gone with
 /// `parent`.
 QFileDialog* askAndSave(QWidget& parent, const FileQuestion& question);

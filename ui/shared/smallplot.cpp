@@ -16,17 +16,6 @@
 
 namespace nanscope {
 
-namespace {
-
-QFont smallFont(const QFont& font)
-{
-    QFont small(font);
-    small.setPointSizeF(font.pointSizeF() * 0.9);
-    return small;
-}
-
-} // namespace
-
 SmallPlot::SmallPlot(QWidget* parent)
     : QWidget(parent)
     , m_plot(new QCustomPlot(this))
@@ -52,8 +41,8 @@ Picture SmallPlot::picture() const
 void SmallPlot::restyle()
 {
     m_plot->setBackground(QBrush(theme().surface));
-    styleAxis(m_plot->xAxis, smallFont(font()));
-    styleAxis(m_plot->yAxis, smallFont(font()));
+    styleAxis(m_plot->xAxis, scaledFont(font(), 0.9));
+    styleAxis(m_plot->yAxis, scaledFont(font(), 0.9));
     rebuild();
 }
 

@@ -44,12 +44,12 @@ QString matrixLabel(const Shape& shape)
     return shapeLabel(one ? Shape(shape.begin() + 1, shape.end()) : shape);
 }
 
-QString stepLabel(const CaptureVerdict& verdict)
+QString stepLabel(const std::optional<std::pair<std::int64_t, std::int64_t>>& step, const QString& missing)
 {
-    if (!verdict.step) {
-        return QStringLiteral("–");
+    if (!step) {
+        return missing;
     }
-    const auto [after, before] = *verdict.step;
+    const auto [after, before] = *step;
     return after == before ? QString::number(after) : QStringLiteral("%1–%2").arg(after).arg(before);
 }
 

@@ -60,8 +60,9 @@ QString shapeLabel(const Shape& shape);
 /// The same for a list: a batch of one is not told.
 QString matrixLabel(const Shape& shape);
 
-/// "5–6" where the line of step 5 and that of step 6 enclose the capture, "5" when both agree, "–" when unknown.
-QString stepLabel(const CaptureVerdict& verdict);
+/// "5–6" where the line of step 5 and that of step 6 enclose the capture, "5" when both agree.
+QString stepLabel(
+    const std::optional<std::pair<std::int64_t, std::int64_t>>& step, const QString& missing = QStringLiteral("–"));
 
 /// "between the log lines of steps 5 and 6", with the source of that knowledge where it is weak.
 QString stepSentence(const CaptureVerdict& verdict);

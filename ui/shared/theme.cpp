@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/shared/theme.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <QApplication>
@@ -289,6 +290,18 @@ bool isThemeChange(const QEvent* event)
 void onThemeChange(QWidget& widget, std::function<void()> restyle)
 {
     widget.installEventFilter(new ThemeFollower(widget, std::move(restyle)));
+}
+
+QFont scaledFont(QFont font, double factor)
+{
+    font.setPointSizeF(font.pointSizeF() * factor);
+    return font;
+}
+
+QFont smallerFont(QFont font, double points, double least)
+{
+    font.setPointSizeF(std::max(least, font.pointSizeF() - points));
+    return font;
 }
 
 QString styleSheet(const Theme& t)

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <QColor>
+#include <QFont>
 #include <QString>
 
 class QEvent;
@@ -65,6 +66,9 @@ constexpr int grid(int steps)
 {
     return 4 * steps;
 }
+
+QFont scaledFont(QFont font, double factor);
+QFont smallerFont(QFont font, double points = 1.5, double least = 6.5);
 
 /// Style sheet on top of Fusion: quiet lines, rounded panes, no frames inside frames.
 QString styleSheet(const Theme& theme);

@@ -53,6 +53,10 @@ void CompareLinks::connectFirst()
     };
     connect(&m_workspace, &Workspace::filmChanged, this, showWhereMissing);
     connect(m_panes.film, &FilmPane::frameChanged, this, [this] { follow(*m_panes.film, *m_panes.beside); });
+    connect(m_panes.film, &FilmPane::otherWanted, this, [this] {
+        choose(tr("Difference to another cell"), m_panes.film->other(),
+            [this](const replay::CellRequest& cell) { m_panes.film->setOther(cell); });
+    });
     connect(m_panes.film, &FilmPane::batchRequested, this, [this](int batch) {
         if (m_comparing) {
             m_workspace.beside().showBatch(batch);
@@ -66,7 +70,13 @@ void CompareLinks::connectSecond()
     CellFilm& film = m_workspace.beside();
     FrameMap* map = m_panes.frame->map(Side::second);
     connect(pane, &FilmPane::frameChanged, this, &CompareLinks::onSecondFrame);
-    connect(pane, &FilmPane::cellWanted, this, &CompareLinks::chooseCell);
+    connect(pane, &FilmPane::cellWanted, this, [this] {
+        choose(tr("Second cell"), m_film ? m_film->request.cell : replay::CellRequest(),
+            [this](const replay::CellRequest& cell) {
+                m_cell = cell;
+                showSecond();
+            });
+    });
     connect(pane, &FilmPane::swapWanted, this, &CompareLinks::swap);
     connect(pane, &FilmPane::modeChanged, this, [&film, pane](FilmMode mode) { film.setMode(mode, pane->other()); });
     new PlantLinks(*pane, film, this);
@@ -133,26 +143,20 @@ void CompareLinks::showSecond()
     }
 }
 
-void CompareLinks::setCell(const replay::CellRequest& cell)
-{
-    m_cell = cell;
-    showSecond();
-}
-
-void CompareLinks::chooseCell()
+void CompareLinks::choose(const QString& title, const replay::CellRequest& first, const TakeCell& take)
 {
     if (!m_workspace.capture()) {
         return;
     }
     int identified = 0;
     auto* chooser = new CellChooser(
-        tr("Second cell"), m_workspace.cells(), [this](const Cell& cell) { return m_workspace.requestOf(cell); },
+        title, m_workspace.cells(), [this](const Cell& cell) { return m_workspace.requestOf(cell); },
         m_workspace.variantsInOrder(identified), m_panes.film->window());
     chooser->setAttribute(Qt::WA_DeleteOnClose);
-    if (m_film) {
-        chooser->choose(m_film->request.cell);
+    if (!first.variant.empty()) {
+        chooser->choose(first);
     }
-    connect(chooser, &QDialog::accepted, this, [this, chooser] { setCell(chooser->chosen()); });
+    connect(chooser, &QDialog::accepted, this, [chooser, take] { take(chooser->chosen()); });
     chooser->open();
 }
 

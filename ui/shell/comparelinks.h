@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -16,7 +17,7 @@ class FilmPane;
 class Workspace;
 
 /// Two cells of the selected capture side by side: a second film below the first, whose frame, cursor and zoom follow
-/// it and lead it. Off until it is asked for.
+/// it and lead it. Off until it is asked for. Asks for the cell of a difference, too.
 class CompareLinks : public QObject
 {
     Q_OBJECT
@@ -25,17 +26,17 @@ public:
     CompareLinks(const Panes& panes, Workspace& workspace, QObject* parent = nullptr);
 
     void setComparing(bool comparing);
-    bool comparing() const { return m_comparing; }
     /// The first cell becomes the second and the reverse; the op that is looked at stays.
     void swap();
-    /// Asks for the second cell.
-    void chooseCell();
-    void setCell(const replay::CellRequest& cell);
 
 private:
+    using TakeCell = std::function<void(const replay::CellRequest& cell)>;
+
     void connectFirst();
     void connectSecond();
     void showSecond();
+    /// Asks for a cell of the capture, beginning with `first` where that names one.
+    void choose(const QString& title, const replay::CellRequest& first, const TakeCell& take);
     void onSecondFilm(std::shared_ptr<const Film> film);
     void onSecondMissing(const QString& sentence);
     void onSecondFrame(int frame);

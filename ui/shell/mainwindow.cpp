@@ -163,6 +163,20 @@ QString addedDetails(const std::vector<workflow::UserFile>& files)
     return lines.join(QLatin1Char('\n'));
 }
 
+/// Folder of the sample run beside an installed or built program; empty when it is not there.
+QString sampleFolder()
+{
+    const QDir program(exactText(platform::programFolder().string()));
+    // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
+    for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
+        QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
+        if (QFileInfo(path).isDir()) {
+            return path;
+        }
+    }
+    return {};
+}
+
 } // namespace
 
 MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
@@ -538,19 +552,6 @@ void MainWindow::onStateChanged()
 }
 
 // What the window opens: by its dialogs, dropped on it, or again from the list of recent ones.
-
-QString sampleFolder()
-{
-    const QDir program(exactText(platform::programFolder().string()));
-    // Installed: bin beside share. Built: build/<preset>/bin below the source tree.
-    for (const char* relative : {"../share/nanscope/sample", "../../../resources/sample"}) {
-        QString path = QDir::cleanPath(program.filePath(QLatin1String(relative)));
-        if (QFileInfo(path).isDir()) {
-            return path;
-        }
-    }
-    return {};
-}
 
 void MainWindow::connectStart()
 {

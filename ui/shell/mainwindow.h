@@ -137,7 +137,4 @@ private:
     bool m_toldOfNotes = false;
 };
 
-/// Folder of the sample run beside an installed or built program; empty when it is not there.
-QString sampleFolder();
-
 } // namespace nanscope

@@ -15,7 +15,6 @@
 #include "ui/captures/capturespane.h"
 #include "ui/cliff/cliffpane.h"
 #include "ui/faulttree/faulttreepane.h"
-#include "ui/film/cellchooser.h"
 #include "ui/film/filmpane.h"
 #include "ui/film/filmstrip.h"
 #include "ui/film/framemap.h"
@@ -166,7 +165,6 @@ void PaneLinks::connectFilm()
     connect(m_panes.film, &FilmPane::batchRequested, &m_workspace, &Workspace::showFilmBatch);
     connect(m_panes.film, &FilmPane::modeChanged, this,
         [this](FilmMode mode) { m_workspace.setFilmMode(mode, m_panes.film->other()); });
-    connect(m_panes.film, &FilmPane::otherWanted, this, &PaneLinks::chooseOther);
     CellFilm& film = m_workspace.film();
     new PlantLinks(*m_panes.film, film, this);
     FrameMap* map = m_panes.frame->map();
@@ -492,24 +490,6 @@ void PaneLinks::onPictures(const TensorPictures& pictures)
     m_outputBatch = static_cast<int>(pictures.batch);
     fillDamage();
     showFilm();
-}
-
-void PaneLinks::chooseOther()
-{
-    if (!m_workspace.capture()) {
-        return;
-    }
-    int identified = 0;
-    auto* chooser = new CellChooser(
-        tr("Difference to another cell"), m_workspace.cells(),
-        [this](const Cell& cell) { return m_workspace.requestOf(cell); }, m_workspace.variantsInOrder(identified),
-        m_panes.film->window());
-    chooser->setAttribute(Qt::WA_DeleteOnClose);
-    if (!m_panes.film->other().variant.empty()) {
-        chooser->choose(m_panes.film->other());
-    }
-    connect(chooser, &QDialog::accepted, this, [this, chooser] { m_panes.film->setOther(chooser->chosen()); });
-    chooser->open();
 }
 
 void PaneLinks::onFilm(std::shared_ptr<const Film> film)

@@ -43,7 +43,6 @@ private:
     void onSelectionChanged();
     void onStateChanged();
     void onPictures(const TensorPictures& pictures);
-    void chooseOther();
     void onFilm(std::shared_ptr<const Film> film);
     void onFilmMissing(const QString& sentence);
     void onFrame(int frame);

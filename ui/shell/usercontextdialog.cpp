@@ -7,7 +7,6 @@
 #include <QDialogButtonBox>
 #include <QFileInfo>
 #include <QHeaderView>
-#include <QLabel>
 #include <QMenu>
 #include <QPushButton>
 #include <QShortcut>
@@ -284,11 +283,6 @@ void UserContextDialog::showMessage()
     m_message->setText(m_problem.isEmpty() ? standText() : m_problem);
     m_message->style()->unpolish(m_message);
     m_message->style()->polish(m_message);
-}
-
-QString UserContextDialog::message() const
-{
-    return m_message->text();
 }
 
 UserContextDialog::TakeBack UserContextDialog::current() const

@@ -7,13 +7,13 @@
 
 #include <QDialog>
 #include <QHash>
+#include <QLabel>
 #include <QStringList>
 
 #include "core/model/experiment.h"
 #include "core/workflow/userfiles.h"
 
 class QAction;
-class QLabel;
 class QPushButton;
 class QTreeWidget;
 
@@ -48,7 +48,7 @@ public:
 
     QTreeWidget* tree() { return m_tree; }
     QPushButton* removeButton() { return m_remove; }
-    QString message() const;
+    QString message() const { return m_message->text(); }
 
 Q_SIGNALS:
     void removeRequested(nanscope::workflow::UserFileKind kind, const QString& path);

@@ -26,12 +26,6 @@ namespace nanscope {
 
 namespace {
 
-QFont smaller(QFont font)
-{
-    font.setPointSizeF(std::max(6.5, font.pointSizeF() - 1.5));
-    return font;
-}
-
 void drawLine(QPainter& painter, const QRect& place, const QFont& font, const QString& text,
     Qt::TextElideMode elide = Qt::ElideRight)
 {
@@ -82,7 +76,7 @@ void VariantHeader::paintSection(QPainter* painter, const QRect& rect, int secti
     const QRect half = setting.isEmpty() ? place : place.adjusted(0, 0, 0, -place.height() / 2);
     drawLine(*painter, half, shown, name.section(separator, 0, 0), Qt::ElideMiddle);
     painter->setPen(theme().muted);
-    drawLine(*painter, place.adjusted(0, place.height() / 2, 0, 0), smaller(font()), setting);
+    drawLine(*painter, place.adjusted(0, place.height() / 2, 0, 0), smallerFont(font()), setting);
     painter->restore();
 }
 
@@ -114,7 +108,7 @@ QFont wordFont(const QFont& font, const QString& word, bool bold, int width)
     QFont shown = font;
     shown.setBold(bold);
     if (QFontMetrics(shown).horizontalAdvance(word) > width) {
-        shown = smaller(font);
+        shown = smallerFont(font);
         shown.setStretch(QFont::SemiCondensed);
     }
     return shown;
@@ -129,7 +123,7 @@ void paintDone(QPainter& painter, const QRect& field, const QFont& font, const Q
     QString birth = index.data(BirthTextRole).toString();
     // A long word without a birth below it has the second line to itself.
     if (birth.isEmpty()
-        && QFontMetrics(smaller(font)).horizontalAdvance(word) > field.width() - 3 * padding - markSize) {
+        && QFontMetrics(smallerFont(font)).horizontalAdvance(word) > field.width() - 3 * padding - markSize) {
         std::swap(word, birth);
     }
     painter.fillRect(field, tintOf(outcome));
@@ -145,7 +139,7 @@ void paintDone(QPainter& painter, const QRect& field, const QFont& font, const Q
     drawLine(painter, first, wordFont(font, word, outcome != Outcome::finite, first.width()), word);
     if (!birth.isEmpty()) {
         const QRect second(field.left() + padding, top + line - overlap, field.width() - padding, line);
-        QFont small = smaller(font);
+        QFont small = smallerFont(font);
         small.setStretch(QFont::SemiCondensed);
         drawLine(painter, second, small, birth);
     }

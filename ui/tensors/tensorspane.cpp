@@ -14,7 +14,6 @@
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatmap.h"
 #include "ui/heatmap/heatview.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -217,11 +216,6 @@ void TensorsPane::updateReadout()
         }
     }
     Q_EMIT readoutChanged(both.join(QStringLiteral(" · ")));
-}
-
-QString TensorsPane::outputCaption() const
-{
-    return m_output.caption->fullText();
 }
 
 QSize TensorsPane::minimumSizeHint() const

@@ -8,13 +8,12 @@
 #include <QWidget>
 
 #include "ui/heatmap/matrixpicture.h"
+#include "ui/shared/elidedlabel.h"
 
-class QLabel;
 class QSpinBox;
 
 namespace nanscope {
 
-class ElidedLabel;
 class HeatMap;
 class HeatView;
 
@@ -37,7 +36,7 @@ public:
     HeatMap* outputMap() { return m_output.map; }
     HeatView* view() { return m_view; }
     /// What stands below the output: its facts, or the value under the cursor.
-    QString outputCaption() const;
+    QString outputCaption() const { return m_output.caption->fullText(); }
 
     QSize minimumSizeHint() const override;
 

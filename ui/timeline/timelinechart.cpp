@@ -189,8 +189,7 @@ TimelineChart::TimelineChart(std::string name, TimelineView* view, QWidget* pare
 {
     buildHeader();
     m_noteLine->setObjectName(QStringLiteral("muted"));
-    QFont small = font();
-    small.setPointSizeF(std::max(7.0, small.pointSizeF() - 1));
+    const QFont small = smallerFont(font(), 1, 7);
     m_noteLine->setFont(small);
     m_readoutLine->setFont(small);
     m_readoutLine->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -299,7 +298,7 @@ void TimelineChart::setLines(std::vector<TimelineLine> lines)
         const auto old = std::ranges::find_if(m_plot->traces(),
             [&](const TimelineTrace& trace) { return trace.label == line.label && trace.source == line.source; });
         auto buckets = old == m_plot->traces().end() ? std::vector<Bucket> {} : old->buckets;
-        traces.push_back({line.label, line.rank, std::move(buckets), line.source, line.style});
+        traces.push_back({line.label, std::move(buckets), line.source, line.style});
     }
     m_plot->setTraces(std::move(traces));
 }
@@ -476,7 +475,13 @@ void TimelineChart::updateTexts()
 
 void TimelineChart::fillMenu(QMenu& menu)
 {
-    fillTimelineMenu(menu, *this);
+    addZoom(menu, *m_plot);
+    menu.addSeparator();
+    addLooks(menu, *this);
+    menu.addSeparator();
+    addMarks(menu, *m_plot->view());
+    menu.addSeparator();
+    addCopies(menu, *this);
     for (const QToolButton* button : {m_seriesButton, m_linesButton}) {
         if (button->menu() != nullptr) {
             menu.addMenu(button->menu());
@@ -533,17 +538,6 @@ void TimelineChart::copyPicture() const
 void TimelineChart::savePicture()
 {
     savePictureOf(*this, {title(), {}, [this] { return picture(); }, [this] { return caption(); }});
-}
-
-void fillTimelineMenu(QMenu& menu, TimelineChart& chart)
-{
-    addZoom(menu, *chart.plot());
-    menu.addSeparator();
-    addLooks(menu, chart);
-    menu.addSeparator();
-    addMarks(menu, *chart.plot()->view());
-    menu.addSeparator();
-    addCopies(menu, chart);
 }
 
 } // namespace nanscope

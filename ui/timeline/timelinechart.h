@@ -93,7 +93,4 @@ private:
     QString m_remark;
 };
 
-/// The entries of a plot's context menu, with the keys that do the same.
-void fillTimelineMenu(QMenu& menu, TimelineChart& chart);
-
 } // namespace nanscope

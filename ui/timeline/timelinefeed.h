@@ -65,8 +65,6 @@ public:
     static constexpr std::size_t mostRows = 100'000;
 
 private:
-    using Parts = std::vector<std::vector<std::size_t>>; ///< of each line
-
     template <class Work, class Done>
     void ask(Work work, Done done);
     void onStepsChanged();

@@ -259,13 +259,10 @@ std::vector<NonFiniteMark> nonFiniteMarks(std::span<const Bucket> buckets, Inter
             }
             const double at =
                 bucket.exact ? std::clamp(static_cast<double>(bucket.nonFiniteAt[i]), from, to) : 0.5 * (from + to);
-            if (open[i] && grid.of(marks[*open[i]].position) == grid.of(at)) {
-                marks[*open[i]].count += bucket.nonFinite[i];
-                continue;
+            if (!open[i] || grid.of(marks[*open[i]].position) != grid.of(at)) {
+                open[i] = marks.size();
+                marks.push_back({at, static_cast<PointState>(i + static_cast<std::size_t>(PointState::nan))});
             }
-            open[i] = marks.size();
-            marks.push_back({at, static_cast<PointState>(i + static_cast<std::size_t>(PointState::nan)),
-                bucket.nonFinite[i], bucket.exact});
         }
     }
     return marks;

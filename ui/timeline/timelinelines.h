@@ -47,10 +47,8 @@ Band bandOf(std::span<const TimelineTrace> traces, Interval steps, int columns, 
 /// Non-finite points that fall on one column of the lane.
 struct NonFiniteMark
 {
-    double position = 0; ///< step of the first of them
+    double position = 0; ///< step of the first of them, or the middle of the chunk that it is somewhere in
     PointState state = PointState::nan;
-    std::int64_t count = 0;
-    bool exact = true; ///< false: somewhere in a chunk whose middle this is
     std::size_t row = 0; ///< of the lane
 };
 

@@ -132,8 +132,7 @@ void TimelinePlot::buildAxes()
 
 void TimelinePlot::restyle()
 {
-    QFont small = font();
-    small.setPointSizeF(std::max(7.0, small.pointSizeF() - 1));
+    const QFont small = smallerFont(font(), 1, 7);
     m_plot->setBackground(QBrush(theme().surface));
     styleAxis(m_main->axis(QCPAxis::atBottom), small);
     styleAxis(m_main->axis(QCPAxis::atLeft), small);

@@ -28,6 +28,21 @@ bool beats(std::int64_t step, const std::optional<std::int64_t>& best, double as
     return !best || away(step) < away(*best) || (away(step) == away(*best) && step < *best);
 }
 
+/// "0.91 … 13.2 (82 values, 1 not finite)".
+QString bucketText(const Bucket& bucket)
+{
+    if (bucket.count == 1) {
+        return valueText(pointOf(bucket));
+    }
+    const QString range = bucket.finite == 0
+        ? ReadoutWords::tr("nothing finite")
+        : QStringLiteral("%1 … %2").arg(roundNumber(bucket.min, 5), roundNumber(bucket.max, 5));
+    const std::int64_t bad = nonFiniteCount(bucket);
+    return bad == 0
+        ? ReadoutWords::tr("%1 (%2 values)").arg(range, countLabel(bucket.count))
+        : ReadoutWords::tr("%1 (%2 values, %3 not finite)").arg(range, countLabel(bucket.count), countLabel(bad));
+}
+
 QStringList coarseParts(std::span<const TimelineTrace> traces, double step, int most)
 {
     QStringList parts;
@@ -122,20 +137,6 @@ NextSample nextSample(std::span<const TimelineTrace> traces, double from, int di
 QString valueText(const TracePoint& point)
 {
     return point.state == PointState::reported ? ReadoutWords::tr("not given") : exactNumber(point.value);
-}
-
-QString bucketText(const Bucket& bucket)
-{
-    if (bucket.count == 1) {
-        return valueText(pointOf(bucket));
-    }
-    const QString range = bucket.finite == 0
-        ? ReadoutWords::tr("nothing finite")
-        : QStringLiteral("%1 … %2").arg(roundNumber(bucket.min, 5), roundNumber(bucket.max, 5));
-    const std::int64_t bad = nonFiniteCount(bucket);
-    return bad == 0
-        ? ReadoutWords::tr("%1 (%2 values)").arg(range, countLabel(bucket.count))
-        : ReadoutWords::tr("%1 (%2 values, %3 not finite)").arg(range, countLabel(bucket.count), countLabel(bad));
 }
 
 QString placeOf(const TimelineTrace& trace, const TracePoint& point)

@@ -38,8 +38,6 @@ NextSample nextSample(std::span<const TimelineTrace> traces, double from, int di
 
 /// "1.5", "NaN", "not given".
 QString valueText(const TracePoint& point);
-/// "0.91 … 13.2 (82 values, 1 not finite)".
-QString bucketText(const Bucket& bucket);
 /// "console.log:31".
 QString placeOf(const TimelineTrace& trace, const TracePoint& point);
 

@@ -59,7 +59,6 @@ struct Bucket
 struct TimelineTrace
 {
     QString label;
-    std::optional<int> rank;
     std::vector<Bucket> buckets;
     QString source {}; ///< the log, for file:line
     int style = 0; ///< lines of the same rank look the same

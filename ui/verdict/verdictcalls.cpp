@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include <QComboBox>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QStandardItemModel>
@@ -190,11 +189,6 @@ void CallsRow::showHint()
     }
     m_hint->setText(text);
     m_hint->setVisible(!text.isEmpty());
-}
-
-QString CallsRow::hint() const
-{
-    return m_hint->text();
 }
 
 VerdictCalls::VerdictCalls(QWidget* parent)

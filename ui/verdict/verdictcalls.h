@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include <QLabel>
 #include <QWidget>
 
 #include "core/model/experiment.h"
 
 class QComboBox;
-class QLabel;
 class QSpinBox;
 class QToolButton;
 class QVBoxLayout;
@@ -55,7 +55,7 @@ public:
     QSpinBox* callsBox() { return m_calls; }
     QComboBox* settingBox() { return m_setting; }
     QToolButton* removeButton() { return m_remove; }
-    QString hint() const;
+    QString hint() const { return m_hint->text(); }
 
 Q_SIGNALS:
     void changed();

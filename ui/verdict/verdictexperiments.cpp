@@ -27,17 +27,11 @@ namespace nanscope {
 
 namespace {
 
-QLabel* wrappedLabel(QWidget* parent)
+QLabel* wrappedLabel(QWidget* parent, const char* objectName)
 {
-    auto* label = new QLabel(parent);
+    auto* label = makeWrappedLabel(parent, objectName);
     label->setTextFormat(Qt::RichText);
-    label->setWordWrap(true);
-    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    QSizePolicy policy(QSizePolicy::Ignored, QSizePolicy::Preferred);
-    policy.setHeightForWidth(true);
-    label->setSizePolicy(policy);
-    // The hint of a wrapped label is that of a narrow one; only its height for the width it gets counts here.
-    label->setMinimumSize(1, 1);
+    label->setMinimumSize(1, 1); // only its height for the width it gets counts here
     return label;
 }
 
@@ -77,11 +71,11 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
     : QWidget(parent)
     , m_experiment(experiment)
     , m_box(new VerdictBox(this))
-    , m_text(wrappedLabel(this))
+    , m_text(wrappedLabel(this, ""))
     , m_seen(new QComboBox(this))
     , m_hours(new QDoubleSpinBox(this))
     , m_times(new QSpinBox(this))
-    , m_needed(wrappedLabel(this))
+    , m_needed(wrappedLabel(this, "muted"))
     , m_outcome(buildOutcome())
 {
     const QString what = qstr(experiment.what);
@@ -137,7 +131,6 @@ QWidget* ExperimentRow::buildOutcome()
     m_times->setSuffix(tr(" swaps"));
     m_times->setAccessibleName(tr("Swaps it moved in"));
     m_times->setToolTip(tr("Two are proof enough to name the machine"));
-    m_needed->setObjectName(QStringLiteral("muted"));
     flow->addWidget(m_seen);
     flow->addWidget(m_hours);
     flow->addWidget(m_times);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QToolButton>
@@ -148,8 +147,7 @@ QWidget* VerdictPane::buildHeader()
     layout->setSpacing(grid(2));
     m_mark = new MarkLabel(row);
     m_headline = makeWrappedLabel(row, "headline");
-    QFont large = font();
-    large.setPointSizeF(large.pointSizeF() * 1.2);
+    QFont large = scaledFont(font(), 1.2);
     large.setBold(true);
     m_headline->setFont(large);
     m_headline->setMinimumSize(grid(40), QFontMetrics(large).height());
@@ -455,21 +453,6 @@ void VerdictPane::setRan(const QStringList& ran)
 QStringList VerdictPane::ticked() const
 {
     return m_ticks->ticked();
-}
-
-QString VerdictPane::place() const
-{
-    return m_place->isHidden() ? QString() : m_place->text();
-}
-
-QString VerdictPane::headline() const
-{
-    return m_headline->text();
-}
-
-QString VerdictPane::kind() const
-{
-    return m_kind->isHidden() ? QString() : m_kind->text();
 }
 
 QString VerdictPane::listText() const

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <QFrame>
+#include <QLabel>
 #include <QStringList>
 
 #include "core/model/fwd.h"
@@ -14,7 +15,6 @@
 #include "core/replay/variants/catalogue.h"
 #include "ui/verdict/verdictchips.h"
 
-class QLabel;
 class QPushButton;
 
 namespace nanscope {
@@ -85,11 +85,11 @@ public:
     PartsScroll* parts() { return m_parts; }
     QSize minimumSizeHint() const override;
 
-    QString headline() const;
+    QString headline() const { return m_headline->text(); }
     /// Of the fault, below the headline; empty where there is none.
-    QString kind() const;
+    QString kind() const { return m_kind->isHidden() ? QString() : m_kind->text(); }
     QString listText() const;
-    QString place() const;
+    QString place() const { return m_place->isHidden() ? QString() : m_place->text(); }
     VerdictNow* now() { return m_now; }
     VerdictTicks* ticks() { return m_ticks; }
     VerdictQuestion* question() { return m_question; }

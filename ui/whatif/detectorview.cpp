@@ -9,7 +9,6 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTableView>
@@ -259,11 +258,6 @@ void DetectorView::activate(int row)
         Q_EMIT factActivated(
             {{}, replay->first->message, replay->first->line.source, {}, replay->first->step + replay->offset});
     }
-}
-
-QString DetectorView::headline() const
-{
-    return m_headline->text();
 }
 
 QString DetectorView::text() const

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <QLabel>
 #include <QWidget>
 
 #include "core/diagnose/whatif/whatifwords.h"
@@ -10,7 +11,6 @@
 
 class QCheckBox;
 class QComboBox;
-class QLabel;
 class QSpinBox;
 class QTableView;
 
@@ -35,7 +35,7 @@ public:
     void setQuestion(const diagnose::DetectorQuestion& question);
     void setAnswer(const WhatIfAnswer& answer);
 
-    QString headline() const;
+    QString headline() const { return m_headline->text(); }
     /// All processes as text.
     QString text() const;
     RowModel<diagnose::DetectorReplay>* model() { return m_model; }

@@ -9,7 +9,6 @@
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLabel>
 #include <QSignalBlocker>
 #include <QSpinBox>
 #include <QTableView>
@@ -294,11 +293,6 @@ void GuardView::activate(int row)
         Q_EMIT factActivated({{}, diagnose::guardStepTitle(*step),
             step->captures.empty() ? std::string() : step->captures.front(), {}, step->step->first});
     }
-}
-
-QString GuardView::headline() const
-{
-    return m_headline->text();
 }
 
 QString GuardView::text() const

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include <QLabel>
 #include <QWidget>
 
 #include "core/diagnose/whatif/whatifwords.h"
@@ -12,7 +13,6 @@
 #include "ui/shared/rowmodel.h"
 
 class QComboBox;
-class QLabel;
 class QSpinBox;
 class QTableView;
 
@@ -45,7 +45,7 @@ public:
     void setQuestion(const diagnose::GuardQuestion& question);
     void setAnswer(const WhatIfAnswer& answer);
 
-    QString headline() const;
+    QString headline() const { return m_headline->text(); }
     QString text() const;
     RowModel<GuardRow>* model() { return m_model; }
     QTableView* view() { return m_view; }

@@ -3,7 +3,6 @@
 #include "app/nanscope/shared/measurejob.h"
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -36,12 +35,6 @@ using scaleout::RankMeasure;
 
 constexpr const char* visibleGpus = "CUDA_VISIBLE_DEVICES";
 
-std::optional<std::string> environmentVariable(const std::string& name)
-{
-    const char* value = std::getenv(name.c_str());
-    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
-}
-
 std::string nodeName()
 {
     std::array<char, 256> name {};
@@ -52,7 +45,7 @@ std::string nodeName()
 /// everybody's first.
 std::string gpuOf(const scaleout::Launch& launch)
 {
-    const auto visible = listOf(environmentVariable(visibleGpus).value_or(std::string()));
+    const auto visible = listOf(platform::environmentVariable(visibleGpus).value_or(std::string()));
     return visible.empty() ? std::to_string(launch.localRank)
                            : visible[static_cast<std::size_t>(launch.localRank) % visible.size()];
 }
@@ -116,11 +109,9 @@ std::string rankTable(const std::vector<RankMeasure>& ranks)
 Json rankJson(const RankMeasure& rank)
 {
     return {{"rank", rank.rank}, {"node", rank.node}, {"device", rank.device}, {"engine", rank.engine},
-        {"hardware", rank.hardware}, {"uuid", rank.uuid.empty() ? Json(nullptr) : Json(rank.uuid)},
-        {"calls", rank.calls}, {"failed", rank.failed}, {"differ", rank.differ}, {"non_finite", rank.nonFinite},
-        {"first", rank.firstBad ? Json(*rank.firstBad) : Json(nullptr)},
-        {"leg", rank.leg.empty() ? Json(nullptr) : Json(rank.leg)}, {"output", rank.output},
-        {"answer", Json::parse(rank.answer, nullptr, false)}};
+        {"hardware", rank.hardware}, {"uuid", orNull(rank.uuid)}, {"calls", rank.calls}, {"failed", rank.failed},
+        {"differ", rank.differ}, {"non_finite", rank.nonFinite}, {"first", orNull(rank.firstBad)},
+        {"leg", orNull(rank.leg)}, {"output", rank.output}, {"answer", Json::parse(rank.answer, nullptr, false)}};
 }
 
 std::set<std::string> sentencesOf(const std::vector<Error>& problems)
@@ -182,7 +173,7 @@ Json measureJobJson(const MeasureJob& job, const MeasureTask& task)
 
 Result<MeasuringRank> MeasuringRank::join(const JobOptions& options, const MeasureTask& task)
 {
-    auto launch = TRY(scaleout::launchOf(environmentVariable));
+    auto launch = TRY(scaleout::launchOf(platform::environmentVariable));
     const auto job = TRY(makeJob(options, task));
     MeasuringRank rank;
     rank.m_folder = options.folder;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "core/base/json.h"
 #include "core/base/jsonanswer.h"
 #include "core/base/utf8.h"
 #include "core/json/jsonfields.h"
@@ -99,11 +100,6 @@ std::string_view howName(tensorfile::ShardPlace::How how)
         break;
     }
     return "unknown";
-}
-
-Json orNull(const std::string& text)
-{
-    return text.empty() ? Json(nullptr) : Json(text);
 }
 
 Json shardJson(const tensorfile::CaptureFile& file, const tensorfile::Tensor* tensor)

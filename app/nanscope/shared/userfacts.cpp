@@ -3,10 +3,10 @@
 #include "app/nanscope/shared/userfacts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
 #include "app/nanscope/shared/words.h"
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/workflow/judgement.h"
@@ -14,14 +14,6 @@
 namespace nanscope {
 
 namespace {
-
-template <class Number>
-std::optional<Number> numberIn(std::string_view text)
-{
-    Number number {};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
 
 Result<FailureRate> rateOf(const std::string& word)
 {

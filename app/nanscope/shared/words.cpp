@@ -12,26 +12,13 @@
 
 namespace nanscope {
 
-namespace {
-
-std::string trimmed(std::string_view text)
-{
-    const auto begin = text.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) {
-        return {};
-    }
-    return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
-}
-
-} // namespace
-
 std::vector<std::string> listOf(std::string_view text)
 {
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= text.size();) {
         const auto end = std::min(text.find(',', begin), text.size());
-        if (auto part = trimmed(text.substr(begin, end - begin)); !part.empty()) {
-            parts.push_back(std::move(part));
+        if (const auto part = trimmed(text.substr(begin, end - begin)); !part.empty()) {
+            parts.emplace_back(part);
         }
         begin = end + 1;
     }

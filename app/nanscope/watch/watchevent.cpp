@@ -3,7 +3,6 @@
 #include "app/nanscope/watch/watchevent.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include <fmt/chrono.h>
@@ -14,24 +13,13 @@
 #include "core/base/utf8.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
+#include "core/platform/platform.h"
 
 namespace nanscope {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-template <class T>
-Json orNull(const std::optional<T>& value)
-{
-    return value ? Json(*value) : Json(nullptr);
-}
-
-std::int64_t nowMs()
-{
-    using namespace std::chrono;
-    return duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count();
-}
 
 std::string isoText(std::int64_t ms)
 {
@@ -92,7 +80,7 @@ WatchEvent::WatchEvent(Kind kind, std::string text, const Json& fields)
     : m_kind(kind)
     , m_text(std::move(text))
 {
-    const auto now = nowMs();
+    const auto now = platform::nowMs();
     m_time = timeText(now);
     Json json {{"schema", "nanscope.watch/1"}, {"kind", name(kind)}, {"time", isoText(now)}};
     json.update(fields);
@@ -165,8 +153,7 @@ WatchEvent verdictEvent(const CaptureVerdict& verdict, const std::string& path)
     Json json {{"rank", orNull(verdict.rank)}};
     addStep(json, verdict);
     json.update(Json {{"role", name(verdict.role)}, {"capture", verdict.capture}, {"verdict", name(verdict.blame)},
-        {"marginal", verdict.marginal}, {"summary", verdict.summary},
-        {"question", verdict.question.empty() ? Json(nullptr) : Json(verdict.question)},
+        {"marginal", verdict.marginal}, {"summary", verdict.summary}, {"question", orNull(verdict.question)},
         {"file", normalizedPath(path)}});
     return {WatchEvent::Kind::verdict,
         fmt::format("verdict: {}: {}, {}: {}", blameText(verdict), whenText(verdict), verdict.capture, verdict.summary),

@@ -3,7 +3,6 @@
 #include "core/diagnose/context/layers.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <span>
@@ -103,12 +102,11 @@ std::optional<Shape> shapeFrom(std::string_view text)
     Shape shape;
     while (!text.empty()) {
         const auto end = std::min(text.find_first_of(",x "), text.size());
-        std::int64_t extent = 0;
-        const auto [stop, error] = std::from_chars(text.data(), text.data() + end, extent);
-        if (error != std::errc() || stop != text.data() + end || extent < 0) {
+        const auto extent = numberIn<std::int64_t>(text.substr(0, end));
+        if (!extent || *extent < 0) {
             return std::nullopt;
         }
-        shape.push_back(extent);
+        shape.push_back(*extent);
         text.remove_prefix(end);
         text.remove_prefix(std::min(text.find_first_not_of(",x "), text.size()));
     }
@@ -196,10 +194,7 @@ Result<ParameterList> parseParameters(std::string_view text)
 
 Result<ParameterList> readParameters(const std::filesystem::path& path)
 {
-    const auto named = [&](Error error) {
-        error.path = path.string();
-        return error;
-    };
+    const auto named = [&](Error error) { return withPath(std::move(error), path); };
     if (tensorfile::looksLikeTensorFile(path)) {
         return tensorfile::openTensorFile(path)
             .and_then([](const tensorfile::TensorFile& file) { return checked(fromTensors(file)); })

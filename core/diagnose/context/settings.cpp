@@ -3,10 +3,10 @@
 #include "core/diagnose/context/settings.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/diagnose/recovery/losshistory.h"
 
 namespace nanscope::diagnose::cards {
@@ -67,11 +67,8 @@ void readSwitch(const Setting& setting, const std::string& key, Formats& formats
 
 std::string lowered(std::string_view text)
 {
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(), [](char c) {
-        const bool capital = c >= 'A' && c <= 'Z';
-        return capital ? static_cast<char>(c - 'A' + 'a') : c == '-' ? '_' : c;
-    });
+    auto out = nanscope::lowered(text);
+    std::ranges::replace(out, '-', '_');
     return out;
 }
 
@@ -131,9 +128,7 @@ std::optional<double> numberOf(const Setting& setting)
     // "3e-4" has to keep its sign.
     auto word = setting.value;
     std::erase_if(word, [](char c) { return c == '\'' || c == '"' || c == ' '; });
-    double number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+    return numberIn<double>(word);
 }
 
 Formats formatsOf(const RunData& run)

@@ -194,15 +194,6 @@ std::optional<replay::Region> tileEndingLike(
     return std::nullopt;
 }
 
-CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants)
-{
-    CandidateSearch search(damage);
-    for (const auto* variant : variants) {
-        search.add(*variant);
-    }
-    return search.found();
-}
-
 Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& capture, std::int64_t batch,
     const std::vector<std::string>& variants, const replay::Catalogue& catalogue)
 {
@@ -210,7 +201,12 @@ Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& captu
         const auto shape = capture.output->matrices();
         // One tile never leaves nothing, so this stands for damage that is finer than what one tile leaves.
         const replay::BadBlocks nothing {{0, shape.rows}, {0, shape.cols}, {0}};
-        return candidateOrigins(replay::simplified(blocks.value_or(nothing)), named(variants, catalogue));
+        const auto damage = replay::simplified(blocks.value_or(nothing));
+        CandidateSearch search(damage);
+        for (const auto* variant : named(variants, catalogue)) {
+            search.add(*variant);
+        }
+        return search.found();
     });
 }
 

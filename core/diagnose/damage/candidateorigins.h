@@ -40,10 +40,9 @@ struct CandidateOrigins
     int tried = 0;
     int variants = 0; ///< whose places were tried
 };
-CandidateOrigins candidateOrigins(const replay::BadBlocks& damage, std::span<const replay::Variant* const> variants);
 
-/// The same for one matrix of a capture, whose output is read, and variants by name. Damage that is finer than what one
-/// tile leaves has no places.
+/// Of one matrix of a capture, whose output is read, in variants by name. Damage that is finer than what one tile
+/// leaves has no places.
 Result<CandidateOrigins> candidateOriginsOf(const tensorfile::CaptureFile& capture, std::int64_t batch,
     const std::vector<std::string>& variants, const replay::Catalogue& catalogue);
 

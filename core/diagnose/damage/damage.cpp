@@ -132,13 +132,11 @@ bool damagedInFaintLines(const Element& element, std::int64_t count, LineOf line
         squares[line] += element.input[i] * element.input[i];
         damaged[line] = damaged[line] || damageOf(element.output[i]) != Damage::none;
     }
-    auto ordered = squares;
-    const auto middle = ordered.begin() + count / 2;
-    std::nth_element(ordered.begin(), middle, ordered.end());
+    const double middle = quantileOf(squares);
     constexpr double faint = 0x1p-20; // of squares
     bool any = false;
     for (std::size_t line = 0; line < squares.size(); ++line) {
-        if (damaged[line] && squares[line] >= faint * *middle) {
+        if (damaged[line] && squares[line] >= faint * middle) {
             return false;
         }
         any = any || damaged[line];
@@ -226,10 +224,9 @@ bool damagedInOutlyingBlock(const Element& element, const DamagePattern& damage)
     if (all.size() < fewest) {
         return false;
     }
-    const auto middle = all.begin() + std::ssize(all) / 2;
-    std::ranges::nth_element(all, middle);
+    const double middle = quantileOf(std::move(all));
     const auto own = squaresFrom(damage.rowBegin, damage.colBegin);
-    return own * apart < *middle || own > *middle * apart;
+    return own * apart < middle || own > middle * apart;
 }
 
 bool damagedInFaintLines(const Element& element)

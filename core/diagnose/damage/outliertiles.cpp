@@ -55,18 +55,6 @@ constexpr std::size_t fewestEven = 16;
 // Beside damage: of fewer tiles none is typical.
 constexpr std::size_t fewestBesideDamage = 8;
 
-double quantile(std::vector<double> values, double share)
-{
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-}
-
-double median(std::vector<double> values)
-{
-    return quantile(std::move(values), 0.5);
-}
-
 using Chosen = std::vector<bool>; ///< tiles that are looked at
 
 std::vector<double> errorsAgainst(const Element& element, ValueView reference, const Chosen& chosen)
@@ -162,17 +150,6 @@ private:
         }
     }
 
-    Result<Values> replayed(const Member& member, const replay::Rounding& rounding)
-    {
-        replay::ReplayOptions options;
-        options.precision = member.precision;
-        options.rounding = rounding;
-        options.epsilon = m_epsilon;
-        options.keepOutput = true;
-        return replay::replay(*member.variant, m_element.shape, m_element.input, m_device, options, m_cancel)
-            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
-    }
-
     Result<void> narrow(const Member& member, bool otherForm)
     {
         if (otherForm) {
@@ -180,7 +157,7 @@ private:
         }
         Values plain;
         for (const auto& rounding : envelopeOf(member)) {
-            auto output = TRY(replayed(member, rounding));
+            auto output = TRY(outputOf(member, rounding, m_element, m_epsilon, m_device, m_cancel));
             if (!allFinite(output)) {
                 continue;
             }
@@ -251,7 +228,7 @@ private:
 
     std::size_t chosenCount() const { return static_cast<std::size_t>(std::ranges::count(m_chosen, true)); }
 
-    double typicalError() const { return median(ofChosen(m_nearest)); }
+    double typicalError() const { return quantileOf(ofChosen(m_nearest)); }
 
     std::vector<double> ofChosen(const std::vector<double>& tiles) const
     {
@@ -287,9 +264,8 @@ private:
         if (ratios.size() < fewestCalm || ratios.size() < chosenCount()) {
             return std::nullopt;
         }
-        const auto most = static_cast<std::size_t>(calmShare * static_cast<double>(ratios.size()));
-        std::nth_element(ratios.begin(), ratios.begin() + static_cast<std::ptrdiff_t>(most), ratios.end());
-        return ratios[most] <= calmOfSpread ? std::optional(ratios[most]) : std::nullopt;
+        const double most = quantileOf(std::move(ratios), calmShare);
+        return most <= calmOfSpread ? std::optional(most) : std::nullopt;
     }
 
     bool isFar(std::size_t tile, double typical) const
@@ -322,7 +298,7 @@ private:
         if (tooNoisy()) {
             tiles.count = tiles.of;
             tiles.error = typicalError();
-            tiles.spread = median(m_spread);
+            tiles.spread = quantileOf(m_spread);
             return tiles;
         }
         auto doubtful = hiddenOnes(false);
@@ -344,7 +320,7 @@ private:
         if (chosenCount() < fewestEven) {
             return uneven;
         }
-        const double limit = std::max(unevenError, overEven * quantile(ofChosen(errors()), evenShare));
+        const double limit = std::max(unevenError, overEven * quantileOf(ofChosen(errors()), evenShare));
         const auto calm = calmRatio();
         const double share = m_exactTiles > 0 ? 0 : calm ? overCalm * *calm : overUnevenSpread;
         for (std::size_t i = 0; i < errors().size(); ++i) {

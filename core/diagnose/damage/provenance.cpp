@@ -187,11 +187,6 @@ bool holdsInput(const Element& element, const Region& region)
     return recursAt(element, region, element.input, {});
 }
 
-bool writtenTwice(const Element& element, const Region& region)
-{
-    return twiceAt(element, region).has_value();
-}
-
 std::string recursInside(const Element& element, const Region& region)
 {
     if (region.rowEnd <= region.rowBegin || region.colEnd <= region.colBegin) {
@@ -258,7 +253,7 @@ Recurrence originOf(const Element& element, const Region& region, const tensorfi
 {
     auto origin = recursInside(element, region);
     if (!origin.empty()) {
-        return {std::move(origin), writtenTwice(element, region)};
+        return {std::move(origin), twiceAt(element, region).has_value()};
     }
     origin = inSameCall(element, region, file);
     if (!origin.empty()) {

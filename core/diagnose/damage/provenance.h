@@ -34,10 +34,7 @@ bool holdsZeros(const Element& element, const Region& region);
 /// As many of them are the input's, and 16 differ.
 bool holdsInput(const Element& element, const Region& region);
 
-/// It stands at another place of the same output, too.
-bool writtenTwice(const Element& element, const Region& region);
-
-/// The same for another matrix of the same size: "the output of element 1", as `what` names it.
+/// As recursInside(), for another matrix of the same size: "the output of element 1", as `what` names it.
 std::string recursIn(const Element& element, const Region& region, ValueView other, const std::string& what);
 
 /// A stretch of a region, read row by row, that stands at the same place of another matrix, bit for bit.

@@ -90,7 +90,7 @@ Result<SpreadFilm> spreadFilm(
 {
     const auto capture = TRY(tensorfile::openCapture(request.capture));
     auto pair = TRY(begin(capture, request, devices));
-    SpreadFilm film {pair.run.cell(), request.batch, capture.input.matrices().batch, {}, {}};
+    SpreadFilm film {pair.run.cell(), request.batch, {}, {}};
     std::vector<double> values;
     const auto& ops = pair.run.ops();
     for (std::size_t op = 0; op < ops.size(); ++op) {

@@ -24,7 +24,6 @@ struct SpreadFilm
 {
     Cell cell; ///< what was replayed, where and how; neither ops nor how it ended
     std::int64_t batch = 0;
-    std::int64_t batches = 1;
     std::vector<SpreadFrame> frames;
     std::optional<bool> endsLikeDump; ///< the same elements are not finite; none where there is no output
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include <re2/re2.h>
 
 #include "core/base/json.h"
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/model/verdict.h"
 #include "core/platform/platform.h"
@@ -129,17 +129,9 @@ Reason readPackages(const AdvisoryJson& value, std::vector<AffectedPackage>& out
 
 std::optional<NumberBound> parseBound(std::string_view text)
 {
-    using Sign = NumberBound::Sign;
-    constexpr std::array<std::pair<std::string_view, Sign>, 5> signs {{{">=", Sign::greaterEqual},
-        {"<=", Sign::lessEqual}, {"==", Sign::equal}, {">", Sign::greater}, {"<", Sign::less}}};
-    const auto* sign = std::ranges::find_if(signs, [&](const auto& one) { return text.starts_with(one.first); });
-    if (sign == signs.end()) {
-        return std::nullopt;
-    }
-    text.remove_prefix(sign->first.size());
-    NumberBound bound {sign->second, 0};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bound.value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(bound) : std::nullopt;
+    const auto sign = takeSign(text);
+    const auto value = numberIn<std::int64_t>(text);
+    return sign && value ? std::optional(NumberBound {*sign, *value}) : std::nullopt;
 }
 
 Reason readBound(const AdvisoryJson& json, std::string_view key, std::optional<NumberBound>& out)
@@ -300,23 +292,6 @@ Reason checkVariants(const std::vector<Advisory>& advisories, const replay::Cata
 
 } // namespace
 
-bool NumberBound::holds(std::int64_t number) const
-{
-    switch (sign) {
-    case Sign::less:
-        return number < value;
-    case Sign::lessEqual:
-        return number <= value;
-    case Sign::greater:
-        return number > value;
-    case Sign::greaterEqual:
-        return number >= value;
-    case Sign::equal:
-        return number == value;
-    }
-    return false;
-}
-
 Result<std::vector<Advisory>> parseAdvisories(std::string_view json, const replay::Catalogue& catalogue)
 {
     std::vector<Advisory> advisories;
@@ -338,10 +313,7 @@ Result<std::vector<Advisory>> readAdvisories(const std::filesystem::path& path, 
     }
     std::string text(file.size(), '\0');
     TRY(file.readAt(0, std::as_writable_bytes(std::span(text))));
-    return parseAdvisories(text, catalogue).map_error([&](Error error) {
-        error.path = path.string();
-        return error;
-    });
+    return parseAdvisories(text, catalogue).map_error([&](Error error) { return withPath(std::move(error), path); });
 }
 
 std::vector<Advisory> joinAdvisories(std::vector<Advisory> known, std::vector<Advisory> more)

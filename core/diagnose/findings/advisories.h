@@ -25,10 +25,10 @@ namespace nanscope::diagnose {
 /// ">=256"
 struct NumberBound
 {
-    enum class Sign { less, lessEqual, greater, greaterEqual, equal } sign = Sign::equal;
+    BoundSign sign;
     std::int64_t value = 0;
 
-    bool holds(std::int64_t number) const;
+    bool holds(std::int64_t number) const { return sign.takes(number <=> value); }
 };
 
 struct AffectedPackage

@@ -58,11 +58,6 @@ std::vector<Evidence> knobEvidence(const Knobs& knobs)
     return evidence;
 }
 
-bool samePrinted(const Point& a, const Point& b)
-{
-    return a.state == b.state && (a.state != PointState::finite || a.value == b.value);
-}
-
 /// Steps that two attempts both have, and the first at which their losses differ.
 struct Comparison
 {
@@ -85,8 +80,8 @@ Comparison compare(const Series& a, const Series& b)
             continue;
         }
         ++comparison.common;
-        comparison.equal += comparison.first == nullptr && samePrinted(point, *other) ? 1 : 0;
-        if (comparison.first == nullptr && !samePrinted(point, *other)) {
+        comparison.equal += comparison.first == nullptr && point.sameValue(*other) ? 1 : 0;
+        if (comparison.first == nullptr && !point.sameValue(*other)) {
             comparison.first = &point;
             comparison.second = &*other;
         }

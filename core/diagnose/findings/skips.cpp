@@ -17,12 +17,6 @@ namespace nanscope::diagnose::cards {
 
 namespace {
 
-/// KempnerForge leaves out the attempt its detector speaks of.
-bool isSkip(const Event& event)
-{
-    return event.kind == EventKind::skippedStep || (isDetectorLine(event) && event.facts.detector);
-}
-
 std::int64_t stepsBefore(const Trace& trace, std::size_t i)
 {
     if (i > 0) {
@@ -67,7 +61,7 @@ std::vector<const Event*> skipEvents(const RunSummary& summary, bool withStep)
 {
     std::vector<const Event*> events;
     std::ranges::copy_if(summary.events, std::back_inserter(events),
-        [&](const Event* event) { return isSkip(*event) && event->step.has_value() == withStep; });
+        [&](const Event* event) { return saysLeftOut(*event) && event->step.has_value() == withStep; });
     return events;
 }
 
@@ -228,7 +222,7 @@ Skips skipsOf(const RunSummary& summary)
     LinesOfRanks ofRanks;
     bool allWarnings = true;
     for (const auto* event : summary.events) {
-        if (isSkip(*event)) {
+        if (saysLeftOut(*event)) {
             ofRanks.add(*event);
             allWarnings = allWarnings && event->says(Phrase::pythonWarning);
             skips.byScaler = skips.byScaler || isScalerSkip(*event);

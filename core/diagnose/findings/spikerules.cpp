@@ -147,21 +147,15 @@ const SpikeRule& defaultSpikeRule()
     return spikeRules().front();
 }
 
-std::vector<std::string_view> spikeRuleNames()
-{
-    std::vector<std::string_view> names;
-    std::transform(spikeRules().begin(), spikeRules().end(), std::back_inserter(names),
-        [](const SpikeRule& rule) { return rule.name; });
-    return names;
-}
-
 Result<const SpikeRule*> findSpikeRule(std::string_view name)
 {
     const auto& rules = spikeRules();
     const auto found =
         std::find_if(rules.begin(), rules.end(), [&](const SpikeRule& rule) { return rule.name == name; });
     if (found == rules.end()) {
-        return replay::unknownName("spike rule", name, spikeRuleNames());
+        std::vector<std::string_view> names;
+        std::ranges::transform(rules, std::back_inserter(names), &SpikeRule::name);
+        return replay::unknownName("spike rule", name, names);
     }
     return &*found;
 }

@@ -40,7 +40,6 @@ struct SpikeRule
 
 const std::vector<SpikeRule>& spikeRules();
 const SpikeRule& defaultSpikeRule();
-std::vector<std::string_view> spikeRuleNames();
 Result<const SpikeRule*> findSpikeRule(std::string_view name);
 
 struct Spike

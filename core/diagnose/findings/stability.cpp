@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/values.h"
 #include "core/diagnose/context/settings.h"
 #include "core/diagnose/findings/cardevidence.h"
 
@@ -56,7 +57,7 @@ std::array<double, quarters> quarterMedians(const std::vector<Point>& points)
         for (std::size_t k = i * points.size() / quarters; k < (i + 1) * points.size() / quarters; ++k) {
             values.push_back(points[k].value);
         }
-        medians[i] = medianOf(std::move(values));
+        medians[i] = quantileOf(std::move(values));
     }
     return medians;
 }
@@ -207,12 +208,12 @@ std::optional<Jump> vanishingIn(const std::vector<Point>& norms)
     for (std::size_t i = 0; i < std::min(beginning, norms.size()); ++i) {
         start.push_back(norms[i].value);
     }
-    const double least = share * medianOf(start);
+    const double least = share * quantileOf(start);
     std::size_t inARow = 0;
     for (std::size_t i = beginning; i < norms.size(); ++i) {
         inARow = norms[i].value > 0 && norms[i].value < least ? inARow + 1 : 0;
         if (inARow == length) {
-            return Jump {norms[i + 1 - length], medianOf(start)};
+            return Jump {norms[i + 1 - length], quantileOf(start)};
         }
     }
     return std::nullopt;

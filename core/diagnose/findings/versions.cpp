@@ -4,31 +4,22 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <tuple>
 #include <utility>
 
 #include <re2/re2.h>
 
+#include "core/base/text.h"
+
 namespace nanscope::diagnose {
 
 namespace {
 
-std::string_view trimmed(std::string_view text)
-{
-    constexpr std::string_view blanks = " \t";
-    text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-    return text.substr(0, text.find_last_not_of(blanks) + 1);
-}
-
 // A number of a version has few digits; a longer one is no version.
 std::optional<std::int64_t> numberOf(std::string_view digits)
 {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    const bool whole = error == std::errc() && end == digits.data() + digits.size();
-    return whole && digits.size() <= 18 ? std::optional(number) : std::nullopt;
+    return digits.size() <= 18 ? numberIn<std::int64_t>(digits) : std::nullopt;
 }
 
 /// A missing number after "rc", "post" or "dev" is zero.
@@ -99,8 +90,7 @@ std::optional<Version> parseVersion(std::string_view text)
     if (!parts || !inStage || !inEpoch || !after || !ahead) {
         return std::nullopt;
     }
-    std::transform(stage.begin(), stage.end(), stage.begin(), [](char c) { return c < 'a' ? c - 'A' + 'a' : c; });
-    Version version {*inEpoch, *parts, stageOf(stage), *inStage, {}, {}};
+    Version version {*inEpoch, *parts, stageOf(lowered(stage)), *inStage, {}, {}};
     version.post = post.empty() && dashed.empty() ? std::nullopt : after;
     version.dev = dev.empty() ? std::nullopt : ahead;
     if (version.stage == 0 && !version.post && version.dev) {
@@ -119,17 +109,25 @@ bool operator==(const Version& a, const Version& b)
     return keyOf(a) == keyOf(b);
 }
 
-std::optional<VersionRange::Bound> VersionRange::parseBound(std::string_view text)
+std::optional<BoundSign> takeSign(std::string_view& text)
 {
-    constexpr std::array<std::pair<std::string_view, Sign>, 5> signs {{{">=", Sign::greaterEqual},
-        {"<=", Sign::lessEqual}, {"==", Sign::equal}, {">", Sign::greater}, {"<", Sign::less}}};
-    text = trimmed(text);
+    constexpr std::array<std::pair<std::string_view, BoundSign>, 5> signs {
+        {{">=", {false, true, true}}, {"<=", {true, true, false}}, {"==", {false, true, false}},
+            {">", {false, false, true}}, {"<", {true, false, false}}}};
     const auto* sign = std::ranges::find_if(signs, [&](const auto& one) { return text.starts_with(one.first); });
     if (sign == signs.end()) {
         return std::nullopt;
     }
-    auto version = parseVersion(text.substr(sign->first.size()));
-    return version ? std::optional(Bound {sign->second, std::move(*version)}) : std::nullopt;
+    text.remove_prefix(sign->first.size());
+    return sign->second;
+}
+
+std::optional<VersionRange::Bound> VersionRange::parseBound(std::string_view text)
+{
+    text = trimmed(text);
+    const auto sign = takeSign(text);
+    auto version = sign ? parseVersion(text) : std::nullopt;
+    return version ? std::optional(Bound {*sign, std::move(*version)}) : std::nullopt;
 }
 
 std::optional<VersionRange> VersionRange::parse(std::string_view text)
@@ -149,26 +147,10 @@ std::optional<VersionRange> VersionRange::parse(std::string_view text)
     }
 }
 
-bool VersionRange::holds(const Bound& bound, const Version& version)
-{
-    switch (bound.sign) {
-    case Sign::less:
-        return version < bound.version;
-    case Sign::lessEqual:
-        return version <= bound.version;
-    case Sign::greater:
-        return version > bound.version;
-    case Sign::greaterEqual:
-        return version >= bound.version;
-    case Sign::equal:
-        return version == bound.version;
-    }
-    return false;
-}
-
 bool VersionRange::contains(const Version& version) const
 {
-    return std::ranges::all_of(m_bounds, [&](const Bound& bound) { return holds(bound, version); });
+    return std::ranges::all_of(
+        m_bounds, [&](const Bound& bound) { return bound.sign.takes(version <=> bound.version); });
 }
 
 std::string packageName(std::string_view name)

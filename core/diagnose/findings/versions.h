@@ -29,6 +29,19 @@ std::optional<Version> parseVersion(std::string_view text);
 std::strong_ordering operator<=>(const Version& a, const Version& b);
 bool operator==(const Version& a, const Version& b);
 
+/// What a number or a version may be beside the one that a bound names.
+struct BoundSign
+{
+    bool less = false;
+    bool equal = false;
+    bool greater = false;
+
+    bool takes(std::strong_ordering order) const { return order < 0 ? less : order > 0 ? greater : equal; }
+};
+
+/// Takes ">=", "<=", "==", ">" or "<" off the front of a text.
+std::optional<BoundSign> takeSign(std::string_view& text);
+
 /// ">=0.3.11,<=0.6.4": every part holds. Comparison goes by plain order, so that a candidate of the version that mends
 /// something still counts as one before it.
 class VersionRange
@@ -39,15 +52,13 @@ public:
     bool contains(const Version& version) const;
 
 private:
-    enum class Sign { less, lessEqual, greater, greaterEqual, equal };
     struct Bound
     {
-        Sign sign = Sign::equal;
+        BoundSign sign;
         Version version;
     };
 
     static std::optional<Bound> parseBound(std::string_view text);
-    static bool holds(const Bound& bound, const Version& version);
 
     std::vector<Bound> m_bounds;
 };

@@ -147,23 +147,6 @@ std::vector<replay::Rounding> envelopeOf(const Member& member)
     return replay::envelopeOf(member.variant->lowering);
 }
 
-std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon)
-{
-    // Of magnitudes, those before the cast of a normalise-first variant are left out.
-    std::string all(
-        member.variant->castOrder == replay::CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
-    const auto variant = asRun(member);
-    for (const auto& rounding : envelopeOf(member)) {
-        replay::CompileOptions options;
-        options.precision = member.precision;
-        options.rounding = rounding;
-        options.epsilon = epsilon;
-        const auto program = replay::compileProgram(variant, element.shape, options);
-        all += program ? replay::workOf(*program) : member.variant->name;
-    }
-    return all;
-}
-
 bool halfLosesInput(const Scan& input)
 {
     // Half of its smallest subnormal rounds to zero, and half a step above its largest number to infinity.
@@ -185,6 +168,19 @@ MemberResult resultFor(const Member& member, const Scan& input)
     const bool vanishes = heldIn(member.precision) == Precision::fp16 && halfLosesInput(input);
     result.castLoses = vanishes || input.absmax > largestFinite(member.precision);
     return result;
+}
+
+Result<Values> outputOf(const Member& member, const replay::Rounding& rounding, const Element& element,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, std::optional<int> steps)
+{
+    replay::ReplayOptions options;
+    options.precision = member.precision;
+    options.rounding = rounding;
+    options.epsilon = epsilon;
+    options.steps = steps;
+    options.keepOutput = true;
+    return replay::replay(*member.variant, element.shape, element.input, device, options, cancel)
+        .map([](replay::Replay done) { return std::move(done.outputs[0]); });
 }
 
 Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::optional<double> epsilon,
@@ -215,6 +211,34 @@ Result<MemberResult> replayMember(const Member& member, const Element& element, 
     return result;
 }
 
+bool keepsClear(const MemberResult& forecast)
+{
+    const bool farFromLimit = forecast.slackPercent.value_or(0) >= 2 * verdict::forecastError;
+    return farFromLimit && verdict::isClear(forecast) && !forecast.castLoses;
+}
+
+namespace {
+
+/// All that the replays of a member on this matrix depend on: members of equal work end alike, bit for bit.
+std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon)
+{
+    // Of magnitudes, those before the cast of a normalise-first variant are left out.
+    std::string all(
+        member.variant->castOrder == replay::CastOrder::normalizeFirst ? "normalized first\n" : "cast first\n");
+    const auto variant = asRun(member);
+    for (const auto& rounding : envelopeOf(member)) {
+        replay::CompileOptions options;
+        options.precision = member.precision;
+        options.rounding = rounding;
+        options.epsilon = epsilon;
+        const auto program = replay::compileProgram(variant, element.shape, options);
+        all += program ? replay::workOf(*program) : member.variant->name;
+    }
+    return all;
+}
+
+/// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
+/// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none.
 std::optional<MemberResult> forecastMember(
     const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling)
 {
@@ -235,19 +259,12 @@ std::optional<MemberResult> forecastMember(
     return result;
 }
 
-bool keepsClear(const MemberResult& forecast)
-{
-    const bool farFromLimit = forecast.slackPercent.value_or(0) >= 2 * verdict::forecastError;
-    return farFromLimit && verdict::isClear(forecast) && !forecast.castLoses;
-}
-
+/// True if the replay has the slack that was forecast, but for what roundings take.
 bool agrees(const MemberResult& replayed, const MemberResult& forecast)
 {
     return !verdict::blowsUp(replayed) && replayed.slackPercent && forecast.slackPercent
         && *replayed.slackPercent >= *forecast.slackPercent - verdict::forecastError;
 }
-
-namespace {
 
 bool sameGramSteps(const replay::Variant& a, const replay::Variant& b)
 {

@@ -28,9 +28,6 @@ struct Member
 /// fp32, one ulp on the norm either way, one on the input, and the iteration taken on the other side.
 std::vector<replay::Rounding> envelopeOf(const Member& member);
 
-/// All that the replays of a member on this matrix depend on: members of equal work end alike, bit for bit.
-std::string workOf(const Member& member, const Element& element, std::optional<double> epsilon);
-
 /// True where the cast of this input to fp16 makes infinities of its largest values or zeros of all.
 bool halfLosesInput(const Scan& input);
 
@@ -42,6 +39,10 @@ enum class Enough {
     whole, ///< all roundings, but two where these keep clear of every limit
     asked, ///< the function is asked for in any case: one that is clear, at its edge or ends like the dump, or two
 };
+
+/// What a replay of a member gives by one rounding, row-major.
+Result<Values> outputOf(const Member& member, const replay::Rounding& rounding, const Element& element,
+    std::optional<double> epsilon, replay::Device& device, const CancelToken& cancel, std::optional<int> steps = {});
 
 /// The first replay of a member, by its own rounding.
 struct OwnReplay
@@ -57,16 +58,8 @@ Result<OwnReplay> replayOwn(const Member& member, const Element& element, std::o
 Result<MemberResult> replayMember(const Member& member, const Element& element, std::optional<double> epsilon,
     Enough enough, replay::Device& device, const CancelToken& cancel, const MemberResult* begun = nullptr);
 
-/// What its schedule tells of it without a replay: slack and headroom, of no roundings. Of a Gram form these are what
-/// `sibling` showed, a replay of the same steps in the same format. Nothing where forecast() has none.
-std::optional<MemberResult> forecastMember(
-    const Member& member, const Element& element, std::optional<double> epsilon, const MemberResult* sibling);
-
 /// True if what was forecast is so far from every limit that it may stand for a replay.
 bool keepsClear(const MemberResult& forecast);
-
-/// True if the replay has the slack that was forecast, but for what roundings take.
-bool agrees(const MemberResult& replayed, const MemberResult& forecast);
 
 /// What becomes of one damaged matrix under each plausible variant. Equal work is done once, and a variant whose
 /// schedule keeps any matrix clear of every limit is not replayed where the same forecast for another variant in its

@@ -75,15 +75,10 @@ std::optional<Measure> measureInUse(const VariantFits& fits)
 
 /// True where half of the singular values lie within a tenth of them: a schedule is seen at one point alone, and
 /// roundings of its coefficients are the same everywhere.
-bool concentrated(std::vector<double> values)
+bool concentrated(const std::vector<double>& values)
 {
     constexpr double close = 0.1;
-    const auto at = [&values](double part) {
-        const auto place = values.begin() + static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size()));
-        std::nth_element(values.begin(), place, values.end());
-        return *place;
-    };
-    return at(0.75) - at(0.25) < close * at(0.5);
+    return quantileOf(values, 0.75) - quantileOf(values, 0.25) < close * quantileOf(values);
 }
 
 /// What ran is not so far behind: of 35 variants on 180 matrices of nine kinds no output was more than 2.5
@@ -214,19 +209,16 @@ private:
     // One output in fp64 stands for both: only the schedule matters, and epsilon where the norm is that small.
     bool sameExactly(const replay::Variant& a, const replay::Variant& b) const
     {
-        const bool sameEpsilon = a.epsilonRule == b.epsilonRule && epsilonOf(a) == epsilonOf(b);
+        const bool sameEpsilon =
+            a.epsilonRule == b.epsilonRule && replay::epsilonUsed(a, m_epsilon) == replay::epsilonUsed(b, m_epsilon);
         const double norm = std::sqrt(m_element.inputScan.sumSquares);
-        const bool negligible = std::max(epsilonOf(a), epsilonOf(b)) < negligibleEpsilon * norm;
+        const bool negligible =
+            std::max(replay::epsilonUsed(a, m_epsilon), replay::epsilonUsed(b, m_epsilon)) < negligibleEpsilon * norm;
         const bool sameScaling = a.normFactor == b.normFactor && a.normalization == b.normalization
             && a.equalizeRows == b.equalizeRows && a.rescaleOutput == b.rescaleOutput;
         // AOL's epsilon is held against sums of rows, which may be tiny where the norm is not.
         return a.steps == b.steps && sameScaling
             && (sameEpsilon || (negligible && a.normalization == replay::Normalization::frobenius));
-    }
-
-    double epsilonOf(const replay::Variant& variant) const
-    {
-        return variant.ignoresCallerEpsilon ? variant.epsilon : m_epsilon.value_or(variant.epsilon);
     }
 
     static double faithfulBound(const VariantFits& fits)
@@ -407,13 +399,7 @@ private:
     Result<Values> outputOf(const replay::Variant& variant, Precision precision) const
     {
         tell(variant, precision);
-        replay::ReplayOptions options;
-        options.precision = precision;
-        options.rounding.lowering = variant.lowering;
-        options.epsilon = m_epsilon;
-        options.keepOutput = true;
-        return replay::replay(variant, m_element.shape, m_element.input, m_device, options, m_cancel)
-            .map([](replay::Replay done) { return std::move(done.outputs[0]); });
+        return diagnose::outputOf({&variant, precision}, {variant.lowering}, m_element, m_epsilon, m_device, m_cancel);
     }
 
     const Element& m_element;

@@ -54,15 +54,10 @@ std::vector<int> otherSteps(const replay::Variant& variant)
 Result<Fits> fitsOfSteps(const OffQuestion& question, int steps)
 {
     const auto& member = question.expected;
-    replay::ReplayOptions options;
-    options.precision = member.precision;
-    options.rounding = envelopeOf(member).front();
-    options.epsilon = question.epsilon;
-    options.steps = steps;
-    options.keepOutput = true;
     const auto& element = question.element;
-    return replay::replay(*member.variant, element.shape, element.input, question.device, options, question.cancel)
-        .map([&](const replay::Replay& done) { return fitsOf(element, done.outputs[0], {}); });
+    return outputOf(
+        member, envelopeOf(member).front(), element, question.epsilon, question.device, question.cancel, steps)
+        .map([&](ValueView output) { return fitsOf(element, output, {}); });
 }
 
 Result<OffOutput> asOtherSteps(const OffQuestion& question)
@@ -152,8 +147,9 @@ double symmetry(const Element& element, const SideLines& lines)
     return own > 0 ? across / own : 1;
 }
 
-} // namespace
-
+/// True where input and output of a call are as unlike as chance makes them. Each step of the iteration keeps the
+/// singular directions of its input and the sign of its singular values, so that X Y^T is symmetric and X, Y point the
+/// same way. Both are finite; false where the smaller side has less than eight rows or columns.
 bool isNotOfItsInput(const Element& element)
 {
     constexpr std::int64_t fewest = 8;
@@ -168,6 +164,8 @@ bool isNotOfItsInput(const Element& element)
     return norms > 0 && std::abs(product(element.input, element.output)) <= chance * std::sqrt(norms)
         && std::abs(symmetry(element, lines)) <= hardlySymmetric;
 }
+
+} // namespace
 
 Result<OffOutput> describeOff(const OffQuestion& question)
 {

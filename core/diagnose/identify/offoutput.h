@@ -30,9 +30,4 @@ struct OffQuestion
 /// the output is not of this input.
 Result<OffOutput> describeOff(const OffQuestion& question);
 
-/// True where input and output of a call are as unlike as chance makes them. Each step of the iteration keeps the
-/// singular directions of its input and the sign of its singular values, so that X Y^T is symmetric and X, Y point the
-/// same way. Both are finite; false where the smaller side has less than eight rows or columns.
-bool isNotOfItsInput(const Element& element);
-
 } // namespace nanscope::diagnose

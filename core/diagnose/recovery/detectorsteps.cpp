@@ -54,6 +54,11 @@ bool isDetectorLine(const Event& event)
     return event.kind == EventKind::nanLoss && event.step && (event.facts.detector || event.says(Phrase::badGradient));
 }
 
+bool saysLeftOut(const Event& event)
+{
+    return event.kind == EventKind::skippedStep || (isDetectorLine(event) && event.facts.detector);
+}
+
 DetectorSteps::DetectorSteps(const RunData& run)
 {
     std::map<std::string, std::vector<const Event*>, std::less<>> lines;

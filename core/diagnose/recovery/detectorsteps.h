@@ -30,6 +30,9 @@ bool namesGoodLoss(const NanMessage& said);
 /// A line of the detector that names a step, in its own count.
 bool isDetectorLine(const Event& event);
 
+/// An update was left out; KempnerForge leaves out the attempt its detector speaks of.
+bool saysLeftOut(const Event& event);
+
 /// Steps of events as the metrics of their log count them.
 class DetectorSteps
 {

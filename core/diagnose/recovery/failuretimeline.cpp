@@ -177,7 +177,6 @@ private:
 
 void LifeReader::readPlace()
 {
-    m_life.number = m_history.life;
     m_life.last = m_history.life + 1 == m_history.lives;
     m_life.countsRows = std::ranges::any_of(m_history.lanes, &RankLossLog::countedSteps);
     for (const auto& lane : m_history.lanes) {

@@ -38,7 +38,6 @@ public:
     void add(const Proof& proof, bool quoted);
 
     bool empty() const { return m_ranges.empty(); }
-    std::int64_t firstWeights() const { return m_ranges.front().first.weights; }
     std::int64_t lastWeights() const;
     /// Printed step minus weights.
     std::int64_t base() const { return m_ranges.front().first.step - m_ranges.front().first.weights; }
@@ -83,7 +82,6 @@ struct TrainingProcess
         std::vector<const Series*> losses; ///< of the run, which outlives this
     };
     std::vector<Source> sources;
-    int number = 0; ///< of the processes whose logs belong together, in their order
     bool last = true; ///< no later process of these logs
     bool countsRows = false; ///< the log names no steps: its rows cannot be held against a checkpoint
     std::int64_t firstWeights = 0;

@@ -12,12 +12,6 @@ namespace nanscope::diagnose {
 
 namespace {
 
-/// KempnerForge leaves out the attempt its detector speaks of.
-bool saysLeftOut(const Event& event)
-{
-    return event.kind == EventKind::skippedStep || (isDetectorLine(event) && event.facts.detector);
-}
-
 const Event* guardOf(const Event& event)
 {
     return event.says(Phrase::dionGuard) ? &event : nullptr;

@@ -169,22 +169,16 @@ std::string_view verbOf(How how)
     return "";
 }
 
-EvidenceLine lineOf(const Event& event)
-{
-    return {event.text, fmt::format("{}:{}", event.source, event.line)};
-}
-
 } // namespace
 
 std::string textOf(const LogEnd& end, const RunData& run)
 {
     constexpr std::size_t longest = 120;
-    const auto line = lineOf(*end.event);
     const auto hang = end.how == How::hung ? hangOf(run) : Hang();
     const auto rank = end.event->rank && hang.none() ? fmt::format(" on rank {}", *end.event->rank) : std::string();
     const auto step = end.step ? fmt::format(" after step {}", *end.step) : std::string();
     return fmt::format("{}{}{}: {} ({})", verbOf(end.how), step, rank,
-        hang.none() ? clipped(line.text, longest) : textOf(hang), line.source);
+        hang.none() ? clipped(end.event->text, longest) : textOf(hang), end.event->place());
 }
 
 } // namespace nanscope::diagnose

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/values.h"
 #include "core/diagnose/recovery/detectorsteps.h"
 #include "core/model/model.h"
 
@@ -174,11 +175,6 @@ constexpr std::int64_t largestStep = std::int64_t {1} << 53;
 
 constexpr double notKnown = std::numeric_limits<double>::quiet_NaN();
 
-EvidenceLine evidenceOf(const Event& event)
-{
-    return {event.text, fmt::format("{}:{}", event.source, event.line)};
-}
-
 /// Joins the losses and the marks of one lane in the order of the file.
 class LaneReader
 {
@@ -298,11 +294,11 @@ void LaneReader::take(const Mark& mark)
         end();
         break;
     case Mark::Kind::stopped:
-        life().ownStop = evidenceOf(*mark.event);
+        life().ownStop = {mark.event->text, mark.event->place()};
         end();
         break;
     case Mark::Kind::crashed:
-        life().crash = evidenceOf(*mark.event);
+        life().crash = {mark.event->text, mark.event->place()};
         end();
         break;
     }
@@ -329,7 +325,7 @@ void LaneReader::takeMessage(const Event& event, const NanMessage& said)
     }
     append({said.step, notKnown, event.line, 0, said.otherRank ? LossSign::elsewhere : LossSign::nonFinite});
     if (event.says(Phrase::runtimeError)) {
-        life().ownStop = evidenceOf(event);
+        life().ownStop = {event.text, event.place()};
         end();
     }
 }
@@ -342,7 +338,7 @@ void LaneReader::doubt(const Event& event, const NanMessage& said)
     life().doubts.push_back({fmt::format("this line counts {} steps that were not finite, the log shows {} of them: "
                                          "lines are missing, and so may be a stop",
                                  said.total, m_total + 1),
-        fmt::format("{}:{}", event.source, event.line)});
+        event.place()});
 }
 
 void findNumbering(const RawLossEvents& material, RankLossLog& lane)
@@ -368,12 +364,7 @@ std::int64_t intervalOf(const std::vector<const Series*>& losses)
             gaps.push_back(series->points[i].step - series->points[i - 1].step);
         }
     }
-    if (gaps.empty()) {
-        return 1;
-    }
-    const auto middle = gaps.begin() + std::ssize(gaps) / 2;
-    std::nth_element(gaps.begin(), middle, gaps.end());
-    return std::max<std::int64_t>(1, *middle);
+    return std::max<std::int64_t>(1, quantileOf(std::move(gaps)));
 }
 
 ReadLane laneFrom(const LaneKey& key, const RawLossEvents& material)

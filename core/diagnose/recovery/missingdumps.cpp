@@ -166,7 +166,7 @@ std::string textOf(const std::vector<UnreadDump>& dumps)
         return {};
     }
     const auto& [line, file] = dumps.front();
-    const auto place = fmt::format("{}:{}", line->source, line->line);
+    const auto place = line->place();
     return dumps.size() == 1
         ? fmt::format("a non-finite output was dumped ({}), and its file could not be read: {}", place, file->reason)
         : fmt::format("{} were dumped, the first by {}, and none of their files could be read: {}",

@@ -15,6 +15,7 @@
 #include <re2/re2.h>
 
 #include "core/base/text.h"
+#include "core/base/values.h"
 #include "core/diagnose/recovery/damagedupdates.h"
 #include "core/diagnose/recovery/failuretimeline.h"
 #include "core/diagnose/recovery/missingdumps.h"
@@ -172,7 +173,7 @@ std::string costOf(const RunData& run, std::int64_t steps)
     if (seconds.empty()) {
         return text;
     }
-    const double hours = medianOf(std::move(seconds)) * static_cast<double>(steps) / 3600;
+    const double hours = quantileOf(std::move(seconds)) * static_cast<double>(steps) / 3600;
     return hours >= 1 ? fmt::format("{}, about {:.1f} h", text, hours)
                       : fmt::format("{}, about {:.0f} min", text, std::max(1.0, hours * 60));
 }

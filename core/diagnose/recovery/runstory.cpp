@@ -25,11 +25,6 @@ namespace nanscope::diagnose {
 
 namespace {
 
-std::string placeOf(const Event& event)
-{
-    return fmt::format("{}:{}", event.source, event.line);
-}
-
 std::string withPlace(const EvidenceLine& line)
 {
     return line.source.empty() ? line.text : fmt::format("{} ({})", line.text, line.source);
@@ -256,11 +251,11 @@ std::string stepAndPlace(const Event& event, const DetectorSteps& steps)
 {
     const auto site = event.facts.site.empty() ? std::string() : " in " + event.facts.site;
     if (!event.step) {
-        return fmt::format("{} ({})", site, placeOf(event));
+        return fmt::format("{} ({})", site, event.place());
     }
     const auto step = steps.printed(event);
     const auto attempt = step == *event.step ? std::string() : fmt::format("attempt {}, ", *event.step);
-    return fmt::format(" at step {}{} ({}{})", step, site, attempt, placeOf(event));
+    return fmt::format(" at step {}{} ({}{})", step, site, attempt, event.place());
 }
 
 /// Lines of trainers and checkers that say that something is not finite.
@@ -333,7 +328,7 @@ std::string Story::guardText() const
     const auto count = lines.warnings || lines.lines > 1 ? fmt::format("at least {}", counted(lines.lines, "update"))
                                                          : std::string("1 update");
     return fmt::format("a guard skipped {}{}{} ({})", count, lines.lines > 1 ? ", the first" : "",
-        betweenText(m_run, *lines.first), placeOf(*lines.first));
+        betweenText(m_run, *lines.first), lines.first->place());
 }
 
 std::set<std::string> sourcesOf(const TrainingProcess& life)
@@ -403,7 +398,7 @@ std::vector<LogGroup> groupsOf(const RunData& run, const FailureTimeline& timeli
 std::string dumpsText(const RunData& run)
 {
     const auto dumps = missingDumpsOf(run);
-    return dumps.none() ? std::string() : fmt::format("; {} ({})", textOf(dumps), placeOf(*dumps.missing.front()));
+    return dumps.none() ? std::string() : fmt::format("; {} ({})", textOf(dumps), dumps.missing.front()->place());
 }
 
 std::set<std::string> logsWithLoss(const RunData& run)

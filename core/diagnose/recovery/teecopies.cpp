@@ -70,11 +70,6 @@ SeriesBySource seriesBySource(const RunData& run)
     return sources;
 }
 
-bool isSamePoint(const Point& a, const Point& b)
-{
-    return a.step == b.step && a.state == b.state && (a.state != PointState::finite || a.value == b.value);
-}
-
 /// Every value of this series, in that one's order.
 bool isWithin(const Series& these, const Series& those)
 {
@@ -84,7 +79,8 @@ bool isWithin(const Series& these, const Series& those)
     }
     auto from = those.points.begin();
     return std::ranges::all_of(these.points, [&](const Point& point) {
-        from = std::find_if(from, those.points.end(), [&](const Point& other) { return isSamePoint(point, other); });
+        from = std::find_if(from, those.points.end(),
+            [&](const Point& other) { return point.step == other.step && point.sameValue(other); });
         return from != those.points.end() && (++from, true);
     });
 }

@@ -69,8 +69,7 @@ std::int64_t voidedFrom(const RunData& run, const Series& series)
 struct Origin
 {
     std::vector<const Series*> series;
-    bool inferred = false;
-    bool countsRows = false; ///< inferred, or what the log calls steps are none in the end
+    bool countsRows = false; ///< they were counted, or what the log calls steps are none in the end
 
     std::size_t length() const
     {
@@ -110,7 +109,6 @@ std::vector<Origin> originsOf(const RunData& run, std::string_view name, const s
         }
         auto& origin = origins[place];
         origin.series.push_back(&series);
-        origin.inferred = series.stepInferred;
         origin.countsRows = origin.countsRows || series.stepInferred || withoutSteps.contains(series.source);
     }
     return origins;
@@ -159,7 +157,6 @@ Trace joined(const RunData& run, std::string_view name, const Origin* origin)
         trace.parts.push_back({series->points.front().step, series->source});
         trace.source = series->source;
         trace.rank = series->rank;
-        trace.inferred = series->stepInferred;
         overwrite(trace.points, series->points, from);
     }
     return trace;
@@ -219,16 +216,6 @@ const Point* lastStreak(const Trace& trace)
         }
     }
     return first;
-}
-
-double medianOf(std::vector<double> values)
-{
-    if (values.empty()) {
-        return 0;
-    }
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
 }
 
 } // namespace nanscope::diagnose

@@ -17,7 +17,6 @@ struct Trace
     std::string name;
     std::string source; ///< the log it comes from, of several attempts the last
     std::optional<int> rank;
-    bool inferred = false; ///< rows were counted, they are no steps
     std::vector<Point> points; ///< in order of step, at most one of a step
     struct Part
     {
@@ -50,7 +49,5 @@ std::vector<Point> finitePoints(const Trace& trace);
 
 /// The first point that is not finite and after which no finite one comes: the streak that never recovers.
 const Point* lastStreak(const Trace& trace);
-
-double medianOf(std::vector<double> values);
 
 } // namespace nanscope::diagnose

@@ -51,30 +51,23 @@ bool couldBeOverflow(const Considered& c)
     return isWhole(c) || (hereAndThere && c.any(lacksHeadroom));
 }
 
-// Numbers that run away spoil all they meet: a rest that is what the function gives was not among them.
-bool restIsRight(const Considered& c)
-{
-    const auto& id = c.identified;
-    return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone
-        && id.fit.value_or(1) <= plausibleFit;
-}
-
-/// Finite without margin, and no finite rest shows that the function came out right.
-bool mayHaveFailed(const Considered& c)
-{
-    return isDamaged(c) && atTheEdge(c) && (c.any(lacksHeadroom) || !restIsRight(c));
-}
-
-bool isOfLines(DamageShape shape)
-{
-    return shape == DamageShape::rows || shape == DamageShape::columns;
-}
-
 /// What is compared is what a known function gives, to this relative Frobenius distance.
 bool fitsWithin(const Considered& c, double distance)
 {
     const auto& id = c.identified;
     return c.facts.fit.compared && id.how != IdentifiedBy::unknown && !id.matchesNone && id.fit.value_or(1) <= distance;
+}
+
+/// Finite without margin, and no finite rest shows that the function came out right: numbers that run away spoil all
+/// they meet, so that a rest that is what the function gives was not among them.
+bool mayHaveFailed(const Considered& c)
+{
+    return isDamaged(c) && atTheEdge(c) && (c.any(lacksHeadroom) || !fitsWithin(c, plausibleFit));
+}
+
+bool isOfLines(DamageShape shape)
+{
+    return shape == DamageShape::rows || shape == DamageShape::columns;
 }
 
 /// A name is said, and no helper found another source under it.

@@ -486,7 +486,6 @@ void addStreak(const LossHistory& history, const LossStep& step, bool continues,
     }
     auto& streak = replay.streaks.back();
     streak.last = step.step;
-    streak.end = history.evidence(step, "the last of them");
     ++streak.logged;
     addRank(history, step, streak);
 }

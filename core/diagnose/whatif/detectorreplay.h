@@ -22,7 +22,6 @@ struct NanStreak
     std::vector<int> ranks; ///< whose loss it was, where the logs say so
     bool elsewhere = false; ///< at least once on a rank that they do not name
     EvidenceLine begin;
-    EvidenceLine end;
 };
 
 struct LastGood

@@ -528,7 +528,7 @@ private:
         say(fmt::format("the run's own guard left out at least {} update{}: Python prints a warning of the same words "
                         "once per process and shape, so counting lines undercounts",
                 m_whatIf.guardLines, m_whatIf.guardLines == 1 ? "" : "s"),
-            fmt::format("{}:{}", event->source, event->line));
+            event->place());
         joinWarnings();
     }
 
@@ -544,7 +544,7 @@ private:
             }
             say(fmt::format("its shape ({}, {}, {}) is the whole stack; the captures of {} are one rank's part of it",
                     stack[0], stack[1], stack[2], shapeText(capture->input.shape)),
-                fmt::format("{}:{}", event.source, event.line));
+                event.place());
         }
     }
 

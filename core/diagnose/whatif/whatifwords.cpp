@@ -151,9 +151,8 @@ private:
             return streak.elsewhere ? ", on another rank" : "";
         }
         constexpr std::size_t listed = 8;
-        const auto which = streak.ranks.size() > listed
-            ? fmt::format("{} ranks", streak.ranks.size())
-            : fmt::format("rank{} {}", streak.ranks.size() > 1 ? "s" : "", fmt::join(streak.ranks, ", "));
+        const auto which =
+            streak.ranks.size() > listed ? fmt::format("{} ranks", streak.ranks.size()) : rankList(streak.ranks);
         return fmt::format(", {}{}", which, streak.elsewhere ? " and another" : "");
     }
 
@@ -488,7 +487,7 @@ using Json = nlohmann::ordered_json;
 
 Json lineJson(const EvidenceLine& line)
 {
-    return {{"text", line.text}, {"source", line.source.empty() ? Json(nullptr) : Json(line.source)}};
+    return {{"text", line.text}, {"source", orNull(line.source)}};
 }
 
 Json streakJson(const NanStreak& streak)
@@ -509,8 +508,7 @@ Json stopJson(const std::optional<DetectorStop>& stop)
     if (!stop) {
         return nullptr;
     }
-    return {{"step", stop->step}, {"message", stop->message.empty() ? Json(nullptr) : Json(stop->message)},
-        {"source", stop->line.source}};
+    return {{"step", stop->step}, {"message", orNull(stop->message)}, {"source", stop->line.source}};
 }
 
 Json lastGoodJson(const std::optional<LastGood>& good)
@@ -525,7 +523,7 @@ Json afterwardsJson(const Recovery& after)
     Json json {{"outcome", name(after.outcome)}};
     if (after.outcome == Afterwards::recovered || after.outcome == Afterwards::relapsed) {
         json["step"] = after.step;
-        json["loss"] = after.loss ? jsonNumber(*after.loss) : Json(nullptr);
+        json["loss"] = numberOrNull(after.loss);
         json["finite_steps"] = after.finiteSteps;
         json["source"] = after.line.source;
     }
@@ -537,7 +535,6 @@ Json afterwardsJson(const Recovery& after)
 
 Json replayJson(const DetectorReplay& replay)
 {
-    const auto orNull = [](const std::optional<std::int64_t>& step) { return step ? Json(*step) : Json(nullptr); };
     return {{"sources", replay.sources}, {"ranks", replay.ranks}, {"process", replay.process},
         {"processes", replay.processes}, {"first_step", replay.firstStep}, {"last_step", replay.lastStep},
         {"own_detector", replay.ownDetector}, {"printed_step_offset", replay.offset}, {"log_interval", replay.interval},
@@ -546,8 +543,9 @@ Json replayJson(const DetectorReplay& replay)
         {"left_out_by_gradients", replay.byGradients}, {"last_good", lastGoodJson(replay.lastGood)},
         {"afterwards", afterwardsJson(replay.afterwards)}, {"non_finite_steps", replay.badSteps},
         {"open_row", replay.openRow}, {"streaks", jsonArray(replay.streaks, streakJson)},
-        {"stop_by_max_consecutive", jsonArray(replay.everySetting, orNull)}, {"suspected", apartJson(replay.suspected)},
-        {"not_seen", apartJson(replay.unseen)}, {"notes", jsonArray(replay.notes, lineJson)}};
+        {"stop_by_max_consecutive", jsonArray(replay.everySetting, orNull<std::int64_t>)},
+        {"suspected", apartJson(replay.suspected)}, {"not_seen", apartJson(replay.unseen)},
+        {"notes", jsonArray(replay.notes, lineJson)}};
 }
 
 std::string_view nameOf(probe::Sight sight)
@@ -562,7 +560,7 @@ std::string_view nameOf(probe::Decision decision)
 
 Json rankJson(const GuardRank& rank)
 {
-    return {{"rank", rank.rank ? Json(*rank.rank) : Json(nullptr)}, {"output", nameOf(rank.output)}, {"why", rank.why},
+    return {{"rank", orNull(rank.rank)}, {"output", nameOf(rank.output)}, {"why", rank.why},
         {"input_non_finite", rank.inputBad}, {"only_zero_input", rank.onlyZeros}, {"captures", rank.captures}};
 }
 
@@ -577,9 +575,9 @@ Json stepJson(const GuardStep& step)
 {
     const auto between = step.step ? Json::array({step.step->first, step.step->second}) : Json(nullptr);
     return {{"group", step.group}, {"role", name(step.role)}, {"step", between}, {"step_source", name(step.stepSource)},
-        {"caused_by", step.causedBy.empty() ? Json(nullptr) : Json(step.causedBy)},
-        {"momentum_non_finite", step.momentumBad}, {"ranks", jsonArray(step.ranks, rankJson)},
-        {"outcomes", jsonArray(step.outcomes, outcomeJson)}, {"applied_groups", step.otherGroups}};
+        {"caused_by", orNull(step.causedBy)}, {"momentum_non_finite", step.momentumBad},
+        {"ranks", jsonArray(step.ranks, rankJson)}, {"outcomes", jsonArray(step.outcomes, outcomeJson)},
+        {"applied_groups", step.otherGroups}};
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "core/base/text.h"
 #include "core/ingest/formats/formats.h"
 #include "core/ingest/text/consoletext.h"
 #include "core/ingest/text/fields.h"
@@ -66,9 +67,7 @@ std::string nameIn(std::string_view source)
     static const RE2 scale(R"(.*loss[^a-z]?scale.*)", RE2::Latin1);
     static const RE2 validation(R"((?:.*[^a-z])?(?:val|valid|validation|eval|dev)[^a-z].*)", RE2::Latin1);
     static const RE2 gradient(R"((?:.*[^a-z])?(?:grad(?:ient)?[^a-z]?norms?|gnorm)(?:[^a-z].*)?)", RE2::Latin1);
-    std::string name(source.substr(source.find_last_of('/') + 1));
-    std::transform(name.begin(), name.end(), name.begin(),
-        [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    const auto name = lowered(source.substr(source.find_last_of('/') + 1));
     if (RE2::FullMatch(name, scale)) {
         return "loss_scale";
     }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <re2/re2.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/ingest/log/logbuilder.h"
 #include "core/ingest/settings/settingsink.h"
@@ -24,11 +25,7 @@ enum class Language { none, json, yaml, toml };
 
 std::string nameOf(const std::string& relative)
 {
-    const auto slash = relative.find_last_of('/');
-    auto name = relative.substr(slash == std::string::npos ? 0 : slash + 1);
-    std::transform(
-        name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
+    return lowered(relative.substr(relative.find_last_of('/') + 1));
 }
 
 Language languageOf(const std::string& name)

@@ -264,20 +264,4 @@ std::string readableEnd(std::string_view text, std::size_t most)
     return std::string(left) + out.substr(begin);
 }
 
-std::string_view unquoted(std::string_view text)
-{
-    const bool quoted =
-        text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
-    return quoted ? text.substr(1, text.size() - 2) : text;
-}
-
-std::string_view trimmed(std::string_view text)
-{
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 } // namespace nanscope::ingest

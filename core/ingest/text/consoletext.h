@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/text.h"
+
 namespace nanscope::ingest {
 
 constexpr std::int64_t largestRank = 9'999'999;
@@ -62,10 +64,5 @@ std::string readable(std::string_view text, std::size_t most);
 
 /// The same of what is at the end, from the start of a line where there is one; "..." stands for what is missing.
 std::string readableEnd(std::string_view text, std::size_t most);
-
-std::string_view trimmed(std::string_view text);
-
-/// Without the same quotes, single or double, at both ends.
-std::string_view unquoted(std::string_view text);
 
 } // namespace nanscope::ingest

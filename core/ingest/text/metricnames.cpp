@@ -6,6 +6,8 @@
 #include <array>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace nanscope::ingest {
 
 namespace {
@@ -86,14 +88,6 @@ constexpr std::array aliases {
 
 constexpr std::array<std::string_view, 15> steps {"step", "global_step", "trainer/global_step", "train/global_step",
     "iter", "iteration", "current_steps", "it", "_step", "update", "updates", "batch", "batches", "num_updates", "n"};
-
-std::string lowered(std::string_view text)
-{
-    std::string out(text);
-    std::transform(out.begin(), out.end(), out.begin(),
-        [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    return out;
-}
 
 } // namespace
 

@@ -37,8 +37,7 @@ std::optional<double> ratio(double part, double whole)
     return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-} // namespace
-
+/// ||matrix||_F, also where squares would leave the range.
 double frobeniusOf(std::span<const double> matrix)
 {
     double largest = 0;
@@ -54,6 +53,8 @@ double frobeniusOf(std::span<const double> matrix)
     }
     return largest * std::sqrt(sum);
 }
+
+} // namespace
 
 std::optional<double> symmetryErrorOf(std::span<const double> matrix, std::int64_t size)
 {
@@ -76,6 +77,9 @@ std::optional<double> commutatorOf(std::span<const double> a, std::span<const do
     return ratio(frobeniusOf(apart), frobeniusOf(a) * frobeniusOf(b));
 }
 
+namespace {
+
+/// Q X or X Q as the program multiplies them, with X and the result in the capture's own orientation.
 std::vector<double> timesQ(const Program& program, std::span<const double> q, std::span<const double> x)
 {
     const auto& shape = program.shape;
@@ -95,8 +99,6 @@ std::vector<double> timesQ(const Program& program, std::span<const double> q, st
     gemm(both, allThreads());
     return out;
 }
-
-namespace {
 
 using Matrix = std::vector<double>;
 

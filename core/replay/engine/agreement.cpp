@@ -161,6 +161,18 @@ std::string ReplayHash::hex() const
     return fmt::format("{:016x}{:016x}", words[0], words[1]);
 }
 
+std::optional<ReplayHash> parseReplayHash(std::string_view hex)
+{
+    constexpr std::size_t half = 16;
+    ReplayHash hash;
+    bool good = hex.size() == 2 * half;
+    for (std::size_t i = 0; good && i < hash.words.size(); ++i) {
+        const auto* const first = hex.data() + i * half;
+        good = std::from_chars(first, first + half, hash.words.at(i), half).ptr == first + half;
+    }
+    return good ? std::optional(hash) : std::nullopt;
+}
+
 ReplayHash hashOf(const Replay& replay)
 {
     tensorfile::ContentHash hash;
@@ -174,12 +186,7 @@ ReplayHash hashOf(const Replay& replay)
             hash.add(bitsOf(value));
         }
     }
-    const auto hex = hash.hex();
-    ReplayHash result;
-    constexpr int base = 16;
-    std::from_chars(hex.data(), hex.data() + 16, result.words[0], base);
-    std::from_chars(hex.data() + 16, hex.data() + 32, result.words[1], base);
-    return result;
+    return parseReplayHash(hash.hex()).value_or(ReplayHash {});
 }
 
 Agreement agreementOf(std::vector<DeviceHashes> devices)

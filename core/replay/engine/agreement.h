@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/replay/engine/replay.h"
@@ -24,6 +25,9 @@ struct ReplayHash
     std::string hex() const;
     bool operator==(const ReplayHash&) const = default;
 };
+
+/// The hash that hex() wrote; none where the text is not one.
+std::optional<ReplayHash> parseReplayHash(std::string_view hex);
 
 /// Of the output's bits and of what the scan of every op counts: the iteration mends small errors, so that an output
 /// alone could hide one. All NaN are one; sums, which a GPU may add in any order, are left out.

@@ -84,11 +84,6 @@ std::int64_t bytesOf(const std::vector<double>& values)
     return static_cast<std::int64_t>(values.size() * sizeof(double));
 }
 
-bool gramShaped(OpName op)
-{
-    return op == OpName::gram || op == OpName::polynomial || op == OpName::z || op == OpName::q || op == OpName::r;
-}
-
 bool comparable(const OpTrace& a, const OpTrace& b)
 {
     return a.iteration == b.iteration && a.op == b.op && a.rows == b.rows && a.cols == b.cols;
@@ -141,7 +136,7 @@ public:
         const auto shape = m_output.matrices();
         const bool fits = trace.rows == shape.rows && trace.cols == shape.cols;
         const bool scalar = trace.op == OpName::norm;
-        return fits && !scalar && !gramShaped(trace.op);
+        return fits && !scalar && !writtenTwice(trace.op);
     }
 
     Result<std::vector<double>> part(const Region& region) override

@@ -3,12 +3,12 @@
 #include "core/replay/engine/plant.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 
 namespace nanscope::replay {
@@ -128,13 +128,12 @@ bool parseValue(std::string_view text, PlantedFault& fault)
         return false;
     }
     text.remove_prefix(lead.size());
-    double number = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || !std::isfinite(number)) {
+    const auto number = numberIn<double>(text);
+    if (!number || !std::isfinite(*number)) {
         return false;
     }
     fault.value = PlantedValue::number;
-    fault.number = number;
+    fault.number = *number;
     return true;
 }
 

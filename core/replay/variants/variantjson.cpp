@@ -189,12 +189,6 @@ Result<std::string> contents(const std::filesystem::path& path)
     return text;
 }
 
-Error inFile(Error error, const std::filesystem::path& path)
-{
-    error.path = path.string();
-    return error;
-}
-
 } // namespace
 
 Result<std::vector<Variant>> variantsFromText(std::string_view text, const Catalogue& known)
@@ -214,7 +208,9 @@ Result<std::vector<Variant>> variantsFromText(std::string_view text, const Catal
 Result<std::vector<Variant>> readVariantFile(const std::filesystem::path& path, const Catalogue& known)
 {
     return contents(path).and_then([&](const std::string& text) {
-        return variantsFromText(text, known).map_error([&path](Error error) { return inFile(std::move(error), path); });
+        return variantsFromText(text, known).map_error([&path](Error error) {
+            return withPath(std::move(error), path);
+        });
     });
 }
 
@@ -223,7 +219,7 @@ Result<void> addVariantFile(Catalogue& catalogue, const std::filesystem::path& p
     auto read = TRY(readVariantFile(path, catalogue));
     for (auto& variant : read) {
         if (auto added = catalogue.add(std::move(variant)); !added) {
-            return tl::make_unexpected(inFile(added.error(), path));
+            return tl::make_unexpected(withPath(added.error(), path));
         }
     }
     return {};

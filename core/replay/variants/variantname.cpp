@@ -3,17 +3,16 @@
 #include "core/replay/variants/variantname.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 
 namespace nanscope::replay {
@@ -52,18 +51,10 @@ Parts partsOf(std::string_view name)
     return {name.substr(0, first), steps, rest};
 }
 
-template <class Number>
-std::optional<Number> wholeNumber(std::string_view text)
-{
-    Number value {};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
-
 /// "6" of "keller-jordan@6": it is left open whether that is steps.
 bool looksLikeCount(std::string_view text)
 {
-    const auto count = wholeNumber<int>(text);
+    const auto count = numberIn<int>(text);
     return count && checkSteps(*count);
 }
 
@@ -80,7 +71,7 @@ Result<double> parseEpsilon(std::string_view text)
         return failure(ErrorKind::usage,
             fmt::format("'{0}' may be steps or an epsilon: write @{0}x for steps, @{0}.0 for an epsilon", text));
     }
-    const auto value = wholeNumber<double>(text);
+    const auto value = numberIn<double>(text);
     return value && std::isfinite(*value) && *value >= 0
         ? Result<double>(*value)
         : failure(ErrorKind::usage,
@@ -107,7 +98,7 @@ Result<Coefficients> parseTriple(std::string_view text)
     const auto numbers = split(text, '_');
     bool good = numbers.size() == triple.size();
     for (std::size_t i = 0; good && i < triple.size(); ++i) {
-        const auto value = wholeNumber<double>(numbers[i]);
+        const auto value = numberIn<double>(numbers[i]);
         triple[i] = value.value_or(NAN);
         good = std::abs(triple[i]) < most;
     }
@@ -174,7 +165,7 @@ void setSteps(Variant& variant, std::vector<Coefficients> steps)
 Result<void> takeSteps(Variant& variant, std::string_view text)
 {
     const auto end = text.find(times);
-    const auto count = wholeNumber<int>(text.substr(0, end));
+    const auto count = numberIn<int>(text.substr(0, end));
     if (!count) {
         return failure(ErrorKind::usage,
             fmt::format("'{}' is no number of steps: after '@' comes a count and 'x', as in keller-jordan@6x", text));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Nanscope developers
 // SPDX-License-Identifier: Apache-2.0
-#include "core/report/document/compose.h"
+#include "core/report/document/document.h"
 
 #include <algorithm>
 #include <iterator>

@@ -153,15 +153,7 @@ bool castMayDecide(const CaptureVerdict& verdict)
         && std::any_of(verdict.members.begin(), verdict.members.end(), loses);
 }
 
-} // namespace
-
-std::string magnitudeText(double magnitude)
-{
-    constexpr double fromHere = 1e4;
-    constexpr double toHere = 1e9;
-    return magnitude >= fromHere && magnitude < toHere ? countText(std::llround(magnitude)) : numberText(magnitude);
-}
-
+/// "Z = bR + cR² of gns-gram reaches 80,384 at step 2; fp16 holds at most 65,504."
 std::string overflowText(const Overflow& overflow)
 {
     const auto reaches = magnitudeText(overflow.reaches);
@@ -176,6 +168,15 @@ std::string overflowText(const Overflow& overflow)
             name(overflow.precision), step, magnitudeText(*overflow.exact), endText(overflow.precision));
     }
     return fmt::format("{}{}; {}.", start, step, endText(overflow.precision));
+}
+
+} // namespace
+
+std::string magnitudeText(double magnitude)
+{
+    constexpr double fromHere = 1e4;
+    constexpr double toHere = 1e9;
+    return magnitude >= fromHere && magnitude < toHere ? countText(std::llround(magnitude)) : numberText(magnitude);
 }
 
 std::string castText(const CaptureTensor& input)

@@ -16,9 +16,6 @@ namespace nanscope::report {
 /// "80,384", "0.2969": whole where that is what a reader compares with the end of a format.
 std::string magnitudeText(double magnitude);
 
-/// "Z = bR + cR² of gns-gram reaches 80,384 at step 2; fp16 holds at most 65,504."
-std::string overflowText(const Overflow& overflow);
-
 /// "The input reaches 80,384; fp16 holds at most 65,504. A cast to fp16 before the norm turns it into Inf." Empty where
 /// fp16 holds the input, or where its values are not all finite.
 std::string castText(const CaptureTensor& input);

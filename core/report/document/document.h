@@ -13,6 +13,8 @@
 
 namespace nanscope::report {
 
+struct ReportInput;
+
 /// Whose words these are. `own` is ours and safe; everything else may come from a log, a file name or a session of a
 /// stranger and is redacted, cleaned and escaped.
 enum class Voice { own, foreign, code, strong };
@@ -114,5 +116,11 @@ struct Document
     std::vector<Section> sections;
     std::vector<Redaction> redactions; ///< what was replaced in it
 };
+
+/// Every foreign word in it is redacted as the options say, without control characters and valid UTF-8.
+/// `beside`: the reproducer that lies in the same folder, or null.
+Document documentOf(const ReportInput& input, const ReportOptions& options, const Reproducer* beside = nullptr);
+
+std::string toHtml(const Document& document);
 
 } // namespace nanscope::report

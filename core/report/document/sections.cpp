@@ -116,8 +116,7 @@ private:
     Phrase m_text;
 };
 
-} // namespace
-
+/// "text (source)".
 Phrase evidencePhrase(const EvidenceLine& line)
 {
     return line.source.empty() ? foreign(line.text) : foreign(line.text) + own(" (") + code(line.source) + own(")");
@@ -131,8 +130,6 @@ ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines
     }
     return list;
 }
-
-namespace {
 
 bool tellsOfNan(const RunData& run)
 {
@@ -301,13 +298,6 @@ Phrase shownValue(const std::string& name, const std::string& value)
     return version ? own(value) : foreign(value);
 }
 
-/// "rank 1", "ranks 0, 1"; empty where no rank is said.
-std::string ranksText(const std::set<int>& ranks)
-{
-    return ranks.empty() ? std::string()
-                         : fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
-}
-
 /// What a file of the environment says, such as packages.torch: once, though every rank says it, and with the ranks
 /// where they differ.
 ItemList environmentItems(const RunData& run)
@@ -331,7 +321,7 @@ ItemList environmentItems(const RunData& run)
     for (const auto& name : order) {
         for (const auto& [value, ranks] : said[name]) {
             if (list.items.size() < most) {
-                list.items.push_back({said[name].size() > 1 ? ranksText(ranks) : std::string(),
+                list.items.push_back({said[name].size() > 1 ? rankList({ranks.begin(), ranks.end()}) : std::string(),
                     code(name) + own(" ") + shownValue(name, value)});
             }
         }
@@ -408,7 +398,7 @@ Blocks when(const ReportFacts& facts)
         known.add(own("dumped " + timeText(*capture.timestampMs)));
     }
     if (const auto* event = namingEvent(facts.input.run, capture.file); event != nullptr) {
-        known.add(own("named in ") + code(fmt::format("{}:{}", event->source, event->line)));
+        known.add(own("named in ") + code(event->place()));
     }
     return known.blocks();
 }

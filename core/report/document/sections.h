@@ -26,10 +26,6 @@ struct ReportFacts
 /// Empty: the section has nothing to say and is left out.
 using Blocks = std::vector<Block>;
 
-/// "text (source)".
-Phrase evidencePhrase(const EvidenceLine& line);
-ItemList evidenceItems(const char* label, const std::vector<EvidenceLine>& lines);
-
 Phrase titleOf(const ReportFacts& facts);
 
 Blocks claim(const ReportFacts& facts);

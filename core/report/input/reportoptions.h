@@ -65,7 +65,6 @@ struct RedactionCounts
     int secrets = 0;
     int suspicions = 0; ///< hidden because of their randomness alone
     int given = 0; ///< chosen by the user
-    int total() const { return homes + users + hosts + addresses + emails + secrets + suspicions + given; }
 };
 
 struct ReportOptions

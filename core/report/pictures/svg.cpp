@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "core/report/style/stylesheets.h"
-
 namespace nanscope::report {
 
 std::string escaped(std::string_view text)
@@ -130,14 +128,6 @@ std::string Svg::inlined(std::string_view alt) const
     constexpr auto frame =
         R"(<svg class="fig" role="img" aria-label="{0}" width="{1}" height="{2}" viewBox="0 0 {1} {2}">{3}</svg>)";
     return fmt::format(frame, escaped(alt), coordinate(m_width), coordinate(m_height), m_body);
-}
-
-std::string Svg::file(std::string_view alt) const
-{
-    constexpr auto frame = R"(<svg xmlns="http://www.w3.org/2000/svg" class="fig" role="img" width="{1}" height="{2}" )"
-                           R"(viewBox="0 0 {1} {2}"><title>{0}</title><style>{4}</style>)"
-                           R"(<rect class="paper" x="0" y="0" width="{1}" height="{2}"/>{3}</svg>)";
-    return fmt::format(frame, escaped(alt), coordinate(m_width), coordinate(m_height), m_body, figureStyle()) + "\n";
 }
 
 namespace {

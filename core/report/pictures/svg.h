@@ -51,8 +51,6 @@ public:
 
     /// For a page that holds figures.css.
     std::string inlined(std::string_view alt) const;
-    /// A file of its own.
-    std::string file(std::string_view alt) const;
 
 private:
     void element(std::string_view start, std::string_view name, std::string_view hint);

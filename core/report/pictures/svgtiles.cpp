@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/values.h"
 #include "core/report/pictures/svg.h"
 
 namespace nanscope::report {
@@ -132,9 +133,7 @@ LogRange rangeOf(std::span<const float> magnitudes)
         return {};
     }
     const double high = *std::ranges::max_element(logs);
-    const auto percentile = logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 100);
-    std::ranges::nth_element(logs, percentile);
-    return {std::min(*percentile, high - 1), high};
+    return {std::min(quantileOf(std::move(logs), 0.01), high - 1), high};
 }
 
 LogRange rangeOf(const Grid& grid)
@@ -160,6 +159,17 @@ int kindOf(const Patch& cell, const LogRange& range)
     }
 }
 
+namespace {
+
+/// Neighbours in a row that are drawn alike.
+struct TileRun
+{
+    int kind = 0;
+    int row = 0;
+    int col = 0;
+    int length = 0;
+};
+
 std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range)
 {
     std::vector<TileRun> runs;
@@ -175,8 +185,6 @@ std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range)
     }
     return runs;
 }
-
-namespace {
 
 constexpr double tilesLeft = 72;
 constexpr double legendWidth = 150;

@@ -65,16 +65,6 @@ LogRange rangeOf(std::span<const float> magnitudes);
 LogRange rangeOf(const Grid& grid);
 int kindOf(const Patch& cell, const LogRange& range);
 
-/// Neighbours in a row that are drawn alike.
-struct TileRun
-{
-    int kind = 0;
-    int row = 0;
-    int col = 0;
-    int length = 0;
-};
-std::vector<TileRun> runsOf(const Grid& grid, const LogRange& range);
-
 /// "#rrggbb" at `place` in [0, 1] of a map from dark indigo over green to pale yellow that grows evenly in perceived
 /// lightness. Red, orange, blue, magenta and black stay free for what is not on the scale.
 std::string magnitudeColour(double place);

@@ -347,32 +347,11 @@ Redactor redactorFor(const ReportInput& input, const ReportOptions& options)
     return redactor;
 }
 
-std::string redact(const std::string& text, RedactionCounts& counts)
-{
-    Redactor redactor(true, {});
-    redactor.learn(text);
-    auto result = redactor(text);
-    const auto& found = redactor.counts();
-    for (const auto kind :
-        {&RedactionCounts::homes, &RedactionCounts::users, &RedactionCounts::hosts, &RedactionCounts::addresses,
-            &RedactionCounts::emails, &RedactionCounts::secrets, &RedactionCounts::suspicions}) {
-        counts.*kind += found.*kind;
-    }
-    return result;
-}
-
 std::string redact(const std::string& text)
 {
-    RedactionCounts counts;
-    return redact(text, counts);
-}
-
-std::vector<Redaction> redactionsIn(const std::string& text)
-{
     Redactor redactor(true, {});
     redactor.learn(text);
-    redactor(text);
-    return redactor.made();
+    return redactor(text);
 }
 
 } // namespace nanscope::report

@@ -88,10 +88,4 @@ Redactor redactorFor(const ReportInput& input, const ReportOptions& options);
 /// Replaces host names, user names and home paths as they occur in console text and paths.
 std::string redact(const std::string& text);
 
-/// What redact() replaces in a text, in the order it is met.
-std::vector<Redaction> redactionsIn(const std::string& text);
-
-/// As redact(), adding to `counts`.
-std::string redact(const std::string& text, RedactionCounts& counts);
-
 } // namespace nanscope::report

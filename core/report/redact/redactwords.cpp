@@ -11,6 +11,8 @@
 #include <iterator>
 #include <set>
 
+#include "core/base/text.h"
+
 namespace nanscope::report {
 
 namespace {
@@ -68,13 +70,6 @@ const WordSet& keyOwners()
         "security", "service", "session", "shared", "signing", "slack", "ssh", "storage", "subscription", "telegram",
         "together", "user", "vault", "wandb", "xsrf"};
     return words;
-}
-
-std::string lower(std::string_view text)
-{
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](unsigned char byte) { return std::tolower(byte); });
-    return result;
 }
 
 enum class Kind { other, lower, upper, digit };
@@ -181,7 +176,7 @@ bool number(std::string_view text)
 
 bool plain(std::string_view value)
 {
-    const auto word = lower(value.substr(0, value.find_last_not_of(".,:!?) ") + 1));
+    const auto word = lowered(value.substr(0, value.find_last_not_of(".,:!?) ") + 1));
     const bool fill = std::ranges::all_of(word, [&word](char character) { return character == word.front(); });
     return word.empty() || fill || plainValues().contains(word) || word.starts_with('$') || word.starts_with('%')
         || std::string_view(",;:)").find(word.front()) != std::string_view::npos || word.starts_with("{")
@@ -198,11 +193,11 @@ bool ofAProgram(std::string_view name, std::string_view value)
 {
     static const RE2 call(R"([a-z_.]+[(\[].*|.*(?:environ|getenv).*)");
     constexpr std::array telling {"token", "key", "password", "secret", "auth"};
-    const auto word = lower(value);
+    const auto word = lowered(value);
     const auto holds = [&word](const char* part) { return word.find(part) != std::string::npos; };
     const bool joined = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.()[]") == std::string::npos
         && word.find_first_of("_.") != std::string::npos;
-    return word == lower(name) || word == wordsOf(name).back() || RE2::FullMatch(piece(word), call)
+    return word == lowered(name) || word == wordsOf(name).back() || RE2::FullMatch(piece(word), call)
         || (joined && std::ranges::any_of(telling, holds));
 }
 
@@ -276,7 +271,7 @@ bool insideWord(std::string_view text, std::size_t begin, std::size_t end)
 /// "run-3" and "data2" are no more a person than "run" and "data".
 bool namesAPerson(const std::string& name)
 {
-    const auto first = lower(std::string_view(name).substr(0, name.find_first_of("-_.0123456789")));
+    const auto first = lowered(std::string_view(name).substr(0, name.find_first_of("-_.0123456789")));
     return name.size() >= 3 && name.find('<') == std::string::npos && !commonNames().contains(first)
         && std::any_of(name.begin(), name.end(), [](char byte) {
                const auto value = static_cast<unsigned char>(byte);
@@ -326,7 +321,7 @@ bool isSecretPair(RuleGroups groups)
     }
     // A PIN, but no count of tokens.
     if (number(value)) {
-        return tells == Tells::surely && lower(name).find("pass") != std::string::npos && value.size() >= 4;
+        return tells == Tells::surely && lowered(name).find("pass") != std::string::npos && value.size() >= 4;
     }
     return tells == Tells::surely || mixed(value);
 }
@@ -378,10 +373,10 @@ bool isHostWithDomain(RuleGroups groups)
     static const WordSet seconds {"ac", "co", "edu", "gov", "org", "com", "re"};
     const auto host = group(groups, 1);
     const auto last = host.rfind('.');
-    const auto ending = lower(host.substr(last + 1));
+    const auto ending = lowered(host.substr(last + 1));
     const auto second = host.rfind('.', last - 1);
     const auto first = host.substr(0, host.find('.'));
-    if (isPublicDomain(lower(host.substr(second + 1))) || !isNoModule(groups)) {
+    if (isPublicDomain(lowered(host.substr(second + 1))) || !isNoModule(groups)) {
         return false;
     }
     const bool numbered = first.find_first_of("0123456789-") != std::string_view::npos;
@@ -399,7 +394,7 @@ bool isNodeList(RuleGroups groups)
         "layer", "layers", "part", "rank", "ranks", "shard", "shards", "slice", "split", "step", "steps", "tensor",
         "worker"};
     static const WordSet nodes {"gpu", "node", "nid", "cn", "dgx", "hgx", "compute", "host", "login"};
-    const auto name = lower(group(groups, 1));
+    const auto name = lowered(group(groups, 1));
     const auto word = name.substr(0, name.find_first_of("-_0123456789"));
     return !counted.contains(word)
         && (nodes.contains(word) || (group(groups, 2).starts_with("[0") && kindOf(group(groups, 2)[2]) == Kind::digit));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Well-formed XML that is HTML as well; nothing in it loads, runs or leads anywhere.
-#include "core/report/render/html.h"
+#include "core/report/document/document.h"
 
 #include <algorithm>
 

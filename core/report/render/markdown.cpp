@@ -84,13 +84,6 @@ std::string tableRow(const std::vector<std::string>& cells)
     return row + "\n";
 }
 
-std::string dragHint(std::string_view file)
-{
-    return fmt::format("<!-- In an issue: drag {} onto this line, in place of the link above. Pasted text brings no "
-                       "picture along. -->",
-        file);
-}
-
 std::string destination(std::string_view path)
 {
     constexpr std::string_view safe = "-._/";
@@ -228,8 +221,11 @@ struct BlockMarkdown
     std::string operator()(const Figure& block) const
     {
         const auto file = markdown::destination(pictureFile(block, imageStem));
-        return fmt::format("{}![{}]({})\n{}\n\n{}\n", first ? "\n\n" : "\n", markdown::plain(block.alt), file,
-            markdown::dragHint(file), phraseMarkdown(block.caption));
+        // The comment is read by whoever pastes the text, and by nobody else.
+        return fmt::format(
+            "{0}![{1}]({2})\n<!-- In an issue: drag {2} onto this line, in place of the link above. Pasted "
+            "text brings no picture along. -->\n\n{3}\n",
+            first ? "\n\n" : "\n", markdown::plain(block.alt), file, phraseMarkdown(block.caption));
     }
 };
 

@@ -20,8 +20,6 @@ std::string code(std::string_view text);
 std::string block(const std::vector<std::string>& lines, std::string_view language = {});
 /// One row of a table; cells are Markdown already.
 std::string tableRow(const std::vector<std::string>& cells);
-/// A comment that whoever pastes the text reads, and nobody else: which file to drag there.
-std::string dragHint(std::string_view file);
 /// A link destination or a part of one.
 std::string destination(std::string_view path);
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <cctype>
-#include <charconv>
 #include <chrono>
 #include <future>
 #include <limits>
@@ -17,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/model/scenewords.h"
 #include "core/tensorfile/capture/sidecar.h"
@@ -35,14 +35,6 @@ constexpr std::array<std::string_view, 3> outputNames {"output", "Y", "y"};
 constexpr std::array<std::string_view, 1> updateName {"update"};
 // Of an optimizer's state; the update is what was computed from these.
 constexpr std::array<std::string_view, 3> momentNames {"momentum", "momentum_buffer", "grad"};
-
-template <class T>
-std::optional<T> parseNumber(std::string_view text)
-{
-    T value {};
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() ? std::optional(value) : std::nullopt;
-}
 
 /// Cuts the text up to `mark` off the front of `rest`; none, and nothing cut, where there is no mark.
 std::optional<std::string_view> cutAt(std::string_view& rest, std::string_view mark)
@@ -66,14 +58,13 @@ std::optional<std::int64_t> numberBehind(std::string_view word, std::string_view
     if (!text.empty() && std::string_view("-_=").find(text.front()) != std::string_view::npos) {
         text.remove_prefix(1);
     }
-    return parseNumber<std::int64_t>(text.substr(0, text.find_first_not_of("0123456789")));
+    return numberIn<std::int64_t>(text.substr(0, text.find_first_not_of("0123456789")));
 }
 
 /// The update that dumps by hand are called after, "layer3_step120_in"; none where a name gives two.
 std::optional<std::int64_t> stepOfName(std::string_view stem)
 {
-    std::string text(stem);
-    std::ranges::transform(text, text.begin(), [](unsigned char letter) { return std::tolower(letter); });
+    const auto text = lowered(stem);
     std::optional<std::int64_t> step;
     for (std::size_t at = 0; at < text.size(); ++at) {
         const bool begins = at == 0 || std::isalpha(static_cast<unsigned char>(text[at - 1])) == 0;
@@ -472,7 +463,7 @@ std::optional<DumpName> parseDumpName(std::string_view stem)
     if (!lead || !lead->empty() || !rank || !shape || !pid) {
         return std::nullopt;
     }
-    return DumpName {parseNumber<int>(*rank), parseNumber<int>(*pid), parseNumber<std::int64_t>(rest)};
+    return DumpName {numberIn<int>(*rank), numberIn<int>(*pid), numberIn<std::int64_t>(rest)};
 }
 
 bool looksLikeSidecar(const std::filesystem::path& path)

@@ -664,10 +664,7 @@ Result<Capture> readLoneSidecar(const std::filesystem::path& path)
                                                : "The sidecar is no JSON object, so nothing is known of its capture",
             path.string());
     }
-    auto capture = captureIn(parsed.object).map_error([&](Error error) {
-        error.path = path.string();
-        return error;
-    });
+    auto capture = captureIn(parsed.object).map_error([&](Error error) { return withPath(std::move(error), path); });
     if (capture) {
         constexpr std::int64_t nsPerMs = 1'000'000;
         capture->file = path.filename().string();

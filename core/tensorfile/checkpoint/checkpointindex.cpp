@@ -71,7 +71,6 @@ Result<void> IndexReader::addEntry(NodeId name, NodeId metadata)
 {
     const RecordFields fields(m_graph, metadata);
     if (fields.type() != RecordClass::checkpointTensor) {
-        ++m_index.objects;
         return {};
     }
     CheckpointTensor tensor;

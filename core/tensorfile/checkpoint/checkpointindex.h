@@ -36,7 +36,6 @@ struct CheckpointTensor
 struct CheckpointIndex
 {
     std::vector<CheckpointTensor> tensors; ///< in the order in which they were saved
-    std::int64_t objects = 0; ///< entries that are pickled Python objects, which are not looked at
 };
 
 /// Reads `.metadata`, a pickle of torch.distributed.checkpoint.metadata.Metadata, without executing any of it. Names of

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "core/base/bytes.h"
 #include "core/base/guarded.h"
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/tensorfile/tensorsource.h"
 
@@ -21,14 +21,6 @@ constexpr auto npyMagic = "\x93NUMPY"sv;
 constexpr auto oldTorchMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 constexpr std::size_t tarMagicOffset = 257;
 
-std::string lowerExtension(const std::filesystem::path& path)
-{
-    auto extension = path.extension().string();
-    std::transform(extension.begin(), extension.end(), extension.begin(),
-        [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-    return extension;
-}
-
 bool isOldTorch(std::string_view start)
 {
     return (start.starts_with('\x80')
@@ -38,7 +30,7 @@ bool isOldTorch(std::string_view start)
 
 bool isSafetensors(const std::filesystem::path& path, std::string_view start)
 {
-    return start.size() > 8 && (lowerExtension(path) == ".safetensors" || start[8] == '{')
+    return start.size() > 8 && (lowered(path.extension().string()) == ".safetensors" || start[8] == '{')
         && start.substr(6, 2) == "\0\0"sv;
 }
 
@@ -104,7 +96,7 @@ Result<TensorFile> openTensorFile(const std::filesystem::path& path)
 bool looksLikeTensorFile(const std::filesystem::path& path)
 {
     constexpr std::array known {".pt"sv, ".pth"sv, ".bin"sv, ".safetensors"sv, ".npy"sv};
-    return std::find(known.begin(), known.end(), lowerExtension(path)) != known.end();
+    return std::find(known.begin(), known.end(), lowered(path.extension().string())) != known.end();
 }
 
 } // namespace nanscope::tensorfile

@@ -11,6 +11,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/result.h"
+#include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/tensorfile/corrupt.h"
 #include "core/tensorfile/pickle/picklecalls.h"
@@ -26,9 +27,6 @@ public:
     explicit PickleReader(std::span<const std::byte> bytes)
         : m_bytes(bytes)
     { }
-
-    std::size_t position() const { return m_at; }
-    bool atEnd() const { return m_at == m_bytes.size(); }
 
     Result<std::uint64_t> number(std::size_t width); ///< little-endian, at most 8 bytes
     Result<double> bigEndianReal();
@@ -139,11 +137,11 @@ auto emptyStack()
     return corrupt("The pickle inside takes more objects than it made; the file is damaged");
 }
 
-std::string_view withoutQuotes(std::string_view text)
+template <class Number>
+Result<Number> numberOf(std::string_view text)
 {
-    const bool quoted =
-        text.size() >= 2 && (text.front() == '\'' || text.front() == '"') && text.back() == text.front();
-    return quoted ? text.substr(1, text.size() - 2) : text;
+    const auto value = numberIn<Number>(text);
+    return value ? Result<Number>(*value) : corrupt("A number in the pickle inside is not one; the file is damaged");
 }
 
 PickleMachine::Step PickleMachine::push(Result<NodeId> node)
@@ -209,7 +207,7 @@ PickleMachine::Step PickleMachine::pushLong(std::size_t width)
 
 PickleMachine::Step PickleMachine::pushLine()
 {
-    return pushText(m_reader.line().map([](std::string_view line) { return asBytes(withoutQuotes(line)); }));
+    return pushText(m_reader.line().map([](std::string_view line) { return asBytes(unquoted(line)); }));
 }
 
 PickleMachine::Step PickleMachine::pushDecimal()
@@ -234,13 +232,7 @@ PickleMachine::Step PickleMachine::pushDecimal()
 
 Result<std::uint64_t> PickleMachine::decimalLine()
 {
-    const auto line = TRY(m_reader.line());
-    std::uint64_t value = 0;
-    const auto parsed = std::from_chars(line.data(), line.data() + line.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != line.data() + line.size()) {
-        return corrupt("A number in the pickle inside is not one; the file is damaged");
-    }
-    return value;
+    return m_reader.line().and_then(numberOf<std::uint64_t>);
 }
 
 Result<NodeId> PickleMachine::pop()
@@ -468,16 +460,6 @@ Group groupOf(unsigned char code)
     }
 }
 
-Result<double> parseReal(std::string_view text)
-{
-    double value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
-        return corrupt("A number in the pickle inside is not one; the file is damaged");
-    }
-    return value;
-}
-
 Result<void> ignoring(const Result<std::uint64_t>& argument)
 {
     return argument.map([](std::uint64_t) {});
@@ -503,7 +485,7 @@ PickleMachine::Step PickleMachine::stepNumber(unsigned char code)
     case 'M':
         return m_reader.number(2).map(plain).and_then(pushThis);
     case 'F':
-        return m_reader.line().and_then(parseReal).and_then([this](double value) { return pushReal(value); });
+        return m_reader.line().and_then(numberOf<double>).and_then([this](double value) { return pushReal(value); });
     case 'G':
         return m_reader.bigEndianReal().and_then([this](double value) { return pushReal(value); });
     case 0x8a:

@@ -45,6 +45,12 @@ TEST(Sentence, EndsWithThePathUnchanged)
     EXPECT_EQ(said("", "b"), ": b");
 }
 
+TEST(WithPath, FillsInWhatIsNotThere)
+{
+    EXPECT_EQ(withPath({ErrorKind::format, "odd", ""}, "a.pt").path, "a.pt");
+    EXPECT_EQ(withPath({ErrorKind::format, "odd", "b.pt"}, "a.pt").path, "b.pt");
+}
+
 TEST(Guarded, TurnsWhatWorkThrowsIntoAnErrorOfTheFile)
 {
     const auto thrown = [](auto exception) {

@@ -116,19 +116,6 @@ TEST(Guard, AgreementSeesASplitWhateverElseIsUnknown)
     EXPECT_EQ(probe::agreementOf(std::vector {apply, probe::Decision::unknown}), probe::Agreement::unknown);
 }
 
-TEST(Guard, ASkipComesTooLateForTheMomentum)
-{
-    const auto skipped = probe::changedBy(probe::Decision::skip);
-    ASSERT_TRUE(skipped);
-    EXPECT_TRUE(skipped->momentum);
-    EXPECT_FALSE(skipped->variance);
-    EXPECT_FALSE(skipped->parameter);
-    const auto applied = probe::changedBy(probe::Decision::apply);
-    ASSERT_TRUE(applied);
-    EXPECT_TRUE(applied->momentum && applied->variance && applied->parameter);
-    EXPECT_FALSE(probe::changedBy(probe::Decision::unknown));
-}
-
 TEST(Guard, OnlyShardedTensorsCanTear)
 {
     EXPECT_TRUE(probe::replicated(probe::Layout::gathered) && probe::replicated(probe::Layout::single)

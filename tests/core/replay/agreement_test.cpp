@@ -78,6 +78,15 @@ TEST(Agreement, OneThatDiffersFromItselfIsNamedAndHasNoVote)
     EXPECT_THAT(result.text, HasSubstr("cuda:1 does not give the same bits every time"));
 }
 
+TEST(Agreement, AHashIsReadAsItWasWritten)
+{
+    const replay::ReplayHash hash {{7, ~std::uint64_t {0}}};
+    EXPECT_EQ(replay::parseReplayHash(hash.hex()), hash);
+    for (const auto* text : {"", "7", "000000000000000g0000000000000000", "000000000000000700000000000000071"}) {
+        EXPECT_EQ(replay::parseReplayHash(text), std::nullopt) << text;
+    }
+}
+
 TEST(Agreement, OtherModelsMayRoundOtherwise)
 {
     const auto result = replay::agreementOf({device("cuda:0", {5}, "H200"), device("cuda:1", {6}, "A100")});

@@ -39,6 +39,17 @@ TEST(Json, NonFiniteNumbersAreTheirNames)
     EXPECT_EQ(jsonNumber(0.5), 0.5);
 }
 
+TEST(Json, WhatIsNotThereIsNull)
+{
+    EXPECT_EQ(orNull(std::optional(7)), 7);
+    EXPECT_EQ(orNull(std::optional(false)), false);
+    EXPECT_EQ(orNull(std::optional<int>()), nullptr);
+    EXPECT_EQ(orNull("word"), "word");
+    EXPECT_EQ(orNull(""), nullptr);
+    EXPECT_EQ(numberOrNull(HUGE_VAL), "inf");
+    EXPECT_EQ(numberOrNull(std::nullopt), nullptr);
+}
+
 TEST(Json, CellHasTheKeysOfTheContractInOrder)
 {
     const auto json = toJson(handmade::failingCell());

@@ -56,7 +56,7 @@ TEST(Tiles, ShowEveryClassInItsOwnWay)
 
 TEST(Tiles, TheMarkOfAColumnStandsOverIt)
 {
-    const auto svg = report::tilePicture(everyClass(), nullptr).file("x");
+    const auto svg = report::tilePicture(everyClass(), nullptr).inlined("x");
     // 24 columns of 16 pixels, from 72 on: column 3 is centred at 128, column 7 at 192.
     EXPECT_THAT(svg, HasSubstr(R"(class="mark nan" d="M128 )"));
     EXPECT_THAT(svg, HasSubstr(R"(class="mark posinf" d="M192 )"));
@@ -69,11 +69,11 @@ TEST(Tiles, FrameTheDamage)
     damage.rowEnd = 4;
     damage.colBegin = 3;
     damage.colEnd = 6;
-    const auto svg = report::tilePicture(everyClass(), &damage).file("x");
+    const auto svg = report::tilePicture(everyClass(), &damage).inlined("x");
     EXPECT_THAT(svg, HasSubstr(R"(class="damage" x="118.5")"));
     EXPECT_THAT(svg, HasSubstr(R"(width="51" height="35")"));
     damage = {};
-    EXPECT_THAT(report::tilePicture(everyClass(), &damage).file("x"), Not(HasSubstr(R"(class="damage")")));
+    EXPECT_THAT(report::tilePicture(everyClass(), &damage).inlined("x"), Not(HasSubstr(R"(class="damage")")));
 }
 
 TEST(Tiles, LargeMapsAreMergedAndKeepTheWorst)
@@ -98,7 +98,7 @@ TEST(Tiles, NoiseStaysSmall)
         seed = seed * 1664525U + 1013904223U;
         value = std::exp(-static_cast<float>(seed >> 20U) / 400.0F);
     }
-    EXPECT_LT(report::tilePicture(map, nullptr).file("x").size(), 220'000U);
+    EXPECT_LT(report::tilePicture(map, nullptr).inlined("x").size(), 220'000U);
 }
 
 TEST(Tiles, AMapThatContradictsItselfHasNoPicture)
@@ -188,7 +188,7 @@ TEST(Faults, FiveHundredRanksFit)
     }
     diagnosis.captures.back().role = Role::birth;
     const auto svg = report::faultPicture(diagnosis);
-    EXPECT_LT(svg.file("x").size(), 150'000U);
+    EXPECT_LT(svg.inlined("x").size(), 150'000U);
     EXPECT_LT(svg.height(), 1000);
     const auto picture = markupOf(svg);
     EXPECT_THAT(picture.text, HasSubstr("more ranks"));

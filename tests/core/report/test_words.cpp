@@ -101,6 +101,31 @@ TEST(Words, JsonIsHarmlessOnATerminalAndKeepsItsContents)
     EXPECT_NE(text.find("\\udb40\\udc41"), std::string::npos) << text;
 }
 
+TEST(Words, ANumberIsTheWholeText)
+{
+    EXPECT_EQ(numberIn<int>("-12"), -12);
+    EXPECT_EQ(numberIn<double>("3e-4"), 3e-4);
+    for (const auto* text : {"", " 1", "1 ", "1x", "+1", "99999999999"}) {
+        EXPECT_EQ(numberIn<int>(text), std::nullopt) << text;
+    }
+}
+
+TEST(Words, OnlyLettersOfAsciiAreMadeSmall)
+{
+    EXPECT_EQ(lowered("Loss-AZ[\xC3\x84"), "loss-az[\xC3\x84");
+}
+
+TEST(Words, BlanksAndQuotesAreTakenOffBothEnds)
+{
+    EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+    EXPECT_EQ(trimmed(" \t"), "");
+    EXPECT_EQ(unquoted("'a'"), "a");
+    EXPECT_EQ(unquoted("\"\""), "");
+    for (const auto* text : {"'a\"", "'", "a", ""}) {
+        EXPECT_EQ(unquoted(text), text);
+    }
+}
+
 TEST(Words, ClippingCountsCharactersNotBytes)
 {
     EXPECT_EQ(clipped("╳╳╳", 3), "╳╳╳");

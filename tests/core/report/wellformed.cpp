@@ -167,7 +167,7 @@ Markup readMarkup(std::string_view text)
 
 Markup markupOf(const report::Svg& svg)
 {
-    auto markup = readMarkup(svg.file("a picture"));
+    auto markup = readMarkup(svg.inlined("a picture"));
     EXPECT_EQ(markup.error, "");
     return markup;
 }

@@ -91,6 +91,19 @@ TEST(PrivateFiles, NeedAPlaceAndFollowNoLinkThatLeadsNowhere)
     EXPECT_FALSE(platform::makePrivateFolders(folder.write("file", "") / "below"));
 }
 
+TEST(System, AVariableMayBeEmptyOrNotThere)
+{
+    ::setenv("NANSCOPE_TEST_VARIABLE", "", 1);
+    EXPECT_EQ(platform::environmentVariable("NANSCOPE_TEST_VARIABLE"), "");
+    ::unsetenv("NANSCOPE_TEST_VARIABLE");
+    EXPECT_EQ(platform::environmentVariable("NANSCOPE_TEST_VARIABLE"), std::nullopt);
+}
+
+TEST(System, TheClockIsPast2020)
+{
+    EXPECT_GT(platform::nowMs(), 1'577'836'800'000);
+}
+
 TEST(System, FoldersFollowTheEnvironment)
 {
     const char* before = std::getenv("XDG_DATA_HOME");

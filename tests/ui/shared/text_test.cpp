@@ -23,10 +23,10 @@ TEST(Text, ShapeUsesTheTimesSign)
 TEST(Text, StepIsBetweenLinesOrUnknown)
 {
     CaptureVerdict verdict;
-    EXPECT_EQ(stepLabel(verdict), QStringLiteral("–"));
+    EXPECT_EQ(stepLabel(verdict.step), QStringLiteral("–"));
     verdict.step = {5, 6};
     verdict.stepSource = StepSource::console;
-    EXPECT_EQ(stepLabel(verdict), QStringLiteral("5–6"));
+    EXPECT_EQ(stepLabel(verdict.step), QStringLiteral("5–6"));
     EXPECT_EQ(stepSentence(verdict), QStringLiteral("between the log lines of steps 5 and 6"));
     verdict.stepSource = StepSource::mtime;
     EXPECT_TRUE(stepSentence(verdict).contains(QStringLiteral("file time")));

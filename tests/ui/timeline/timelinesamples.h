@@ -27,7 +27,7 @@ inline std::vector<TracePoint> points(std::initializer_list<double> values)
 
 inline TimelineTrace trace(int rank, std::initializer_list<double> values)
 {
-    return {QStringLiteral("rank %1").arg(rank), rank, bucketsOf(points(values)), QStringLiteral("console.log"), rank};
+    return {QStringLiteral("rank %1").arg(rank), bucketsOf(points(values)), QStringLiteral("console.log"), rank};
 }
 
 inline Series makeSeries(

@@ -22,8 +22,7 @@ QLabel* addLine(QVBoxLayout& layout, QWidget* parent)
     return label;
 }
 
-} // namespace
-
+/// "812 MB of 1.8 GB of logs, rank0.log".
 QString readingText(const Progress& progress)
 {
     if (progress.total <= 0) {
@@ -35,6 +34,8 @@ QString readingText(const Progress& progress)
         : ReadingPage::tr("%1 of %2 %3").arg(countLabel(progress.done), countLabel(progress.total), what);
     return progress.message.empty() ? part : QStringLiteral("%1, %2").arg(part, qstr(progress.message));
 }
+
+} // namespace
 
 ReadingPage::ReadingPage(QWidget* parent)
     : QWidget(parent)

@@ -31,7 +31,4 @@ private:
     QLabel* m_progress;
 };
 
-/// "812 MB of 1.8 GB of logs, rank0.log".
-QString readingText(const Progress& progress);
-
 } // namespace nanscope

@@ -23,8 +23,7 @@ StartPage::StartPage(QWidget* parent)
 {
     auto* title = new QLabel(tr("Open a folder with dumps, logs or both"), this);
     title->setObjectName(QStringLiteral("headline"));
-    QFont large = font();
-    large.setPointSizeF(large.pointSizeF() * 1.5);
+    QFont large = scaledFont(font(), 1.5);
     large.setBold(true);
     title->setFont(large);
     auto* text = makeMutedLabel(this,

@@ -12,7 +12,6 @@
 #include <QStatusBar>
 
 #include "core/base/job.h"
-#include "ui/shared/elidedlabel.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -220,11 +219,6 @@ void StatusLine::setBusy(bool running, bool awaited)
     if (running || !awaited) {
         m_progress->setVisible(running);
     }
-}
-
-QString StatusLine::phase() const
-{
-    return m_phase->fullText();
 }
 
 } // namespace nanscope

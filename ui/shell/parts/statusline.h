@@ -11,12 +11,13 @@
 #include <QElapsedTimer>
 #include <QFileSystemWatcher>
 
+#include "ui/shared/elidedlabel.h"
+
 class QProgressBar;
 class QStatusBar;
 
 namespace nanscope {
 
-class ElidedLabel;
 struct Progress;
 
 /// How long a phase of a job still takes, judged by what it took so far. Nothing until that says something: in the
@@ -57,7 +58,7 @@ public:
     void showProgress(const Progress& progress, bool busy);
     /// Shows the bar where a job runs, and hides it, with what it said, once nothing is running or waited for any more.
     void setBusy(bool running, bool awaited);
-    QString phase() const;
+    QString phase() const { return m_phase->fullText(); }
 
 private:
     void onSessionFileChanged(const QString& path);

@@ -43,7 +43,6 @@ protected:
             }
         }
         EXPECT_EQ(m_proofs.lastWeights(), m_all.back().weights);
-        EXPECT_EQ(m_proofs.firstWeights(), m_all.front().weights);
     }
 
     std::vector<diagnose::Proof> m_all;
