@@ -174,11 +174,13 @@ std::string_view verbOf(How how)
 std::string textOf(const LogEnd& end, const RunData& run)
 {
     constexpr std::size_t longest = 120;
+    const Event& event = *end.event;
+    const EvidenceLine line {event.text, event.place()};
     const auto hang = end.how == How::hung ? hangOf(run) : Hang();
-    const auto rank = end.event->rank && hang.none() ? fmt::format(" on rank {}", *end.event->rank) : std::string();
+    const auto rank = event.rank && hang.none() ? fmt::format(" on rank {}", *event.rank) : std::string();
     const auto step = end.step ? fmt::format(" after step {}", *end.step) : std::string();
     return fmt::format("{}{}{}: {} ({})", verbOf(end.how), step, rank,
-        hang.none() ? clipped(end.event->text, longest) : textOf(hang), end.event->place());
+        hang.none() ? clipped(line.text, longest) : textOf(hang), line.source);
 }
 
 } // namespace nanscope::diagnose

@@ -286,6 +286,7 @@ void LaneReader::take(const Point& point, int segment)
 
 void LaneReader::take(const Mark& mark)
 {
+    const auto line = [](const Event& event) { return EvidenceLine {event.text, event.place()}; };
     switch (mark.kind) {
     case Mark::Kind::message:
         takeMessage(*mark.event, *mark.event->facts.detector);
@@ -294,11 +295,11 @@ void LaneReader::take(const Mark& mark)
         end();
         break;
     case Mark::Kind::stopped:
-        life().ownStop = {mark.event->text, mark.event->place()};
+        life().ownStop = line(*mark.event);
         end();
         break;
     case Mark::Kind::crashed:
-        life().crash = {mark.event->text, mark.event->place()};
+        life().crash = line(*mark.event);
         end();
         break;
     }
