@@ -142,7 +142,7 @@ Result<void> readAndJudge(CaptureVerdict& verdict, const Capture& capture, const
         return tl::make_unexpected(*lost);
     }
     if (!judged && replayed && replay::isWorthTheCpu(judged.error()) && bench.leftToCpu != nullptr) {
-        const auto onCpu = judgeOnCpu(verdict, capture, bench, done);
+        auto onCpu = judgeOnCpu(verdict, capture, bench, done);
         if (onCpu && verdict.unread.empty()) {
             bench.leftToCpu->push_back(judged.error().what);
         }

@@ -36,7 +36,10 @@ struct BoundSign
     bool equal = false;
     bool greater = false;
 
-    bool takes(std::strong_ordering order) const { return order < 0 ? less : order > 0 ? greater : equal; }
+    bool takes(std::strong_ordering order) const
+    {
+        return std::is_lt(order) ? less : std::is_gt(order) ? greater : equal;
+    }
 };
 
 /// Takes ">=", "<=", "==", ">" or "<" off the front of a text.
