@@ -139,7 +139,8 @@ TEST(MultiplySymmetric, GivesTheSameBitsWhereverItsNumbersLie)
     std::vector<float> matrix(size * size);
     std::vector<float> x(size);
     for (std::size_t i = 0; i < matrix.size(); ++i) {
-        matrix[i] = static_cast<float>(std::sin(static_cast<double>(i % size * (i / size) + 1)));
+        const auto product = (i % size) * (i / size); // of row and column: symmetric
+        matrix[i] = static_cast<float>(std::sin(static_cast<double>(product + 1)));
     }
     for (std::size_t i = 0; i < size; ++i) {
         x[i] = static_cast<float>(std::cos(static_cast<double>(i)));

@@ -14,7 +14,6 @@
 
 using namespace nanscope;
 using namespace nanscope::report;
-using nanscope::handmade::Markup;
 using nanscope::handmade::markupOf;
 using testing::HasSubstr;
 using testing::Not;
