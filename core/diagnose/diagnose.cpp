@@ -297,18 +297,13 @@ Result<void> tellPlan(const std::vector<CaptureToReplay>& still, const DiagnoseO
     if (!options.planned || !plan.isLong()) {
         return {};
     }
-    auto on = device.environment().device;
-    auto rate = replay::measuredRate(device, cancel);
+    const auto rate = replay::measuredRate(device, cancel);
     if (!rate && device.lost() && device.lost()->kind != ErrorKind::cancelled) {
         return tl::make_unexpected(*device.lost());
     }
-    if (!rate && replay::isWorthTheCpu(rate.error())) {
-        const auto cpu = replay::makeEigenDevice();
-        rate = replay::measuredRate(*cpu, cancel);
-        on = cpu->environment().device;
-    }
-    plan.rate = rate.value_or(0);
-    options.planned(plan, on);
+    const auto measured = rate.value_or(replay::Rate {0, device.environment().device});
+    plan.rate = measured.operations;
+    options.planned(plan, measured.device);
     return {};
 }
 

@@ -3,7 +3,8 @@
 #include "core/scaleout/partlog.h"
 
 #include <algorithm>
-#include <iterator>
+#include <cstddef>
+#include <functional>
 #include <system_error>
 
 #include <nlohmann/json.hpp>
@@ -86,42 +87,52 @@ Result<void> PartLog::write(const std::string& line)
         : failure(ErrorKind::io, "what was done cannot be written down; the disk may be full", m_path.string());
 }
 
-std::vector<PartSummary> readPartLogByPlace(const fs::path& part, const std::string& job)
+namespace {
+
+/// The starts of a job in a log, and what follows each of them.
+void forLines(const fs::path& part, const std::string& job, const std::function<void(const PartStart&)>& started,
+    const std::function<void(const Json&)>& followed)
 {
-    std::vector<PartSummary> places;
-    auto current = places.end();
     std::ifstream file(logPath(part));
+    bool ours = false;
     for (std::string line; std::getline(file, line) && !file.eof();) {
         const auto json = parseBounded(line, deepestPartLine, mostPartValues);
         if (json.is_object() && json.contains("job")) {
             const auto start = startOf(json);
-            current = std::ranges::find_if(places, [&](const PartSummary& place) {
-                return place.start.device == start.device && place.start.hardware == start.hardware;
-            });
-            if (start.job != job) {
-                current = places.end();
-            } else if (current == places.end()) {
-                current = places.insert(current, {start, {}, 0, 0, {}, {}});
+            ours = start.job == job;
+            if (ours) {
+                started(start);
             }
-        } else if (current != places.end() && json.is_object()) {
-            take(json, *current);
+        } else if (ours && json.is_object()) {
+            followed(json);
         }
     }
-    return places;
 }
+
+} // namespace
 
 PartSummary readPartLog(const fs::path& part, const std::string& job)
 {
-    PartSummary all;
-    for (auto& place : readPartLogByPlace(part, job)) {
-        all.start = std::move(place.start);
-        all.blocks.insert(all.blocks.end(), place.blocks.begin(), place.blocks.end());
-        all.cells += place.cells;
-        all.seconds += place.seconds;
-        all.problem = place.problem.empty() ? all.problem : std::move(place.problem);
-        std::ranges::move(place.verdicts, std::back_inserter(all.verdicts));
-    }
-    return all;
+    PartSummary summary;
+    forLines(
+        part, job, [&](const PartStart& start) { summary.start = start; },
+        [&](const Json& json) { take(json, summary); });
+    return summary;
+}
+
+std::vector<PartSummary> readPartLogByPlace(const fs::path& part, const std::string& job)
+{
+    std::vector<PartSummary> places;
+    std::size_t here = 0;
+    const auto started = [&](const PartStart& start) {
+        const auto same = std::ranges::find(places, start, &PartSummary::start);
+        here = static_cast<std::size_t>(same - places.begin());
+        if (same == places.end()) {
+            places.push_back({start, {}, 0, 0, {}, {}});
+        }
+    };
+    forLines(part, job, started, [&](const Json& json) { take(json, places[here]); });
+    return places;
 }
 
 std::vector<fs::path> partsIn(const fs::path& folder)

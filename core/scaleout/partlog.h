@@ -27,6 +27,7 @@ struct PartStart
     std::string device;
     std::string engine;
     std::string hardware;
+    bool operator==(const PartStart&) const = default;
 };
 
 /// Grows; each line is written at once.
@@ -57,11 +58,11 @@ struct PartSummary
     std::vector<std::string> verdicts; ///< of a diagnosis, one for each block done
 };
 
-/// Of the job with this id, one for each device and hardware it ran on; lines of another job are left out.
-std::vector<PartSummary> readPartLogByPlace(const std::filesystem::path& part, const std::string& job);
-
-/// The same in one.
+/// Of the job with this id; lines of another job are left out.
 PartSummary readPartLog(const std::filesystem::path& part, const std::string& job);
+
+/// The same for each engine, device and hardware that it ran on, in the order of their first starts.
+std::vector<PartSummary> readPartLogByPlace(const std::filesystem::path& part, const std::string& job);
 
 /// The parts that lie in the folder of a job, in the order of their ranks: paths of sessions, which those of a
 /// diagnosis do not have.

@@ -7,9 +7,10 @@
 //   sm=70         formats that such a GPU lacks are refused, not emulated
 //   largest=N     a program with a larger matrix finds no memory
 //   fault=N       the process ends at its N-th instruction, as at a kernel that faults
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <iostream>
-#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,18 +26,12 @@ namespace nanscope {
 
 namespace {
 
-std::map<std::string, std::int64_t, std::less<>> traits()
+std::int64_t trait(const std::string& name, std::int64_t otherwise)
 {
-    std::map<std::string, std::int64_t, std::less<>> traits;
-    const char* text = std::getenv("STANDIN_GPU");
-    std::string_view rest = text == nullptr ? "" : text;
-    while (!rest.empty()) {
-        const auto one = rest.substr(0, rest.find(','));
-        const auto equals = one.find('=');
-        traits[std::string(one.substr(0, equals))] = std::atoll(std::string(one.substr(equals + 1)).c_str());
-        rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    }
-    return traits;
+    const char* given = std::getenv("STANDIN_GPU");
+    const auto all = "," + std::string(given == nullptr ? "" : given);
+    const auto at = all.find("," + name + "=");
+    return at == std::string::npos ? otherwise : std::atoll(all.c_str() + at + name.size() + 2);
 }
 
 class StandInGpu : public test::DeviceAround
@@ -87,13 +82,6 @@ public:
     }
 
 private:
-    static std::int64_t trait(std::string_view name, std::int64_t otherwise)
-    {
-        const auto all = traits();
-        const auto found = all.find(name);
-        return found == all.end() ? otherwise : found->second;
-    }
-
     std::chrono::milliseconds m_cold {trait("cold", 0)};
     std::int64_t m_capability = trait("sm", 90);
     std::int64_t m_largest = trait("largest", INT64_MAX);

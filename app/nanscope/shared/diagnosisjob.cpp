@@ -141,8 +141,10 @@ void planRest(DiagnosisJob& job, const JobOptions& options, const RunData& run, 
         return;
     }
     if (const auto device = rpc::openDevice(gpus ? "cuda:0" : "cpu", cancel)) {
-        job.plan.rate = replay::measuredRate(**device, cancel).value_or(0);
-        job.measuredOn = (*device)->environment().device;
+        const auto measured =
+            replay::measuredRate(**device, cancel).value_or(replay::Rate {0, (*device)->environment().device});
+        job.plan.rate = measured.operations;
+        job.measuredOn = measured.device;
     }
 }
 

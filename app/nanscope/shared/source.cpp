@@ -270,10 +270,10 @@ void sayIdentifying(const Capture& capture, replay::Device& device, Terminal& te
     double seconds = 0;
     if (most > 0) {
         const auto rate = replay::measuredRate(device, terminal.cancelToken());
-        seconds = rate && *rate > 0 ? most / *rate : 0;
+        seconds = rate && rate->operations > 0 ? most / rate->operations : 0;
         text += fmt::format(" and replays of at most {}", replay::operationsText(most));
-        text += seconds > 0 ? fmt::format(
-                    ", {} at the {} measured here", replay::aboutSeconds(seconds), replay::operationsText(*rate, true))
+        text += seconds > 0 ? fmt::format(", {} at the {} measured here", replay::aboutSeconds(seconds),
+                    replay::operationsText(rate->operations, true))
                             : std::string();
     } else {
         text += fmt::format(

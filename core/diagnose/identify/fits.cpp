@@ -27,18 +27,10 @@ namespace {
 constexpr auto side = TileErrors::side;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
+/// Of an output whose bits may be those of a replay. What is in fp64 was summed in an order that is not ours.
 std::optional<Precision> formatOf(DType type)
 {
-    switch (type) {
-    case DType::bfloat16:
-        return Precision::bf16;
-    case DType::float16:
-        return Precision::fp16;
-    case DType::float32:
-        return Precision::fp32;
-    default:
-        return std::nullopt;
-    }
+    return type == DType::float64 ? std::nullopt : replay::precisionOf(type);
 }
 
 /// ||left^T M||_F squared: of the reference, and of what the output is off by.
@@ -278,12 +270,7 @@ double medianTile(const std::vector<TileError>& tiles)
             ratios.push_back(std::sqrt(tile.difference / tile.reference));
         }
     }
-    if (ratios.empty()) {
-        return infinity;
-    }
-    const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
-    std::nth_element(ratios.begin(), middle, ratios.end());
-    return *middle;
+    return ratios.empty() ? infinity : quantileOf(std::move(ratios));
 }
 
 } // namespace

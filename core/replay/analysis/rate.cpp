@@ -30,9 +30,7 @@ std::vector<float> noise(std::int64_t elements)
     return values;
 }
 
-} // namespace
-
-Result<double> measuredRate(Device& device, const CancelToken& cancel)
+Result<Rate> rateOf(Device& device, const CancelToken& cancel)
 {
     constexpr double longEnough = 0.1;
     constexpr std::int64_t smallest = 128;
@@ -54,7 +52,15 @@ Result<double> measuredRate(Device& device, const CancelToken& cancel)
             rate = done.seconds > 0 ? std::max(rate, done.program.gemmFlops() / done.seconds) : rate;
         }
     }
-    return rate;
+    return Rate {rate, device.environment().device};
+}
+
+} // namespace
+
+Result<Rate> measuredRate(Device& device, const CancelToken& cancel)
+{
+    auto rate = rateOf(device, cancel);
+    return !rate && !device.lost() && isWorthTheCpu(rate.error()) ? rateOf(*makeEigenDevice(), cancel) : rate;
 }
 
 std::string aboutSeconds(double seconds)

@@ -10,10 +10,16 @@
 
 namespace nanscope::replay {
 
-/// Operations per second of the products of a replay in bf16 on this device: the best of replays of growing matrices,
-/// two of each size, until both take a tenth of a second. Of what follows, larger matrices may do better, and a busy
-/// machine worse.
-Result<double> measuredRate(Device& device, const CancelToken& cancel = {});
+struct Rate
+{
+    double operations = 0; ///< per second
+    std::string device; ///< that was measured
+};
+
+/// Of the products of a replay in bf16 on this device: the best of replays of growing matrices, two of each size, until
+/// both take a tenth of a second. Of what follows, larger matrices may do better, and a busy machine worse. A device
+/// that cannot leaves such replays to core's CPU device, which is measured instead.
+Result<Rate> measuredRate(Device& device, const CancelToken& cancel = {});
 
 /// "about 3 minutes", "under a second".
 std::string aboutSeconds(double seconds);

@@ -42,8 +42,8 @@ TEST(Rate, IsThatOfTheDevice)
 {
     const auto rate = replay::measuredRate(*replay::makeEigenDevice(1));
     ASSERT_TRUE(rate) << sentence(rate.error());
-    EXPECT_GT(*rate, 1e7);
-    EXPECT_LT(*rate, 1e14) << "no CPU does";
+    EXPECT_GT(rate->operations, 1e7);
+    EXPECT_LT(rate->operations, 1e14) << "no CPU does";
 }
 
 TEST(Rate, OfADeviceThatStartsSlowlyIsMeasured)
@@ -51,7 +51,26 @@ TEST(Rate, OfADeviceThatStartsSlowlyIsMeasured)
     ColdDevice device;
     const auto rate = replay::measuredRate(device);
     ASSERT_TRUE(rate) << sentence(rate.error());
-    EXPECT_GT(*rate, 1e7);
+    EXPECT_GT(rate->operations, 1e7);
+}
+
+/// As a GPU before Ampere.
+class DeviceWithoutBf16 : public test::DeviceAround
+{
+    Environment environment() const override { return {"torch 2.11.0", "cuda:0", "a GPU", {}, 1, {}}; }
+    Result<void> prepare(const replay::Program& /*program*/, std::int64_t /*batch*/) override
+    {
+        return failure(ErrorKind::unsupported, "cuda:0 does not compute in bf16; the CPU emulates it");
+    }
+};
+
+TEST(Rate, OfADeviceThatLacksTheFormatIsThatOfTheCpu)
+{
+    DeviceWithoutBf16 device;
+    const auto rate = replay::measuredRate(device);
+    ASSERT_TRUE(rate) << sentence(rate.error());
+    EXPECT_GT(rate->operations, 1e7);
+    EXPECT_EQ(rate->device, "cpu");
 }
 
 TEST(Rate, IsNotWaitedForOnceCancelled)

@@ -19,9 +19,9 @@ protected:
     std::filesystem::path part() const { return m_folder.path() / "part-00003.nanscope"; }
     std::filesystem::path log() const { return m_folder.path() / "part-00003.jsonl"; }
 
-    PartLog open(const std::string& job) const
+    PartLog open(const std::string& job, const std::string& hardware = "a GPU") const
     {
-        auto log = PartLog::open(part(), {job, 3, "cuda:1", "torch 2.11.0", "a GPU"});
+        auto log = PartLog::open(part(), {job, 3, "cuda:1", "torch 2.11.0", hardware});
         if (!log) {
             throw std::runtime_error(log.error().what);
         }
@@ -56,6 +56,22 @@ TEST_F(PartLogTest, KeepsTheVerdictOfABlockOnItsLine)
     EXPECT_THAT(readPartLog(part(), "a").verdicts, ElementsAre(R"({"captures":[{"a":[[[1]]]}],"text":"\u00b7\n"})"));
     std::ofstream(log(), std::ios::app) << R"({"block":9,"cells":1,"seconds":1,"verdict":"{)";
     EXPECT_THAT(readPartLog(part(), "a").verdicts, ::testing::SizeIs(1)) << "killed while it wrote";
+}
+
+TEST_F(PartLogTest, TellsApartWhereARankWasStartedAgain)
+{
+    EXPECT_TRUE(open("a").done(1, 1, 0.5, "first"));
+    EXPECT_TRUE(open("a", "another GPU").done(2, 1, 0.25, "second"));
+    EXPECT_TRUE(open("a").done(3, 1, 0.5, "third"));
+    const auto all = readPartLog(part(), "a");
+    EXPECT_EQ(all.start.hardware, "a GPU") << "the last one";
+    EXPECT_THAT(all.verdicts, ElementsAre("first", "second", "third")) << "in their order";
+    const auto places = readPartLogByPlace(part(), "a");
+    ASSERT_EQ(places.size(), 2U);
+    EXPECT_EQ(places[0].start.hardware, "a GPU");
+    EXPECT_THAT(places[0].blocks, ElementsAre(1, 3));
+    EXPECT_EQ(places[1].start.hardware, "another GPU");
+    EXPECT_THAT(places[1].blocks, ElementsAre(2));
 }
 
 TEST_F(PartLogTest, CountsNoLineThatWasCutOff)
