@@ -68,56 +68,45 @@ __device__ Totals reduceBlock(Totals share)
     return result;
 }
 
-template <class F>
-struct Vectors
+template <class F, bool aligned>
+struct Words
 {
     using Bits = typename F::Bits;
-    bool aligned;
+    using Word = typename Vector<F>::Word;
 
-    __device__ void load(Bits* into, const Bits* from) const
+    __device__ static Vector<F> load(const Bits* from)
     {
-        if (aligned) {
+        Vector<F> result;
+        if constexpr (aligned) {
             const uint4 vector = __ldg(reinterpret_cast<const uint4*>(from));
-            memcpy(into, &vector, vectorBytes);
+            memcpy(&result, &vector, vectorBytes);
         } else {
+            Bits elements[Vector<F>::length];
 #pragma unroll
-            for (int e = 0; e < vectorLength<F>; ++e) {
-                into[e] = __ldg(from + e);
+            for (int e = 0; e < Vector<F>::length; ++e) {
+                elements[e] = __ldg(from + e);
             }
+            memcpy(&result, elements, vectorBytes);
+        }
+        return result;
+    }
+
+    __device__ static Word greater(Word a, Word b)
+    {
+        if constexpr (Vector<F>::elementsPerWord == 2) {
+            return __vmaxu2(a, b);
+        } else {
+            return a > b ? a : b;
         }
     }
 
-    __device__ static Extremes<F> extremes(const Bits* vector)
+    __device__ static Word lesser(Word a, Word b)
     {
-        if constexpr (sizeof(Bits) == 2) {
-            return ofPairs(vector);
+        if constexpr (Vector<F>::elementsPerWord == 2) {
+            return __vminu2(a, b);
         } else {
-            Extremes<F> result;
-#pragma unroll
-            for (int e = 0; e < vectorLength<F>; ++e) {
-                const Bits size = vector[e] & F::magnitude;
-                result.largest = size > result.largest ? size : result.largest;
-                result.smallest = size < result.smallest ? size : result.smallest;
-            }
-            return result;
+            return a < b ? a : b;
         }
-    }
-
-private:
-    // Two elements in one instruction.
-    __device__ static Extremes<F> ofPairs(const Bits* vector)
-    {
-        unsigned largest = 0;
-        unsigned smallest = allLanes;
-#pragma unroll
-        for (int e = 0; e < vectorLength<F>; e += 2) {
-            const unsigned sizes = (vector[e] | static_cast<unsigned>(vector[e + 1]) << 16) & 0x7fff7fffU;
-            largest = __vmaxu2(largest, sizes);
-            smallest = __vminu2(smallest, sizes);
-        }
-        largest = __vmaxu2(largest, largest >> 16);
-        smallest = __vminu2(smallest, smallest >> 16 | smallest << 16);
-        return {static_cast<Bits>(largest), static_cast<Bits>(smallest)};
     }
 };
 
@@ -151,13 +140,13 @@ template <class F>
 __global__ void __launch_bounds__(threads, 4)
     scanKernel(const typename F::Bits* data, Layout layout, Totals* totals, unsigned* counters, Totals* partials)
 {
-    using Bits = typename F::Bits;
     const std::int64_t matrix = blockIdx.y;
     data += matrix * layout.rows * layout.cols;
     partials += matrix * gridDim.x;
-    const Vectors<F> vectors {reinterpret_cast<std::uintptr_t>(data) % vectorBytes == 0};
-
-    const Totals share = scanShare<F>(data, layout, blockIdx.x, gridDim.x, static_cast<int>(threadIdx.x), vectors);
+    const auto thread = static_cast<int>(threadIdx.x);
+    const Totals share = reinterpret_cast<std::uintptr_t>(data) % vectorBytes == 0
+        ? scanShare<F, Words<F, true>>(data, layout, blockIdx.x, gridDim.x, thread)
+        : scanShare<F, Words<F, false>>(data, layout, blockIdx.x, gridDim.x, thread);
     const Totals block = reduceBlock(share);
     if (threadIdx.x == 0) {
         partials[blockIdx.x] = block;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #if defined(__CUDACC__)
 #define NANSCOPE_BOTH __host__ __device__ __forceinline__
@@ -17,8 +18,10 @@
 
 #if defined(__CUDA_ARCH__)
 #define NANSCOPE_UNROLL _Pragma("unroll")
+#define NANSCOPE_ROLLED _Pragma("unroll 1")
 #else
 #define NANSCOPE_UNROLL
+#define NANSCOPE_ROLLED
 #endif
 
 namespace nanscope::scan {
@@ -71,14 +74,24 @@ NANSCOPE_BOTH To bitsOf(From value)
     return result;
 }
 
-/// A normal number of 16 bits as a double, by integers: a GPU has few units that convert floats.
-template <int fraction, std::uint64_t bias>
+/// A finite magnitude of 16 bits as a double, by integers and one exact product: a GPU has few units that convert
+/// floats.
+template <int fraction, int bias>
 NANSCOPE_BOTH double widened(std::uint16_t bits)
 {
     constexpr int doubleFraction = 52;
-    constexpr std::uint64_t doubleBias = 1023;
-    return bitsOf<double>(
-        (static_cast<std::uint64_t>(bits) << (doubleFraction - fraction)) + ((doubleBias - bias) << doubleFraction));
+    // Two to the 1023 - bias.
+    constexpr auto factor = static_cast<std::uint64_t>(2 * 1023 - bias) << doubleFraction;
+    return bitsOf<double>(static_cast<std::uint64_t>(bits) << (doubleFraction - fraction)) * bitsOf<double>(factor);
+}
+
+/// The same of a normal number, by the upper half of a double.
+template <int fraction, std::uint32_t bias>
+NANSCOPE_BOTH double widenedNormal(std::uint32_t bits)
+{
+    constexpr int upperFraction = 20;
+    const std::uint32_t upper = (bits << (upperFraction - fraction)) + ((1023 - bias) << upperFraction);
+    return bitsOf<double>(static_cast<std::uint64_t>(upper) << 32);
 }
 
 /// Formats by their bits. value() takes the bits of a finite magnitude, normal() those of one that is a normal number.
@@ -108,8 +121,8 @@ struct Bf16
     static constexpr Bits magnitude = 0x7fff;
     static constexpr Bits infinity = 0x7f80;
     static constexpr Bits smallestNormal = 0x0080;
-    NANSCOPE_BOTH static double value(Bits bits) { return bitsOf<float>(static_cast<std::uint32_t>(bits) << 16); }
-    NANSCOPE_BOTH static double normal(Bits bits) { return widened<7, 127>(bits); }
+    NANSCOPE_BOTH static double value(Bits bits) { return widened<7, 127>(bits); }
+    NANSCOPE_BOTH static double normal(std::uint32_t bits) { return widenedNormal<7, 127>(bits); }
 };
 
 struct Fp16
@@ -118,14 +131,8 @@ struct Fp16
     static constexpr Bits magnitude = 0x7fff;
     static constexpr Bits infinity = 0x7c00;
     static constexpr Bits smallestNormal = 0x0400;
-    NANSCOPE_BOTH static double value(Bits bits)
-    {
-        if (bits < smallestNormal) {
-            return static_cast<float>(bits) * 0x1p-24F;
-        }
-        return normal(bits);
-    }
-    NANSCOPE_BOTH static double normal(Bits bits) { return widened<10, 15>(bits); }
+    NANSCOPE_BOTH static double value(Bits bits) { return widened<10, 15>(bits); }
+    NANSCOPE_BOTH static double normal(std::uint32_t bits) { return widenedNormal<10, 15>(bits); }
 };
 
 /// Where an element of the memory lies in the capture's own orientation.
@@ -134,25 +141,58 @@ struct Layout
     std::int64_t rows = 0; ///< of the memory
     std::int64_t cols = 0;
     bool transposed = false;
-
-    NANSCOPE_BOTH std::int64_t index(std::int64_t inMemory) const
-    {
-        return transposed ? (inMemory % cols) * rows + inMemory / cols : inMemory;
-    }
 };
 
 constexpr int vectorBytes = 16;
 
+/// What memory is read as: 16 bytes in words, a word for each element or, of 16 bits, for two.
 template <class Format>
-constexpr std::int64_t vectorLength = vectorBytes / sizeof(typename Format::Bits);
+struct Vector
+{
+    using Bits = typename Format::Bits;
+    using Word = std::conditional_t<sizeof(Bits) == 2, std::uint32_t, Bits>;
+    static constexpr int elementsPerWord = sizeof(Bits) == 2 ? 2 : 1;
+    static constexpr int wordCount = vectorBytes / sizeof(Word);
+    static constexpr std::int64_t length = vectorBytes / sizeof(Bits);
+    static constexpr Word magnitudes =
+        elementsPerWord == 2 ? (static_cast<Word>(Format::magnitude) << 16 | Format::magnitude) : Format::magnitude;
 
-/// Largest and smallest magnitude of one vector, by their bits, which order like magnitudes.
+    Word words[wordCount];
+
+    /// One of the elements of a word.
+    NANSCOPE_BOTH static Bits element(Word word, int i) { return static_cast<Bits>(i == 0 ? word : word >> 16); }
+};
+
+/// Largest and smallest magnitude of some vectors, by their bits, which order like magnitudes.
 template <class Format>
 struct Extremes
 {
     typename Format::Bits largest = 0;
     typename Format::Bits smallest = Format::magnitude;
 };
+
+/// Words::greater() and lesser() compare words element by element; a GPU does so in one instruction.
+template <class Format, class Words, int count>
+NANSCOPE_BOTH Extremes<Format> extremesOf(const Vector<Format> (&vectors)[count])
+{
+    using V = Vector<Format>;
+    typename V::Word largest = 0;
+    typename V::Word smallest = V::magnitudes;
+    NANSCOPE_UNROLL
+    for (int u = 0; u < count; ++u) {
+        NANSCOPE_UNROLL
+        for (int w = 0; w < V::wordCount; ++w) {
+            const auto sizes = vectors[u].words[w] & V::magnitudes;
+            largest = Words::greater(largest, sizes);
+            smallest = Words::lesser(smallest, sizes);
+        }
+    }
+    if constexpr (V::elementsPerWord == 2) {
+        largest = Words::greater(largest, largest >> 16);
+        smallest = Words::lesser(smallest, smallest >> 16 | smallest << 16);
+    }
+    return {V::element(largest, 0), V::element(smallest, 0)};
+}
 
 /// What one thread gathers: counts in 32 bits and extremes as bits, which order like magnitudes.
 template <class Format>
@@ -171,32 +211,38 @@ struct Partial
     double sumSquares = 0;
     double trace = 0;
 
-    NANSCOPE_BOTH void add(Bits bits, std::int64_t inMemory, const Layout& layout)
+    /// Vectors of normal numbers, which nearly all are.
+    template <int count>
+    NANSCOPE_BOTH void addNormal(const Vector<Format> (&vectors)[count], const Extremes<Format>& extremes)
     {
-        const Bits size = bits & Format::magnitude;
-        if (size >= Format::smallestNormal && size < Format::infinity) {
-            addFinite(size);
-        } else {
-            addSpecial(bits, size, inMemory, layout);
-        }
+        largest = extremes.largest > largest ? extremes.largest : largest;
+        smallest = extremes.smallest < smallest ? extremes.smallest : smallest;
+        forEachSize(vectors, [this](auto size) { addSquare(Format::normal(size)); });
     }
 
-    /// The same for each of a vector's elements. Nearly all vectors hold normal numbers alone.
-    NANSCOPE_BOTH void addVector(
-        const Bits* vector, const Extremes<Format>& extremes, std::int64_t inMemory, const Layout& layout)
+    /// Vectors of numbers that are finite. Without a branch for each, as many subnormal ones stand side by side in
+    /// fp16.
+    template <int count>
+    NANSCOPE_BOTH void addFinite(const Vector<Format> (&vectors)[count])
     {
-        if (extremes.smallest >= Format::smallestNormal && extremes.largest < Format::infinity) {
-            largest = extremes.largest > largest ? extremes.largest : largest;
-            smallest = extremes.smallest < smallest ? extremes.smallest : smallest;
-            NANSCOPE_UNROLL
-            for (int e = 0; e < vectorLength<Format>; ++e) {
-                const double value = Format::normal(vector[e] & Format::magnitude);
-                sumSquares = std::fma(value, value, sumSquares);
-            }
+        forEachSize(vectors, [this](auto size) { addFinite(static_cast<Bits>(size)); });
+    }
+
+    /// Any element.
+    NANSCOPE_BOTH void add(Bits bits, std::int64_t index)
+    {
+        const Bits size = bits & Format::magnitude;
+        if (size < Format::infinity) {
+            addFinite(size);
+        } else if (size > Format::infinity) {
+            ++nan;
+            note(classNan, index);
+        } else if (bits == size) {
+            ++posInf;
+            note(classPosInf, index);
         } else {
-            for (int e = 0; e < vectorLength<Format>; ++e) {
-                add(vector[e], inMemory + e, layout);
-            }
+            ++negInf;
+            note(classNegInf, index);
         }
     }
 
@@ -227,31 +273,35 @@ struct Partial
     }
 
 private:
-    NANSCOPE_BOTH void addFinite(Bits size)
+    /// f takes a magnitude's bits, as a number of at least 32.
+    template <int count, class F>
+    NANSCOPE_BOTH static void forEachSize(const Vector<Format> (&vectors)[count], const F& f)
     {
-        largest = size > largest ? size : largest;
-        smallest = size < smallest ? size : smallest;
-        const double value = Format::value(size);
-        sumSquares = std::fma(value, value, sumSquares);
+        using V = Vector<Format>;
+        NANSCOPE_UNROLL
+        for (int u = 0; u < count; ++u) {
+            NANSCOPE_UNROLL
+            for (int w = 0; w < V::wordCount; ++w) {
+                const auto sizes = vectors[u].words[w] & V::magnitudes;
+                if constexpr (V::elementsPerWord == 2) {
+                    f(sizes & 0xffffU);
+                    f(sizes >> 16);
+                } else {
+                    f(sizes);
+                }
+            }
+        }
     }
 
-    NANSCOPE_BOTH void addSpecial(Bits bits, Bits size, std::int64_t inMemory, const Layout& layout)
+    NANSCOPE_BOTH void addSquare(double value) { sumSquares = std::fma(value, value, sumSquares); }
+
+    NANSCOPE_BOTH void addFinite(Bits size)
     {
-        if (size == 0) {
-            ++zero;
-        } else if (size < Format::smallestNormal) {
-            ++subnormal;
-            addFinite(size);
-        } else if (size > Format::infinity) {
-            ++nan;
-            note(classNan, layout.index(inMemory));
-        } else if (bits == size) {
-            ++posInf;
-            note(classPosInf, layout.index(inMemory));
-        } else {
-            ++negInf;
-            note(classNegInf, layout.index(inMemory));
-        }
+        zero += size == 0 ? 1 : 0;
+        subnormal += size != 0 && size < Format::smallestNormal ? 1 : 0;
+        largest = size > largest ? size : largest;
+        smallest = size != 0 && size < smallest ? size : smallest;
+        addSquare(Format::value(size));
     }
 
     NANSCOPE_BOTH void note(std::int64_t kind, std::int64_t index)
@@ -277,39 +327,75 @@ NANSCOPE_BOTH std::int64_t blocksFor(std::int64_t elements, std::int64_t element
     return blocks < 1 ? 1 : blocks > maxBlocks ? maxBlocks : blocks;
 }
 
-/// Everything one thread reads: its vectors of every tile, the odd elements at the end, its share of the diagonal.
-/// `vectors` fetches one vector and finds its extremes; the kernel does the first in one instruction.
-template <class Format, class Vectors>
-NANSCOPE_BOTH Totals scanShare(const typename Format::Bits* data, const Layout& layout, std::int64_t block,
-    std::int64_t blocks, int thread, const Vectors& vectors)
+/// The elements of memory from `begin` to `end`, one after the other.
+template <class Format>
+NANSCOPE_BOTH void addEach(Partial<Format>& partial, const typename Format::Bits* data, const Layout& layout,
+    std::int64_t begin, std::int64_t end)
 {
-    using Bits = typename Format::Bits;
-    constexpr std::int64_t length = vectorLength<Format>;
-    const std::int64_t elements = layout.rows * layout.cols;
-    const std::int64_t count = elements / length;
-    constexpr std::int64_t tile = static_cast<std::int64_t>(threads) * unroll;
-
-    Partial<Format> partial;
-    for (std::int64_t base = block * tile; base < count; base += blocks * tile) {
-        Bits values[unroll][length];
-        NANSCOPE_UNROLL
-        for (int u = 0; u < unroll; ++u) {
-            const std::int64_t vector = base + u * threads + thread;
-            if (vector < count) {
-                vectors.load(values[u], data + vector * length);
-            }
-        }
-        NANSCOPE_UNROLL
-        for (int u = 0; u < unroll; ++u) {
-            const std::int64_t vector = base + u * threads + thread;
-            if (vector < count) {
-                partial.addVector(values[u], vectors.extremes(values[u]), vector * length, layout);
-            }
+    // One division, not one for each element.
+    std::int64_t line = layout.transposed ? begin / layout.cols : 0;
+    std::int64_t column = layout.transposed ? begin - line * layout.cols : 0;
+    NANSCOPE_ROLLED
+    for (std::int64_t at = begin; at < end; ++at) {
+        partial.add(data[at], layout.transposed ? column * layout.rows + line : at);
+        if (++column == layout.cols) {
+            column = 0;
+            ++line;
         }
     }
-    const std::int64_t odd = count * length + thread;
-    if (block == 0 && odd < elements) {
-        partial.add(data[odd], odd, layout);
+}
+
+/// The vectors that a thread reads from `at` on, each a block's vectors after the one before. What is rare stands
+/// outside the loop over tiles, which would not fit into the cache of instructions with it, and is read a second time.
+template <class Words, class Format, int count>
+NANSCOPE_BOTH void addVectors(
+    Partial<Format>& partial, const typename Format::Bits* data, const Layout& layout, std::int64_t at)
+{
+    constexpr std::int64_t length = Vector<Format>::length;
+    constexpr std::int64_t stride = threads * length;
+    Vector<Format> vectors[count];
+    NANSCOPE_UNROLL
+    for (int u = 0; u < count; ++u) {
+        vectors[u] = Words::load(data + at + u * stride);
+    }
+    const Extremes<Format> extremes = extremesOf<Format, Words>(vectors);
+    const bool finite = extremes.largest < Format::infinity;
+    if (finite && extremes.smallest >= Format::smallestNormal) {
+        partial.addNormal(vectors, extremes);
+    } else if (finite) {
+        partial.addFinite(vectors);
+    } else {
+        NANSCOPE_ROLLED
+        for (int u = 0; u < count; ++u) {
+            addEach(partial, data, layout, at + u * stride, at + u * stride + length);
+        }
+    }
+}
+
+/// Everything one thread reads: its vectors of every tile, the odd elements at the end, its share of the diagonal.
+/// `Words` fetches and compares them.
+template <class Format, class Words>
+NANSCOPE_BOTH Totals scanShare(
+    const typename Format::Bits* data, const Layout& layout, std::int64_t block, std::int64_t blocks, int thread)
+{
+    constexpr std::int64_t length = Vector<Format>::length;
+    constexpr std::int64_t stride = threads * length;
+    constexpr std::int64_t tile = unroll * stride;
+    const std::int64_t elements = layout.rows * layout.cols;
+    const std::int64_t ofVectors = elements / length * length;
+
+    Partial<Format> partial;
+    std::int64_t at = block * tile + thread * length;
+    for (std::int64_t end = (block + 1) * tile; end <= elements; end += blocks * tile, at += blocks * tile) {
+        addVectors<Words, Format, unroll>(partial, data, layout, at);
+    }
+    // What there is of the last tile.
+    NANSCOPE_ROLLED
+    for (; at < ofVectors; at += stride) {
+        addVectors<Words, Format, 1>(partial, data, layout, at);
+    }
+    if (block == 0 && ofVectors + thread < elements) {
+        addEach(partial, data, layout, ofVectors + thread, ofVectors + thread + 1);
     }
     const std::int64_t diagonal = layout.rows < layout.cols ? layout.rows : layout.cols;
     for (std::int64_t d = block * threads + thread; d < diagonal; d += blocks * threads) {

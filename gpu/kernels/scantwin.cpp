@@ -10,19 +10,35 @@ namespace nanscope::scan {
 namespace {
 
 template <class F>
-struct PlainVectors
+struct PlainWords
 {
     using Bits = typename F::Bits;
+    using Word = typename Vector<F>::Word;
 
-    static void load(Bits* into, const Bits* from) { std::memcpy(into, from, vectorBytes); }
-
-    static Extremes<F> extremes(const Bits* vector)
+    static Vector<F> load(const Bits* from)
     {
-        Extremes<F> result;
-        for (int e = 0; e < vectorLength<F>; ++e) {
-            const Bits size = vector[e] & F::magnitude;
-            result.largest = std::max(result.largest, size);
-            result.smallest = std::min(result.smallest, size);
+        Vector<F> result;
+        std::memcpy(&result, from, vectorBytes);
+        return result;
+    }
+
+    static Word greater(Word a, Word b)
+    {
+        return eachElement(a, b, [](Bits x, Bits y) { return std::max(x, y); });
+    }
+
+    static Word lesser(Word a, Word b)
+    {
+        return eachElement(a, b, [](Bits x, Bits y) { return std::min(x, y); });
+    }
+
+private:
+    template <class Choose>
+    static Word eachElement(Word a, Word b, const Choose& choose)
+    {
+        Word result = 0;
+        for (int i = 0; i < Vector<F>::elementsPerWord; ++i) {
+            result |= static_cast<Word>(choose(Vector<F>::element(a, i), Vector<F>::element(b, i))) << (16 * i);
         }
         return result;
     }
@@ -55,7 +71,7 @@ Totals scanBlock(const typename F::Bits* data, const Layout& layout, std::int64_
 {
     std::vector<Totals> shares(threads);
     for (int thread = 0; thread < threads; ++thread) {
-        shares[thread] = scanShare<F>(data, layout, block, blocks, thread, PlainVectors<F>());
+        shares[thread] = scanShare<F, PlainWords<F>>(data, layout, block, blocks, thread);
     }
     return reduceBlock(shares);
 }

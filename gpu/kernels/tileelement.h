@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "gpu/kernels/scanelement.h"
 
@@ -61,28 +62,84 @@ NANSCOPE_BOTH std::int32_t floatBits(typename Format::Bits size)
     return bitsOf<std::int32_t>(static_cast<float>(value < largest ? value : largest));
 }
 
+/// What one lane gathers of a tile. Finite values are compared as integers that order like them: a signed number of
+/// their magnitude's bits, inverted of a negative one. low > high where there is none.
 template <class Format>
-NANSCOPE_BOTH void add(Tile& tile, typename Format::Bits bits)
+struct TilePart
 {
     using Bits = typename Format::Bits;
-    const Bits size = bits & Format::magnitude;
-    if (size > Format::infinity) {
-        tile.classes |= tileNan;
-        return;
+    using Order = std::conditional_t<sizeof(Bits) == 8, std::int64_t, std::int32_t>;
+    static constexpr Order greatest = sizeof(Bits) == 8 ? INT64_MAX : INT32_MAX;
+
+    Order low = greatest;
+    Order high = -1 - greatest;
+    std::uint32_t classes = 0;
+
+    template <int count>
+    NANSCOPE_BOTH void add(const Bits (&values)[count])
+    {
+        Extremes<Format> extremes;
+        NANSCOPE_UNROLL
+        for (int u = 0; u < count; ++u) {
+            const Bits size = values[u] & Format::magnitude;
+            extremes.largest = size > extremes.largest ? size : extremes.largest;
+            extremes.smallest = size < extremes.smallest ? size : extremes.smallest;
+        }
+        if (extremes.smallest >= Format::smallestNormal && extremes.largest < Format::infinity) {
+            classes |= tileNormal;
+            NANSCOPE_UNROLL
+            for (int u = 0; u < count; ++u) {
+                addFinite(values[u]);
+            }
+            return;
+        }
+        NANSCOPE_UNROLL
+        for (int u = 0; u < count; ++u) {
+            add(values[u]);
+        }
     }
-    const bool negative = size != bits;
-    if (size == Format::infinity) {
-        tile.classes |= negative ? tileNegInf : tilePosInf;
-        return;
+
+    NANSCOPE_BOTH Tile tile() const
+    {
+        Tile result;
+        result.classes = classes;
+        if (low <= high) {
+            const std::int32_t least = magnitude(low);
+            const std::int32_t most = magnitude(high);
+            result.low = low < 0 ? -1 - least : least;
+            result.high = high < 0 ? -1 - most : most;
+            result.largest = greater(least, most);
+        }
+        return result;
     }
-    tile.classes |= size == 0 ? tileZero : size < Format::smallestNormal ? tileSubnormal : tileNormal;
-    const std::int32_t magnitude = floatBits<Format>(size);
-    // As a signed integer, a negative float with its other bits inverted orders like its value.
-    const std::int32_t order = negative ? -1 - magnitude : magnitude;
-    tile.low = lesser(tile.low, order);
-    tile.high = greater(tile.high, order);
-    tile.largest = greater(tile.largest, magnitude);
-}
+
+private:
+    NANSCOPE_BOTH void add(Bits bits)
+    {
+        const Bits size = bits & Format::magnitude;
+        if (size > Format::infinity) {
+            classes |= tileNan;
+        } else if (size == Format::infinity) {
+            classes |= size == bits ? tilePosInf : tileNegInf;
+        } else {
+            classes |= size == 0 ? tileZero : size < Format::smallestNormal ? tileSubnormal : tileNormal;
+            addFinite(bits);
+        }
+    }
+
+    NANSCOPE_BOTH void addFinite(Bits bits)
+    {
+        const Bits size = bits & Format::magnitude;
+        const Order order = size == bits ? static_cast<Order>(size) : -1 - static_cast<Order>(size);
+        low = order < low ? order : low;
+        high = order > high ? order : high;
+    }
+
+    NANSCOPE_BOTH static std::int32_t magnitude(Order order)
+    {
+        return floatBits<Format>(static_cast<Bits>(order < 0 ? -1 - order : order));
+    }
+};
 
 /// How a matrix is cut into tiles; rows and columns of tiles are those of the capture's own orientation.
 struct TileGrid
@@ -116,25 +173,25 @@ NANSCOPE_BOTH Tile tileShare(
     while (along < lanes && along < length) {
         along *= 2;
     }
-    Tile tile;
+    TilePart<Format> part;
     const int step = lanes / along;
+    const std::int64_t below = step * layout.cols;
+    const int count = static_cast<int>((endLine - line - lane / along + step - 1) / step);
     for (std::int64_t i = lane % along; i < length; i += along) {
         const auto* at = data + (line + lane / along) * layout.cols + position + i;
-        const int count = static_cast<int>((endLine - line - lane / along + step - 1) / step);
-        // Fetched together: each alone would wait for the one before to be looked at.
-        typename Format::Bits values[inFlight];
         for (int l = 0; l < count; l += inFlight) {
+            // Fetched together: each alone would wait for the one before to be looked at. The last one again where they
+            // end.
+            typename Format::Bits values[inFlight];
             NANSCOPE_UNROLL
             for (int u = 0; u < inFlight; ++u) {
-                values[u] = at[(l + u < count ? l + u : 0) * step * layout.cols];
+                values[u] = *at;
+                at += l + u + 1 < count ? below : 0;
             }
-            NANSCOPE_UNROLL
-            for (int u = 0; u < inFlight && l + u < count; ++u) {
-                add<Format>(tile, values[u]);
-            }
+            part.add(values);
         }
     }
-    return tile;
+    return part.tile();
 }
 
 } // namespace nanscope::scan
