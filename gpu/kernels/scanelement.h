@@ -220,8 +220,7 @@ struct Partial
         forEachSize(vectors, [this](auto size) { addSquare(Format::normal(size)); });
     }
 
-    /// Vectors of numbers that are finite. Without a branch for each, as many subnormal ones stand side by side in
-    /// fp16.
+    /// Vectors of finite numbers, without a branch for each: in fp16 many are subnormal.
     template <int count>
     NANSCOPE_BOTH void addFinite(const Vector<Format> (&vectors)[count])
     {
@@ -345,8 +344,8 @@ NANSCOPE_BOTH void addEach(Partial<Format>& partial, const typename Format::Bits
     }
 }
 
-/// The vectors that a thread reads from `at` on, each a block's vectors after the one before. What is rare stands
-/// outside the loop over tiles, which would not fit into the cache of instructions with it, and is read a second time.
+/// The vectors that a thread reads from `at` on, each a block's vectors after the one before. Vectors with a value that
+/// is not finite are read a second time, in a loop: unrolled for each, their code was most of the kernel.
 template <class Words, class Format, int count>
 NANSCOPE_BOTH void addVectors(
     Partial<Format>& partial, const typename Format::Bits* data, const Layout& layout, std::int64_t at)

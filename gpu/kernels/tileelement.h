@@ -180,8 +180,7 @@ NANSCOPE_BOTH Tile tileShare(
     for (std::int64_t i = lane % along; i < length; i += along) {
         const auto* at = data + (line + lane / along) * layout.cols + position + i;
         for (int l = 0; l < count; l += inFlight) {
-            // Fetched together: each alone would wait for the one before to be looked at. The last one again where they
-            // end.
+            // Fetched together: each alone would wait for the one before to be looked at. The last element fills up.
             typename Format::Bits values[inFlight];
             NANSCOPE_UNROLL
             for (int u = 0; u < inFlight; ++u) {

@@ -134,7 +134,7 @@ TEST_P(Scans, twinOfTheKernelMatchesTheDefinition)
     compareAll(twin);
 }
 
-// A way of its own through the twin: without a value that is not finite no vector is read a second time.
+// Vectors that hold zeros and subnormals, and are finite, take a path of their own.
 TEST_P(Scans, twinCountsZerosAndSubnormalsAmongFiniteValues)
 {
     const Layout layout {1, 130, 1021};
