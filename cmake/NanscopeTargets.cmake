@@ -107,5 +107,7 @@ function(nanscope_test name)
       list(APPEND properties ${key} "${T_${key}}")
     endif()
   endforeach()
-  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
+  # Listing the tests loads torch's libraries: from a cold disk that takes longer than the default, 5 s.
+  gtest_discover_tests(test_${name} TEST_PREFIX "${name}." DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 300
+    PROPERTIES ${properties})
 endfunction()
