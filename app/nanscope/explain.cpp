@@ -50,6 +50,7 @@ CaptureVerdict firstLook(const tensorfile::CaptureFile& file, const replay::Cata
     if (!file.capture.hasTensors()) {
         return verdict;
     }
+    diagnose::doubtInput(verdict, file, file.capture, alone);
     const auto shown = static_cast<std::size_t>(report::shownBatch(file.capture));
     if (auto patterns = diagnose::damagePatterns(file); patterns && shown < patterns->size()) {
         verdict.facts.damage = std::move((*patterns)[shown]);

@@ -19,8 +19,10 @@
 #include "core/diagnose/damage/candidateorigins.h"
 #include "core/diagnose/damage/damage.h"
 #include "core/diagnose/damage/deviationkinds.h"
+#include "core/diagnose/damage/matricestojudge.h"
 #include "core/diagnose/damage/outliertiles.h"
 #include "core/diagnose/damage/provenance.h"
+#include "core/diagnose/damage/takentogether.h"
 #include "core/diagnose/identify/cost.h"
 #include "core/diagnose/identify/envelope.h"
 #include "core/diagnose/identify/identify.h"
@@ -259,8 +261,8 @@ public:
         const auto patterns = TRY(damagePatterns(file));
         showDamage(verdict, patterns);
         m_options.arrived(verdict);
-        if (verdict.role == Role::healthy && sharesMemory(file)) {
-            askForInputBefore(verdict);
+        doubtInput(verdict, file, stored, m_run);
+        if (verdict.rule == RuleId::inputMayBeResult) {
             return {};
         }
         m_besides = verdict.facts.besides;
@@ -273,14 +275,14 @@ public:
             return {};
         }
         bool settled = false;
-        const auto batches = interesting(verdict.role, patterns, stored);
-        if (auto others = leftOut(patterns, stored, batches.size())) {
+        const auto matrices = matricesToJudge(verdict.role, patterns, stored);
+        if (auto others = leftOut(matrices, verdict.role)) {
             m_besides.push_back(std::move(*others));
         }
-        for (const auto batch : batches) {
+        for (const auto batch : matrices.chosen) {
             const auto element = TRY(loadElement(file, batch));
             auto pattern = patterns[static_cast<std::size_t>(batch)];
-            const Matrix matrix {stored, file, element, static_cast<std::int64_t>(batches.size())};
+            const Matrix matrix {stored, file, element, static_cast<std::int64_t>(matrices.chosen.size())};
             TRY(judgeElement(verdict, matrix, std::move(pattern), settled));
         }
         fillOrigins(verdict, file, m_options.catalogue);
@@ -288,49 +290,14 @@ public:
     }
 
 private:
-    // The matrices of a batch worth replaying: damaged ones with a finite input, or all of a finite capture. Of those
-    // that ended alike the first comes before the others, so that one of another kind is not left out.
-    static std::vector<std::int64_t> interesting(
-        Role role, const std::vector<DamagePattern>& patterns, const Capture& capture)
-    {
-        constexpr std::size_t most = 4;
-        std::vector<std::int64_t> chosen;
-        std::vector<std::int64_t> alike;
-        std::set<std::tuple<DamageShape, bool, int>> kinds;
-        for (std::size_t i = 0; i < patterns.size(); ++i) {
-            const auto& in = capture.input.batches[i];
-            const bool zeroBroken = in.allZero() && !capture.output->batches[i].allZero();
-            const bool wanted = role == Role::healthy || patterns[i].count > 0 || zeroBroken;
-            if (wanted && in.finite()) {
-                const bool isNew = kinds.emplace(patterns[i].shape, in.allZero(), sizeOf(in)).second;
-                (isNew ? chosen : alike).push_back(static_cast<std::int64_t>(i));
-            }
-        }
-        chosen.insert(chosen.end(), alike.begin(), alike.end());
-        chosen.resize(std::min(chosen.size(), most));
-        std::ranges::sort(chosen);
-        return chosen;
-    }
-
-    /// Numbers overflow by size: 4 binades of the largest value are one.
-    static int sizeOf(const Scan& scan)
-    {
-        constexpr int binades = 4;
-        return scan.absmax > 0 ? std::ilogb(scan.absmax) / binades : 0;
-    }
-
     /// What was damaged, came in finite, and was not looked at.
-    static std::optional<EvidenceLine> leftOut(
-        const std::vector<DamagePattern>& patterns, const Capture& capture, std::size_t judged)
+    static std::optional<EvidenceLine> leftOut(const MatricesToJudge& matrices, Role role)
     {
-        std::size_t damaged = 0;
-        for (std::size_t i = 0; i < patterns.size(); ++i) {
-            damaged += patterns[i].count > 0 && capture.input.batches[i].finite() ? 1 : 0;
-        }
-        return damaged > judged
+        const auto judged = matrices.chosen.size();
+        return role != Role::healthy && matrices.candidates > judged
             ? std::optional(EvidenceLine {fmt::format("{} of {} damaged matrices of this call were looked at: what the "
                                                       "others show may be another cause",
-                                              judged, damaged),
+                                              judged, matrices.candidates),
                 "output"})
             : std::nullopt;
     }
@@ -409,6 +376,8 @@ private:
             damagedInOwnBlock(element, facts.damage) || damagedInOutlyingBlock(element, facts.damage);
         facts.dumpedByWrapper = matrix.file.wrapped;
         facts.besideBadInput = !matrix.stored.input.total().finite();
+        facts.takenTogether =
+            takenTogether(matrix.stored)[static_cast<std::size_t>(element.batch)] == TakenTogether::perhaps;
         facts.scene = matrix.stored.scene;
         facts.calledAgain = callsAtTheScene(matrix.stored.file, facts);
         return facts;
@@ -621,7 +590,20 @@ private:
         if (!control || *control || (facts.fit.compared && !said)) {
             return control;
         }
-        return m_controls.inSameRun(matrix.stored);
+        control = m_controls.inSameRun(matrix.stored);
+        return !said || !control || *control ? control : m_controls.perhapsOfRun(matrix.stored, namesSaid(matrix));
+    }
+
+    std::vector<std::string> namesSaid(const Matrix& matrix) const
+    {
+        std::vector<std::string> names;
+        if (matrix.stored.variant) {
+            names.push_back(*matrix.stored.variant);
+        }
+        for (const auto& member : m_given) {
+            names.push_back(member.variant->name);
+        }
+        return names;
     }
 
     // Squares that vanish, in fp32 or in a norm that is written by hand in fp16, leave 0/0 or an epsilon alone to

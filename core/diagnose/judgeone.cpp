@@ -79,12 +79,7 @@ bool isBirth(const CaptureVerdict& verdict)
 Result<void> fillDamage(CaptureVerdict& verdict, const Capture& capture, const RunData& run)
 {
     const auto file = TRY(tensorfile::openCapture(capture));
-    const bool doubted = verdict.rule == RuleId::inputMayBeResult;
-    if ((verdict.role == Role::upstream || doubted) && inputMayBeResult(file, capture, run)) {
-        askForInputBefore(verdict);
-    } else if (verdict.role == Role::upstream && inputMayBeNormalised(file, capture)) {
-        askWhetherNormalised(verdict);
-    }
+    doubtInput(verdict, file, capture, run);
     return damagePatterns(file).map([&](std::vector<DamagePattern> patterns) {
         const auto damaged = std::ranges::find_if(patterns, [](const DamagePattern& p) { return p.count > 0; });
         if (damaged != patterns.end()) {

@@ -163,6 +163,7 @@ void fields(Visit& visit, Of<ControlCall> auto& control)
     visit("same_call", control.sameCall);
     visit("input_norm", control.inputNorm);
     visit("other_size", control.otherSize);
+    visit("other_process", control.otherProcess);
     visit("identified", control.identified);
     visit("exact", control.exact);
 }
@@ -236,6 +237,7 @@ void fields(Visit& visit, Of<Facts> auto& facts)
     visit("damage_among_largest", facts.damageAmongLargest);
     visit("dumped_by_wrapper", facts.dumpedByWrapper);
     visit("beside_bad_input", facts.besideBadInput);
+    visit("taken_together", facts.takenTogether);
     visit("exact_bits", facts.exactBits);
     visit("norm_may_vanish", facts.normMayVanish);
     visit("epsilon_matters", facts.epsilonMatters);

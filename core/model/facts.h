@@ -207,6 +207,7 @@ struct ControlCall
     Identification identified;
     std::vector<std::string> exact; ///< variants whose own format gives nearly every value of it bit for bit
     bool otherSize = false; ///< the norm of its input is more than 16 times another: a branch may lie between
+    bool otherProcess = false; ///< nothing says that it is of this process: it contradicts a name, and confirms none
 };
 
 /// A call that was given the same bits and came out finite.
@@ -247,6 +248,7 @@ struct Facts
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
     bool besideBadInput = false; ///< another matrix of the call was not finite when it came in
+    bool takenTogether = false; ///< matrices beside this one kept no finite value either: may be of one iteration
     bool exactBits = false; ///< nearly every finite value, or another matrix of the call, is a variant's bit for bit
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
     bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input

@@ -38,18 +38,18 @@ constexpr std::array<std::string_view, 4> withheldNames {"nothing", "privacy", "
 constexpr std::array<std::string_view, 3> sidecarProblemNames {"none", "too long", "not json"};
 constexpr std::array<std::string_view, 4> leftoverNames {"none", "zeros", "input", "elsewhere"};
 constexpr std::array<std::string_view, 5> offAsNames {"unknown", "input", "multiple", "other-steps", "not-of-input"};
-constexpr std::array<std::string_view, 55> ruleNames {"unjudged", "no-output", "call-raised", "input-may-be-result",
+constexpr std::array<std::string_view, 56> ruleNames {"unjudged", "no-output", "call-raised", "input-may-be-result",
     "damaged-input", "contaminated", "duplicate-may-have-other-state", "duplicate-of-the-process",
     "duplicate-on-another-rank", "called-again-finite", "nothing-to-compare", "damage-on-zeros", "name-contradicted",
     "depends-on-epsilon", "depends-on-function", "cast-overflows", "replays-end-alike", "zero-in-all-bad-out",
-    "zero-in-something-out", "no-known-variant", "function-unknown", "lost-among-largest", "norm-may-vanish",
-    "edge-in-one-place", "at-the-edge", "fails-without-kernels", "without-margin", "some-replays-fail",
-    "input-may-be-late", "code-besides", "no-replay-ends-like-this", "something-for-nothing", "zero-in-finite-out",
-    "zero-in-zero-out", "all-zero", "all-zero-of-some", "all-zero-of-all", "output-of-earlier-call", "stale-output",
-    "unlike-its-control", "wrong-beside-its-control", "finite-of-no-known-variant", "not-what-was-said",
-    "off-unless-another-form", "zero-in-places", "off-by-term-or-factor", "off-in-places", "finite-corruption",
-    "fits-in-part", "fits", "too-little-to-compare", "hardware-error-logged", "rank-wrong-again",
-    "came-again-without-the-cast", "moves-with-the-card"};
+    "matrices-taken-together", "zero-in-something-out", "no-known-variant", "function-unknown", "lost-among-largest",
+    "norm-may-vanish", "edge-in-one-place", "at-the-edge", "fails-without-kernels", "without-margin",
+    "some-replays-fail", "input-may-be-late", "code-besides", "no-replay-ends-like-this", "something-for-nothing",
+    "zero-in-finite-out", "zero-in-zero-out", "all-zero", "all-zero-of-some", "all-zero-of-all",
+    "output-of-earlier-call", "stale-output", "unlike-its-control", "wrong-beside-its-control",
+    "finite-of-no-known-variant", "not-what-was-said", "off-unless-another-form", "zero-in-places",
+    "off-by-term-or-factor", "off-in-places", "finite-corruption", "fits-in-part", "fits", "too-little-to-compare",
+    "hardware-error-logged", "rank-wrong-again", "came-again-without-the-cast", "moves-with-the-card"};
 constexpr std::array<std::string_view, 4> seenNames {"gone", "stays", "moves", "oftener"};
 constexpr std::array<std::string_view, 4> stepSourceNames {"capture", "console", "mtime", "unknown"};
 constexpr std::array<std::string_view, 5> identifiedNames {"sidecar", "given", "console", "fit", "unknown"};

@@ -56,6 +56,7 @@ enum class RuleId {
     castOverflows,
     replaysEndAlike,
     zeroInAllBadOut,
+    matricesTakenTogether,
     zeroInSomethingOut,
     noKnownVariant,
     functionUnknown,

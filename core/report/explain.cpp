@@ -198,7 +198,7 @@ Reading withoutOutput(const CaptureTensor& input)
     return {"the tensor was damaged before this call, if it is its input", "what the function made of it"};
 }
 
-Reading readingOf(const Capture& capture)
+Reading readingOf(const Capture& capture, RuleId rule)
 {
     if (!capture.hasTensors()) {
         return {"what its helper counted and saw at the call",
@@ -215,6 +215,9 @@ Reading readingOf(const Capture& capture)
     }
     if (!capture.output) {
         return withoutOutput(capture.input);
+    }
+    if (rule == RuleId::inputMayBeResult) {
+        return {"what the file holds after the call", "what went in: whether it was damaged already, or by this call"};
     }
     const auto input = capture.input.total();
     const auto output = capture.output->total();
@@ -336,7 +339,7 @@ std::string nextText(const Capture& capture, const CaptureVerdict& verdict, cons
 std::string explainText(
     const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words)
 {
-    const auto reading = readingOf(capture);
+    const auto reading = readingOf(capture, verdict.rule);
     auto text = printable(capture.file) + "\n" + statement("what", whatText(capture))
         + statement("input", sideText(capture.input)) + statement("output", outputText(capture, verdict))
         + mapText(capture, output);

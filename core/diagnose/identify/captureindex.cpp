@@ -55,6 +55,12 @@ std::string byProcess(const Capture& capture)
     return capture.pid ? fmt::format("process {} {}", *capture.pid, kindOf(capture)) : std::string();
 }
 
+// A dump that was named by hand tells no process.
+std::string byKind(const Capture& capture)
+{
+    return fmt::format("kind {}", kindOf(capture));
+}
+
 std::string byVariant(const Capture& capture)
 {
     return capture.variant ? fmt::format("variant {} {}", *capture.variant, kindOf(capture)) : std::string();
@@ -97,21 +103,37 @@ std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional
     return std::nullopt;
 }
 
-bool isControlOf(const Capture& healthy, const Capture& damaged)
+namespace {
+
+/// Healthy, and a call of the same kind.
+bool isHealthyAndAlike(const Capture& healthy, const Capture& damaged)
 {
     if (!healthy.output || !damaged.output || !healthy.holdsTheCall() || !healthy.part.empty()
         || healthy.path == damaged.path || otherCode(healthy.scene, damaged.scene)) {
         return false;
     }
-    const bool alike = healthy.input.shape == damaged.input.shape && healthy.input.dtype == damaged.input.dtype
-        && healthy.output->dtype == damaged.output->dtype && healthy.epsilon == damaged.epsilon;
+    return healthy.input.shape == damaged.input.shape && healthy.input.dtype == damaged.input.dtype
+        && healthy.output->dtype == damaged.output->dtype && healthy.epsilon == damaged.epsilon
+        && healthy.output->total().finite() && healthyElement(healthy, {});
+}
+
+} // namespace
+
+bool isControlOf(const Capture& healthy, const Capture& damaged)
+{
     const bool sameRank = healthy.rank == damaged.rank;
     const bool sameProcess = healthy.pid && healthy.pid == damaged.pid;
     // Another rank may have loaded other code; only sidecars tell.
     const bool bothSay = healthy.variant && damaged.variant;
     const bool sameCode = bothSay ? healthy.variant == damaged.variant : sameRank;
-    return alike && sameCode && (sameRank ? sameProcess : healthy.rank && damaged.rank)
-        && healthy.output->total().finite() && healthyElement(healthy, {});
+    return sameCode && (sameRank ? sameProcess : healthy.rank && damaged.rank) && isHealthyAndAlike(healthy, damaged);
+}
+
+bool mayBeControlOf(const Capture& healthy, const Capture& damaged)
+{
+    const bool otherName = healthy.variant && damaged.variant && healthy.variant != damaged.variant;
+    const bool unknown = !(healthy.pid && damaged.pid) && healthy.rank == damaged.rank;
+    return unknown && !otherName && isHealthyAndAlike(healthy, damaged);
 }
 
 CaptureIndex::CaptureIndex(const RunData& run)
@@ -138,7 +160,7 @@ void CaptureIndex::addClean(const Capture& capture)
         return;
     }
     m_cleanByInput[hashOfInput(capture)].push_back(&capture);
-    for (const auto& key : {byProcess(capture), byVariant(capture)}) {
+    for (const auto& key : {byProcess(capture), byVariant(capture), byKind(capture)}) {
         if (!key.empty() && healthyElement(capture, {})) {
             m_controls[key].push_back(&capture);
         }
@@ -181,6 +203,19 @@ std::vector<const Capture*> CaptureIndex::controlsOf(const Capture& damaged, std
     std::ranges::sort(chosen, std::less {});
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     chosen.resize(std::min(chosen.size(), most));
+    return chosen;
+}
+
+std::vector<const Capture*> CaptureIndex::perhapsControlsOf(const Capture& damaged, std::size_t most) const
+{
+    std::vector<const Capture*> chosen;
+    if (const auto group = m_controls.find(byKind(damaged)); group != m_controls.end()) {
+        for (const auto* other : group->second) {
+            if (chosen.size() < most && mayBeControlOf(*other, damaged)) {
+                chosen.push_back(other);
+            }
+        }
+    }
     return chosen;
 }
 

@@ -26,6 +26,9 @@ bool sameInputCounts(const Capture& a, const Capture& b);
 /// Could the healthy one have run the same function as the other?
 bool isControlOf(const Capture& healthy, const Capture& damaged);
 
+/// Nothing says that the two are not of one process, and nothing that they are.
+bool mayBeControlOf(const Capture& healthy, const Capture& damaged);
+
 /// The first matrix that is finite in and out, and not zero; none where there is none but `except`.
 std::optional<std::int64_t> healthyElement(const Capture& capture, std::optional<std::int64_t> except);
 
@@ -44,6 +47,9 @@ public:
     /// The first that went well and may have run the same function, in the order of the run; isControlOf() says which.
     std::vector<const Capture*> controlsOf(const Capture& damaged, std::size_t most) const;
 
+    /// The same of mayBeControlOf().
+    std::vector<const Capture*> perhapsControlsOf(const Capture& damaged, std::size_t most) const;
+
     /// Dumps of the same process and shape that were written before, the nearest first. Only times out of file names
     /// count: those of the files change when they are copied.
     std::vector<const Capture*> before(const Capture& capture, std::size_t most) const;
@@ -59,7 +65,7 @@ private:
     ControlNames m_names;
     std::map<std::pair<std::string, std::int64_t>, const Capture*> m_byName;
     std::unordered_map<std::size_t, Group> m_cleanByInput; ///< by a hash of the counts
-    std::map<std::string, Group> m_controls; ///< by kind and process, and by kind and variant
+    std::map<std::string, Group> m_controls; ///< by kind, and by kind with process or variant
     std::map<std::string, Group> m_byProcess; ///< by rank, process and shape, in the order of their times
 };
 

@@ -30,6 +30,14 @@ bool tellsMore(const ControlCall& a, const ControlCall& b)
     return key(a) < key(b);
 }
 
+constexpr std::size_t mostControls = 3;
+
+std::optional<ControlCall> theOneThatTellsMost(std::vector<ControlCall> controls)
+{
+    const auto best = std::ranges::min_element(controls, tellsMore);
+    return best == controls.end() ? std::nullopt : std::optional(std::move(*best));
+}
+
 } // namespace
 
 Result<const ElementFit*> Controls::fitOf(
@@ -90,20 +98,38 @@ Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
     if (!m_captures.cleanWithInputOf(stored).empty()) {
         return std::nullopt;
     }
-    constexpr std::size_t most = 3;
-    std::optional<ControlCall> best;
-    for (const auto* other : m_captures.controlsOf(stored, most)) {
+    return identifiedOf(m_captures.controlsOf(stored, mostControls)).map(theOneThatTellsMost);
+}
+
+Result<std::optional<ControlCall>> Controls::perhapsOfRun(const Capture& stored, const std::vector<std::string>& names)
+{
+    auto controls = TRY(identifiedOf(m_captures.perhapsControlsOf(stored, mostControls)));
+    const auto named = std::ranges::find_if(controls, [&](const ControlCall& control) {
+        return std::ranges::any_of(control.identified.all, [&](const VariantFit& fit) {
+            return fit.fit <= verdict::closeFit && std::ranges::find(names, fit.variant) != names.end();
+        });
+    });
+    auto control = named == controls.end() ? theOneThatTellsMost(std::move(controls)) : std::optional(*named);
+    if (control) {
+        control->otherProcess = true;
+    }
+    return control;
+}
+
+Result<std::vector<ControlCall>> Controls::identifiedOf(const std::vector<const Capture*>& others)
+{
+    std::vector<ControlCall> controls;
+    for (const auto* other : others) {
         const auto file = tensorfile::openCapture(*other);
         if (!file) {
             continue;
         }
-        auto control = TRY(identified(*file, *other, *healthyElement(*other, {})));
-        if (control) {
+        if (auto control = TRY(identified(*file, *other, *healthyElement(*other, {})))) {
             control->source = other->file;
-            best = best && !tellsMore(*control, *best) ? best : std::move(control);
+            controls.push_back(std::move(*control));
         }
     }
-    return best;
+    return controls;
 }
 
 namespace {

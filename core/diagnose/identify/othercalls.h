@@ -41,6 +41,10 @@ public:
     /// rank in another process is another attempt, which may have run something else.
     Result<std::optional<ControlCall>> inSameRun(const Capture& stored);
 
+    /// A healthy capture of which nothing says whether it is of the same process. Where one of them is what one of
+    /// `names` gives, it is that.
+    Result<std::optional<ControlCall>> perhapsOfRun(const Capture& stored, const std::vector<std::string>& names);
+
     /// The variants that a clean capture fits; none where it fits nothing, or cannot be read.
     Result<std::vector<std::string>> variantsOf(const Capture& clean);
 
@@ -48,6 +52,7 @@ private:
     using Key = std::pair<std::string, std::int64_t>; ///< path and element
 
     Result<const ElementFit*> fitOf(const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch);
+    Result<std::vector<ControlCall>> identifiedOf(const std::vector<const Capture*>& others);
     Result<std::optional<ControlCall>> identified(
         const tensorfile::CaptureFile& file, const Capture& stored, std::int64_t batch);
 

@@ -12,6 +12,7 @@
 
 #include "core/base/text.h"
 #include "core/diagnose/context/logvote.h"
+#include "core/diagnose/damage/takentogether.h"
 #include "core/diagnose/identify/controlnames.h"
 #include "core/diagnose/recovery/missingdumps.h"
 #include "core/diagnose/triage/attempts.h"
@@ -36,25 +37,6 @@ bool coversTheCall(const Capture& capture)
         && (known->coverage->transposes || shape.rows == shape.cols);
 }
 
-bool damagedOnZero(const Capture& capture)
-{
-    if (!capture.output) {
-        return false;
-    }
-    // Every element of the batch that went bad had nothing but zeros to start from.
-    bool any = false;
-    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
-        const auto& in = capture.input.batches[i];
-        const auto& out = capture.output->batches[i];
-        const bool damaged = in.finite() && (!out.finite() || (in.allZero() && !out.allZero()));
-        if (damaged && !in.allZero()) {
-            return false;
-        }
-        any = any || damaged;
-    }
-    return any;
-}
-
 InputState inputState(const Capture& capture)
 {
     const auto total = capture.input.total();
@@ -64,26 +46,52 @@ InputState inputState(const Capture& capture)
     return total.nonFinite() == total.count ? InputState::bad : InputState::partly;
 }
 
+/// What a call did by itself to matrices that came in finite, and beside no bad one that it may have taken together
+/// with them.
+struct OwnDamage
+{
+    bool ofValues = false;
+    bool ofZeros = false; ///< of matrices with nothing but zeros
+    bool zerosLost = false; ///< these, and not finite any more
+};
+
+OwnDamage ownDamage(const Capture& capture)
+{
+    OwnDamage own;
+    const auto together = takenTogether(capture);
+    for (std::size_t i = 0; i < together.size(); ++i) {
+        const auto& in = capture.input.batches[i];
+        const auto& out = capture.output->batches[i];
+        if (!in.finite() || together[i] == TakenTogether::withBad) {
+            continue;
+        }
+        own.ofValues = own.ofValues || (!in.allZero() && !out.finite());
+        own.ofZeros = own.ofZeros || (in.allZero() && !(out.finite() && out.allZero()));
+        own.zerosLost = own.zerosLost || (in.allZero() && !out.finite());
+    }
+    return own;
+}
+
+/// What is made of zeros says nothing of a call whose gradient was bad already.
+bool damagedOnZero(const Capture& capture)
+{
+    const auto own = ownDamage(capture);
+    return own.ofZeros && !own.ofValues && inputState(capture) == InputState::finite;
+}
+
 bool bornHere(const Capture& capture)
 {
     if (!capture.hasTensors() && !capture.input.scanned()) {
         return false;
     }
+    const bool finite = inputState(capture) == InputState::finite;
     // Of what has no tensors only some matrices are counted: the one that was bad may be among the others.
-    if ((!capture.output || !capture.hasTensors()) && capture.scene.outputBad
-        && inputState(capture) == InputState::finite) {
+    if ((!capture.output || !capture.hasTensors()) && capture.scene.outputBad && finite) {
         return true;
     }
-    if (!capture.output) {
-        return false;
-    }
-    for (std::size_t i = 0; i < capture.output->batches.size() && i < capture.input.batches.size(); ++i) {
-        if (capture.input.batches[i].finite() && !capture.output->batches[i].finite()) {
-            return true;
-        }
-    }
+    const auto own = ownDamage(capture);
     // A part of zeros says nothing of what the whole held.
-    return capture.part.empty() && damagedOnZero(capture);
+    return own.ofValues || (finite && (capture.part.empty() ? own.ofZeros : own.zerosLost));
 }
 
 /// What orders captures: the update they belong to, then the time within one process.
@@ -372,6 +380,15 @@ public:
         return first;
     }
 
+    /// The first of another rank, of an update that is not known, that its clock puts after `entry`, though clocks of
+    /// two machines need not agree so well.
+    const Entry* firstOfOtherClock(const Entry& entry) const
+    {
+        constexpr std::int64_t mostSkewMs = 60'000;
+        const auto* first = m_halves[0].undated.firstUntil(entry.moment.time + mostSkewMs, entry);
+        return first != nullptr && first->moment.rank && first->moment.rank != entry.moment.rank ? first : nullptr;
+    }
+
 private:
     /// Entries in their order, and the earliest time up to each of them.
     class Queue
@@ -551,6 +568,11 @@ public:
     const Entry* firstOfItsStep(const Entry& entry) const
     {
         return firstBy(entry, [&](const Reaching& reaching) { return reaching.firstOfItsStep(entry); });
+    }
+
+    const Entry* firstOfOtherClock(const Entry& entry) const
+    {
+        return firstBy(entry, [&](const Reaching& reaching) { return reaching.firstOfOtherClock(entry); });
     }
 
     /// The first in time of earlier attempts, and of other processes of its rank. Each may count its steps anew.
@@ -810,6 +832,22 @@ std::optional<Doubt> ofItsStep(const Entry& entry, const Earlier& earlier)
             *entry.moment.update, name)};
 }
 
+std::optional<Doubt> ofOtherClock(const Entry& entry, const Earlier& earlier)
+{
+    const auto* first = entry.moment.rank ? earlier.causes.firstOfOtherClock(entry) : nullptr;
+    if (first == nullptr) {
+        return std::nullopt;
+    }
+    const auto& name = first->verdict.capture;
+    return Doubt {"ordered by two clocks",
+        fmt::format("{} was damaged by itself, {} ms later by the clock of its own rank, and nothing says of which "
+                    "updates the two are",
+            name, first->moment.time - entry.moment.time),
+        fmt::format("which update is each of the two of (a log with steps, a step in the sidecar)? If {} is of an "
+                    "earlier one, this followed from it; if not, it came with the gradient or its own weights",
+            name)};
+}
+
 std::optional<Doubt> doubtOf(const Entry& entry, const Earlier& earlier, std::int64_t since)
 {
     if (auto doubt = ofItsStep(entry, earlier)) {
@@ -823,6 +861,9 @@ std::optional<Doubt> doubtOf(const Entry& entry, const Earlier& earlier, std::in
         return doubt;
     }
     if (auto doubt = ofUnread(entry, earlier, since)) {
+        return doubt;
+    }
+    if (auto doubt = ofOtherClock(entry, earlier)) {
         return doubt;
     }
     return ofUnwritten(entry.capture->scene);
@@ -928,10 +969,20 @@ void noteSoundMatrices(Entry& entry)
 {
     const auto& in = entry.capture->input.batches;
     const auto sound = std::ranges::count_if(in, &Scan::finite);
+    const auto together = takenTogether(*entry.capture);
+    std::ptrdiff_t lost = 0;
+    for (std::size_t i = 0; i < together.size(); ++i) {
+        lost += in[i].finite() && together[i] == TakenTogether::withBad ? 1 : 0;
+    }
+    const auto alsoLost = lost > 0
+        ? fmt::format(", and {} of them came out without a finite value, as a function leaves them that flattens what "
+                      "it is given or divides it by one norm",
+            lost)
+        : std::string();
     if (sound > 0) {
         entry.verdict.notTestable.push_back(
-            {fmt::format("{} of {} matrices came in finite; whether what came out of {} is right was not asked", sound,
-                 in.size(), sound == 1 ? "it" : "them"),
+            {fmt::format("{} of {} matrices came in finite{}; whether what came out of {} is right was not asked",
+                 sound, in.size(), alsoLost, sound == 1 ? "it" : "them"),
                 "captures"});
     }
 }
@@ -1307,33 +1358,34 @@ bool logsShowNonFinite(const RunData& run)
         run.series, [](const Series& series) { return series.nan + series.posInf + series.negInf > 0; });
 }
 
-} // namespace
-
+/// What clones its input leaves two.
 bool sharesMemory(const tensorfile::CaptureFile& file)
 {
     return file.output && oneMemory(file.input, *file.output);
 }
 
-namespace {
-
 /// What is finite of a damaged matrix has about the norm that is left of 1: what divides its input by the norm in place
-/// leaves that, and a gradient has it by chance alone. Functions divide by up to 1.05 times the norm.
+/// leaves that, and a gradient has it by chance alone. Functions divide by up to 1.05 times the norm. An infinite norm
+/// leaves zeros, and a NaN of what made it so.
 bool restIsNormalised(const Scan& scan)
 {
     constexpr double least = 0.85;
     constexpr double most = 1.02;
-    const double finite = static_cast<double>(scan.count - scan.nonFinite()) / static_cast<double>(scan.count);
-    return !scan.finite() && scan.sumSquares >= least * finite && scan.sumSquares <= most * finite;
+    const auto rest = scan.count - scan.nonFinite();
+    const double share = static_cast<double>(rest) / static_cast<double>(scan.count);
+    const bool ofNormOne = scan.sumSquares >= least * share && scan.sumSquares <= most * share;
+    return !scan.finite() && rest > 0 && (ofNormOne || scan.zero == rest);
 }
 
-} // namespace
-
+/// Neither the wrapper nor a helper dumped it, which copy the input before the call.
 bool inputMayBeNormalised(const tensorfile::CaptureFile& file, const Capture& scanned)
 {
     const bool copiedBefore = file.wrapped || !scanned.scene.function.empty();
     return !copiedBefore && std::ranges::any_of(scanned.input.batches, restIsNormalised);
 }
 
+/// The same memory, or the same bits. That all of both is NaN is what an input gives that was NaN, too; where a log of
+/// the run shows something non-finite, it is taken for that.
 bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
 {
     if (sharesMemory(file)) {
@@ -1348,12 +1400,8 @@ bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanne
     return alike && (handsOn || !logsShowNonFinite(run)) && sameBits(file);
 }
 
-namespace {
-
 constexpr const char* clonedBefore = "was the input cloned before the call? If it was, it was non-finite already; if "
                                      "not, dump input.clone() taken before the call";
-
-} // namespace
 
 void askForInputBefore(CaptureVerdict& verdict)
 {
@@ -1377,8 +1425,24 @@ void askWhetherNormalised(CaptureVerdict& verdict)
 {
     askForInputBefore(verdict);
     verdict.summary =
-        "a part of the input is not finite, and the rest has the norm of a matrix that was divided by its "
+        "a part of the input is not finite, and the rest is zero or has the norm of a matrix that was divided by its "
         "own: a function that works in place leaves that, with what it wrote itself among it";
+}
+
+} // namespace
+
+void doubtInput(
+    CaptureVerdict& verdict, const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
+{
+    const bool upstream = verdict.role == Role::upstream;
+    const bool healthy = verdict.role == Role::healthy;
+    if (healthy && sharesMemory(file)) {
+        askForInputBefore(verdict);
+    } else if ((upstream || verdict.rule == RuleId::inputMayBeResult) && inputMayBeResult(file, scanned, run)) {
+        askForInputBefore(verdict);
+    } else if (upstream && inputMayBeNormalised(file, scanned)) {
+        askWhetherNormalised(verdict);
+    }
 }
 
 } // namespace nanscope::diagnose

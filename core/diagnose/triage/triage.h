@@ -17,24 +17,11 @@ std::vector<CaptureVerdict> triage(const RunData& run);
 /// Births first, then in order of update, and as they were: judging makes a birth of a finite output that is wrong.
 void sortByRole(std::vector<CaptureVerdict>& verdicts);
 
-// Dumps whose input is what the call left there: a function that works in place, saved after it returned.
-
-/// Input and output are one memory in the file. What clones its input leaves two.
-bool sharesMemory(const tensorfile::CaptureFile& file);
-
-/// True if input and output are one memory in the file, or the same bits. That all of both is NaN is what an input
-/// gives that was NaN, too; where a log of the run shows something non-finite, it is taken for that.
-bool inputMayBeResult(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);
-
-/// True if a part of the input is not finite and the rest has the norm of what was divided by its own, and neither the
-/// wrapper nor a helper dumped it, which copy the input before the call.
-bool inputMayBeNormalised(const tensorfile::CaptureFile& file, const Capture& scanned);
-
-/// Turns the accusation of what lies before the call into a question.
-void askForInputBefore(CaptureVerdict& verdict);
-
-/// The same where inputMayBeNormalised().
-void askWhetherNormalised(CaptureVerdict& verdict);
+/// Asks for the input before the call where what was dumped may be what the call left there: a function that works in
+/// place, saved after it returned. Then input and output are one memory in the file or the same bits, or what is finite
+/// of the input has the norm of what was divided by its own.
+void doubtInput(
+    CaptureVerdict& verdict, const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run);
 
 /// Births that one cause can have brought about: alike in shape, pattern and verdict, and near each other, which means
 /// of one process and at most a thousand updates after the one before, or of other ranks and at most two updates apart.

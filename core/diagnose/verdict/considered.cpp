@@ -122,7 +122,7 @@ bool Considered::outputIsOff() const
 
 bool Considered::controlConfirms() const
 {
-    if (!facts.control) {
+    if (!facts.control || facts.control->otherProcess) {
         return false;
     }
     const auto& onCall = facts.control->identified;

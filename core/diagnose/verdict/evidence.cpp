@@ -424,8 +424,10 @@ void addControl(CaptureVerdict& v)
                 "control"});
         return;
     }
-    const auto text = fmt::format("{} is what {} gives, to {:.2g} %{}", control.source, oneOf(control.identified.names),
-        100 * control.identified.fit.value_or(0), control.exact.empty() ? "" : ", bit for bit");
+    const auto text = fmt::format("{}{} is what {} gives, to {:.2g} %{}", control.source,
+        control.otherProcess ? ", of which nothing says that it is of the same process," : "",
+        oneOf(control.identified.names), 100 * control.identified.fit.value_or(0),
+        control.exact.empty() ? "" : ", bit for bit");
     if (control.sameCall && accuses(v)) {
         v.speaksFor.push_back({text + ": shape and function are not to blame", "control"});
     } else {

@@ -234,7 +234,10 @@ Words noKnownVariant(const Considered& c)
         : c.facts.fit.compared              ? "the finite part of the output is"
                                             : "a call of this kind that went well is";
     return {"matches no known variant",
-        fmt::format("{} not the result of any known variant{}", what, nearestText(c.identified)),
+        fmt::format("{} not the result of any known variant{}{}", what, nearestText(c.identified),
+            c.facts.matrices > 1 ? "; each matrix was held against replays of itself, which a function that flattens "
+                                   "the call's tensor gives another result than"
+                                 : ""),
         "which function made this output? A healthy capture of the same shape (a control) would tell a wrong kernel "
         "from an unknown function"};
 }
@@ -259,6 +262,17 @@ Words noReplayEndsLikeThis(const Considered& c)
         {}};
 }
 
+Words matricesTakenTogether(const Considered& c)
+{
+    const auto& facts = c.facts;
+    return {"matrices that may have been taken together",
+        fmt::format("{}, as {} matrices of this call; each stays finite by itself ({}), and a function that flattens "
+                    "them or divides them by one norm takes them as one",
+            facts.damage.text, facts.matrices, totalsText(totalsOf(c.members))),
+        "does the function take these matrices one by one? A dump in the shape that its iteration is given (after a "
+        "view or reshape) would tell, and so would a healthy call of this shape"};
+}
+
 Words ofDamage(const Considered& c, RuleId rule)
 {
     const auto& damage = c.facts.damage.text;
@@ -278,6 +292,8 @@ Words ofDamage(const Considered& c, RuleId rule)
                         "the norm, or one that rounds to zero; a dump has at most the epsilon that the caller passed",
                 damage),
             askEpsilon(c), sayEpsilon(c)};
+    case RuleId::matricesTakenTogether:
+        return matricesTakenTogether(c);
     case RuleId::lostAmongLargest:
         return {"lost where the result is largest",
             fmt::format("{}: exactly the largest values of the result{}, as a cast or a factor after it that leaves "
@@ -505,7 +521,12 @@ Words ofFinite(const Considered& c, RuleId rule)
             "does your function add something to its result, as weight decay or an old value would? If it does not, "
             "the kernel did it"};
     case RuleId::zeroInZeroOut:
-        return {"healthy", "zero in, zero out", {}};
+        return {"healthy",
+            c.facts.dumpedByWrapper || !c.facts.scene.function.empty()
+                ? "zero in, zero out"
+                : "zero in, zero out, unless a function that works in place left zeros in both (a norm that "
+                  "overflowed): clone the input before the call to tell",
+            {}};
     case RuleId::allZero:
         return {"all zero", "the output is zero everywhere, and no plausible variant gives zero for this input",
             c.facts.nothingElse

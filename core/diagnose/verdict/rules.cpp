@@ -42,6 +42,18 @@ bool atTheEdge(const Considered& c)
     return close && !c.any(blowsUp);
 }
 
+/// A healthy call of that shape is what a known function gives of each matrix by itself.
+bool takesMatricesOneByOne(const Considered& c)
+{
+    const auto& control = c.facts.control;
+    return control && !control->identified.matchesNone;
+}
+
+bool mayBeTakenTogether(const Considered& c)
+{
+    return c.facts.takenTogether && !takesMatricesOneByOne(c);
+}
+
 // Numbers that run away take the whole matrix with them. Here and there they only overflow, in the last step, and only
 // where the format is nearly full: past the limit of a schedule alone, values of one are next to values of one.
 bool couldBeOverflow(const Considered& c)
@@ -82,7 +94,8 @@ bool isNamed(const Considered& c)
 bool isKnownCode(const Considered& c)
 {
     const auto& control = c.facts.control;
-    return isNamed(c) || c.facts.exactBits || (control && !control->otherSize && !control->exact.empty());
+    const bool sameCode = control && !control->otherSize && !control->otherProcess;
+    return isNamed(c) || c.facts.exactBits || (sameCode && !control->exact.empty());
 }
 
 /// What scales, masks or quantises a result by its rows, columns or blocks may leave such damage, and every other value
@@ -381,6 +394,10 @@ constexpr Rule table[] = {
         Blame::numerics, Answers::nothing, [](const Considered& c) { return isDamaged(c) && isCastOverflow(c); }},
     {RuleId::replaysEndAlike, "every member ends exactly like the dump under at least one rounding", Blame::numerics,
         Answers::nothing, [](const Considered& c) { return isDamaged(c) && c.all(reproduces); }},
+    {RuleId::matricesTakenTogether,
+        "several matrices of the call came out without a finite value, not every member ends so with one of them, and "
+        "no healthy call of that shape shows that the function takes them one by one",
+        Blame::undecided, Answers::control, [](const Considered& c) { return isDamaged(c) && mayBeTakenTogether(c); }},
     {RuleId::zeroInSomethingOut,
         "the input is zero and the output is not; nothing but a known function ran, or a wrapped one left a tile",
         Blame::implementation, Answers::nothing,

@@ -97,6 +97,16 @@ TEST(Explain, OneTensorIsOnlyTakenForAnInput)
     EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("one tensor, taken for what went into"));
 }
 
+TEST(Explain, AnInputThatMayBeTheResultTellsNothingOfWhatWentIn)
+{
+    auto capture = handmade::birthCapture();
+    capture.input.batches.front().nan = 1;
+    EXPECT_THAT(report::explainText(capture, {}, nullptr), HasSubstr("the input was damaged already"));
+    CaptureVerdict verdict;
+    verdict.rule = RuleId::inputMayBeResult;
+    EXPECT_THAT(report::explainText(capture, verdict, nullptr), Not(HasSubstr("the input was damaged already")));
+}
+
 TEST(Explain, DoesNotAskWhatItsSidecarSays)
 {
     auto capture = handmade::birthCapture();

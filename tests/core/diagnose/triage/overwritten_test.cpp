@@ -18,6 +18,14 @@ using testing::HasSubstr;
 
 using test::Matrix;
 
+bool isAsked(const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
+{
+    CaptureVerdict verdict;
+    verdict.role = Role::upstream;
+    diagnose::doubtInput(verdict, file, scanned, run);
+    return verdict.rule == RuleId::inputMayBeResult;
+}
+
 class Overwritten : public testing::Test
 {
 protected:
@@ -46,7 +54,7 @@ protected:
 TEST_F(Overwritten, AFiniteRestThatIsHandedOnIsNoResultOfAnIteration)
 {
     const auto file = saved(withBadRow(), withBadRow());
-    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
+    EXPECT_TRUE(isAsked(file, file.capture, {}));
     RunData run;
     run.captures = {file.capture};
     const auto v = diagnose::diagnose(run)->captures[0];
@@ -60,7 +68,7 @@ TEST_F(Overwritten, NanInAndNanOutIsUpstream)
 {
     const Matrix allNan(test::smallRows * test::smallCols, NAN);
     const auto file = saved(withBadRow(), allNan);
-    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, {}));
+    EXPECT_FALSE(isAsked(file, file.capture, {}));
 }
 
 TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
@@ -68,11 +76,11 @@ TEST_F(Overwritten, AllNanTwiceIsUpstreamWhereALogHasNan)
     const Matrix allNan(test::smallRows * test::smallCols, NAN);
     const auto file = saved(allNan, allNan);
     RunData run;
-    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, run));
+    EXPECT_TRUE(isAsked(file, file.capture, run));
     Series loss;
     loss.nan = 1;
     run.series.push_back(loss);
-    EXPECT_FALSE(diagnose::inputMayBeResult(file, file.capture, run));
+    EXPECT_FALSE(isAsked(file, file.capture, run));
 }
 
 TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
@@ -99,6 +107,9 @@ TEST_F(Overwritten, ARestOfNormOneMayBeTheNormalisedInput)
     EXPECT_EQ(asked.blame, Blame::undecided);
     EXPECT_THAT(asked.question, HasSubstr("cloned before the call"));
     EXPECT_EQ(verdictOn(twice, {}).blame, Blame::upstream);
+    Matrix zeros(unit.size(), 0);
+    zeros[3] = NAN;
+    EXPECT_EQ(verdictOn(zeros, {}).rule, RuleId::inputMayBeResult) << "divided by an infinite norm in place";
     EXPECT_EQ(verdictOn(unit, "dion:newton_schulz").blame, Blame::upstream) << "the helper copies it before";
 }
 
@@ -107,12 +118,12 @@ TEST_F(Overwritten, OneMemoryForBothIsWhatTheCallLeft)
     const Matrix allNan(test::smallRows * test::smallCols, NAN);
     auto file = saved(allNan, allNan);
     file.output = file.input;
-    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {}));
+    EXPECT_TRUE(isAsked(file, file.capture, {}));
     file.wrapped = true;
-    EXPECT_TRUE(diagnose::inputMayBeResult(file, file.capture, {})) << "what clones its input leaves two";
+    EXPECT_TRUE(isAsked(file, file.capture, {})) << "what clones its input leaves two";
     auto alike = saved(allNan, allNan);
     alike.wrapped = true;
-    EXPECT_FALSE(diagnose::inputMayBeResult(alike, alike.capture, {})) << "the wrapper clones its input first";
+    EXPECT_FALSE(isAsked(alike, alike.capture, {})) << "the wrapper clones its input first";
 }
 
 } // namespace

@@ -332,6 +332,21 @@ TEST(Triage, DamagedInputOfTheSameUpdateOnAnotherRankIsUpstream)
     EXPECT_EQ(s.verdictOf("other").role, Role::upstream);
 }
 
+TEST(Triage, ClocksOfTwoRanksOrderNothingWithinAMinute)
+{
+    RunSummary s;
+    s.dump("victim", 0, scanWith(100), scanWith(100), 1000).dump("born", 1, scanWith(0), scanWith(1), 6000);
+    const auto v = s.verdictOf("victim");
+    EXPECT_EQ(v.role, Role::upstream);
+    EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
+    EXPECT_NE(v.question.find("which update"), std::string::npos);
+    s.run.captures.back().timestampMs = 100'000;
+    EXPECT_EQ(s.verdictOf("victim").blame, Blame::upstream);
+    s.run.captures.back().timestampMs = 6000;
+    s.run.captures.back().rank = 0;
+    EXPECT_EQ(s.verdictOf("victim").blame, Blame::upstream) << "one clock";
+}
+
 TEST(Triage, NothingReachesAnotherRankWithinMilliseconds)
 {
     for (const std::int64_t later : {13, 20}) {
@@ -545,6 +560,33 @@ TEST(Triage, DamageOnAnAllZeroMatrixIsPadding)
     RunSummary s;
     s.step(0, 3).dump("pad", 0, zeros, damaged, 10);
     EXPECT_EQ(s.verdictOf("pad").role, Role::padding);
+}
+
+TEST(Triage, ABadMatrixThatSpoiltAllOfItsCallCameFromBefore)
+{
+    RunSummary s;
+    s.dump("a", 0, scanWith(1), scanWith(100), 0);
+    auto& call = s.run.captures.back();
+    call.input.shape = call.output->shape = {2, 10, 10};
+    call.input.batches.push_back(scanWith(0));
+    call.output->batches.push_back(scanWith(100));
+    EXPECT_EQ(s.verdictOf("a").role, Role::upstream) << "one norm over both, or a view, takes them together";
+    call.output->batches.back() = scanWith(99);
+    EXPECT_EQ(s.verdictOf("a").role, Role::birth) << "an iteration hands NaN to every value of its matrix";
+}
+
+TEST(Triage, ABadMatrixBesideDamagedPaddingCameFromBefore)
+{
+    RunSummary s;
+    s.dump("a", 0, scanWith(1), scanWith(100), 0);
+    auto& call = s.run.captures.back();
+    call.input.shape = call.output->shape = {3, 10, 10};
+    call.input.batches.insert(call.input.batches.end(), {scanWith(0), scanWith(0, 100)});
+    call.output->batches.insert(call.output->batches.end(), {scanWith(0), scanWith(100)});
+    EXPECT_EQ(s.verdictOf("a").role, Role::upstream);
+    call.input.batches.front() = scanWith(0);
+    call.output->batches.front() = scanWith(0);
+    EXPECT_EQ(s.verdictOf("a").role, Role::padding);
 }
 
 TEST(Triage, PaddingOfUpdateAfterUpdateIsNotACauseOfWhatFollows)

@@ -332,6 +332,9 @@ TEST(Margins, ZeroInAndOutIsHealthyAnythingElseIsProof)
     s.finiteOutput();
     s.facts.outputZero = true;
     EXPECT_EQ(s.judged().summary, "zero in, zero out");
+    s.facts.dumpedByWrapper = false;
+    EXPECT_THAT(s.judged().summary, testing::HasSubstr("clone the input before the call"));
+    s.facts.dumpedByWrapper = true;
     s.facts.outputZero = false;
     s.facts.identified.how = IdentifiedBy::sidecar;
     EXPECT_EQ(s.judged().blame, Blame::implementation);

@@ -437,6 +437,39 @@ TEST(Rules, ValuesDoNotTellTheCodeThatMadeThem)
     EXPECT_EQ(tile.judged().rule, RuleId::codeBesides) << "a function of one's own may mix the matrices of a call";
 }
 
+TEST(Rules, MatricesThatAreAllLostMayHaveBeenTakenTogether)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.nothingElse = true;
+    b.facts.takenTogether = true;
+    const auto healthy = b.facts.control;
+    b.facts.control.reset();
+    EXPECT_EQ(b.judged().rule, RuleId::matricesTakenTogether);
+    EXPECT_EQ(b.judged().blame, Blame::undecided);
+    b.facts.control = healthy;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call of the shape is that of each matrix";
+    b.facts.control->identified.matchesNone = true;
+    EXPECT_NE(b.judged().blame, Blame::implementation);
+}
+
+TEST(Rules, AHealthyCallOfNoKnownProcessContradictsANameAndConfirmsNoCode)
+{
+    Bench b;
+    b.member("gns-gram", 8, 0);
+    b.facts.dumpedByWrapper = false;
+    b.facts.nothingElse = true;
+    b.facts.control->exact = {"gns-gram"};
+    EXPECT_EQ(b.judged().blame, Blame::implementation);
+    b.facts.control->otherProcess = true;
+    EXPECT_NE(b.judged().blame, Blame::implementation);
+    b.facts.identified.how = IdentifiedBy::given;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.control->identified.all = {{"keller-jordan", 0.002}, {"gns-gram", 0.3}};
+    EXPECT_EQ(b.judged().rule, RuleId::nameContradicted);
+}
+
 TEST(Rules, AGradientThatWasNotFiniteQuestionsTheDumpedInput)
 {
     Bench b;

@@ -134,6 +134,12 @@ std::map<RuleId, Facts> examples()
                 })},
         {RuleId::replaysEndAlike, with(MadeFacts(), [](M m) { m.member("deepspeed-gram", 0, 8); })},
         {RuleId::zeroInAllBadOut, with(calm(), zero)},
+        {RuleId::matricesTakenTogether,
+            with(calm(),
+                [](M m) {
+                    m.facts.takenTogether = true;
+                    m.facts.control.reset();
+                })},
         {RuleId::zeroInSomethingOut, with(calm(DamageShape::rectangle), zero)},
         {RuleId::noKnownVariant,
             with(calm(),
