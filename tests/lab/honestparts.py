@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: The Nanscope developers
 # SPDX-License-Identifier: Apache-2.0
-"""Calls whose dump is not the argument of one call: a function per head or per shard, and matrices of a few rows."""
+"""Calls whose dump is not the argument of one call: a function per head, per shard or of all heads as one, and matrices
+of a few rows."""
 
 from __future__ import annotations
 
@@ -61,6 +62,35 @@ def per_head_rescaled(case: Case) -> Made | None:
     return made
 
 
+def flattened(case: Case) -> Made | None:
+    """What is dumped as a batch of heads is one matrix to the function."""
+    rows, columns = case.x.shape[-2:]
+    counts = [count for count in (2, 3, 4, 8) if rows % count == 0]
+    if not counts or case.x.numel() != rows * columns:
+        return None
+    heads = (case.rng.choice(counts), -1, columns)
+
+    def call(x: Tensor) -> Tensor:
+        return run_own(case, x.reshape(case.x.shape)).reshape(x.shape)
+
+    x = case.x.reshape(heads)
+    return Made(x, call(x), detail=f"{heads[0]} heads", call=call, wrapped=case.rng.random() < 0.5)
+
+
+def flattened_nan_head(case: Case) -> Made | None:
+    """The gradient of one head was NaN in one place, and the function hands it on to all heads."""
+    made = flattened(case)
+    if made is None or made.call is None:
+        return None
+    head = case.rng.randrange(made.x.shape[0])
+    made.x = made.x.clone()
+    made.x[head, -1, 0] = NAN
+    made.output = made.call(made.x)
+    made.also = ("upstream",)
+    made.detail += f", NaN in head {head}"
+    return made
+
+
 def small(case: Case) -> Made | None:
     """A few rows and columns, nearly of rank one."""
     shape = case.rng.choice(((1, 1), (1, 64), (2, 2), (3, 5), (4, 64), (8, 8), (64, 2)))
@@ -89,6 +119,8 @@ PARTS: dict[str, tuple[Callable[[Case], Made | None], bool]] = {
     "per head, nan weight": (per_head_nan_weight, True),
     "per head, rescaled": (per_head_rescaled, True),
     "tensor parallel": (tensor_parallel, False),
+    "flattened": (flattened, False),
+    "flattened, nan head": (flattened_nan_head, True),
     "small": (small, False),
     "small, times nan": (small_with_a_factor, True),
 }
