@@ -19,6 +19,7 @@
 #include "core/base/try.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
+#include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/jsonfields.h"
@@ -172,6 +173,7 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
         verdict = diagnose::withAnswers(std::move(verdict), observed, catalogue);
     }
     diagnosis = diagnose::withObservations(std::move(diagnosis), observed);
+    diagnosis.clusters = diagnose::clustersOf(run, diagnosis.captures);
     diagnose::adviseAgain(diagnosis, run, nameOnly ? diagnose::ResumePaths::inRun : diagnose::ResumePaths::absolute);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/replay/engine/capturecells.h"
 #include "core/report/input/reportinput.h"
@@ -219,6 +220,18 @@ TEST_F(Judgement, ACommandNamesTheCaptureByItsPath)
     EXPECT_EQ(shown(false)[0].what, "nanscope measure repeat '/runs/one/dumps/a b.pt' --impl python:m:f");
     EXPECT_EQ(shown(false)[1].what, diagnosis.captures[0].next[1].what) << "no command";
     EXPECT_EQ(shown(true)[0].what, diagnosis.captures[0].next[0].what) << "a report hides folders";
+}
+
+TEST_F(Judgement, ClustersSayTheVerdictAfterWhatWasTried)
+{
+    const auto run = opened();
+    const auto judged = diagnose::diagnose(run.run);
+    ASSERT_TRUE(judged);
+    ASSERT_FALSE(judged->clusters.empty());
+    const auto& birth = judged->clusters.front().captures.front();
+    const auto after = workflow::weighed(*judged, {{}, {}, {{birth, 0, 5000}}}, run.run, {}, {}, true);
+    EXPECT_TRUE(judged->clusters.front().text.ends_with(": implementation")) << judged->clusters.front().text;
+    EXPECT_TRUE(after.clusters.front().text.ends_with(": nondeterministic")) << after.clusters.front().text;
 }
 
 TEST_F(Judgement, AReportKnowsWhatToDoTonightWhereThereIsNothingToGoBackFrom)
