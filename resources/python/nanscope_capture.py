@@ -25,7 +25,7 @@ watched call, what is installed and how it was launched: `nanscope_run_rank{rank
 
 Environment, read when this file is imported; configure() says the same in code:
 
-NANSCOPE_CAPTURE=1                     switches it on
+NANSCOPE_CAPTURE=1                     switches it on, 0 off where this file runs the trainer
 NANSCOPE_CAPTURE_DIR                   folder for what is written, ./nanscope_captures
 NANSCOPE_CAPTURE_MODE                  observe or strict
 NANSCOPE_CAPTURE_RAISE                 1: RuntimeError once an output is not finite (0)
@@ -4075,9 +4075,11 @@ for _problem in _problems:
 
 def _main():
     """python nanscope_capture.py TRAINER.py [arguments]: the trainer with everything installed."""
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
         print(__doc__)
         return
+    if not os.path.exists(sys.argv[1]):
+        sys.exit(f"nanscope_capture.py TRAINER.py [arguments]: there is no {sys.argv[1]}")
     here = os.path.dirname(os.path.abspath(__file__))
     sys.argv = sys.argv[1:]
     # The trainer may import this file, too: both have to be one module.
@@ -4085,7 +4087,7 @@ def _main():
     if here in sys.path:
         sys.path.remove(here)
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
-    install(on=True)
+    install(on=_settings.on if "NANSCOPE_CAPTURE" in os.environ else True)
     # What the trainer imports is watched when it is.
     runpy.run_path(sys.argv[0], run_name="__main__")
 

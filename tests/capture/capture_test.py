@@ -220,6 +220,31 @@ class Settings(Case):
         self.assertIn("[nanscope capture] non-finite Newton-Schulz output on rank 0, shape (4, 6); dumped", ran.stderr)
         self.assertEqual(self.only()[1]["variant"], variant)
 
+    def run_by_helper(self, *arguments, **environment):
+        return subprocess.run(
+            [sys.executable, HELPER, *arguments],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NANSCOPE_CAPTURE_DIR": str(self.folder / "dumps"), **environment},
+            timeout=120,
+        )
+
+    def test_switched_off_in_the_environment_as_a_whole(self):
+        script = self.folder / "train.py"
+        script.write_text("import nanscope_capture\nprint(nanscope_capture._on)\n")
+        for environment, on in [({}, True), ({"NANSCOPE_CAPTURE": "1"}, True), ({"NANSCOPE_CAPTURE": "0"}, False)]:
+            with self.subTest(environment):
+                ran = self.run_by_helper(script, **environment)
+                self.assertEqual((ran.returncode, ran.stdout), (0, f"{on}\n"), ran.stderr)
+
+    def test_help_and_a_trainer_that_is_not_there(self):
+        for option in ("-h", "--help"):
+            ran = self.run_by_helper(option)
+            self.assertEqual((ran.returncode, ran.stdout.strip()), (0, capture.__doc__.strip()), ran.stderr)
+        ran = self.run_by_helper("nowhere.py")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertEqual(ran.stderr, "nanscope_capture.py TRAINER.py [arguments]: there is no nowhere.py\n")
+
     def test_from_the_environment_as_a_whole(self):
         place = as_installed(self.folder / "site-packages")
         with mock.patch.dict(os.environ, {"PYTHONPATH": str(place)}):
