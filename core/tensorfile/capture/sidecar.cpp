@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +17,10 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 #include <simdjson.h>
 
+#include "core/base/json.h"
 #include "core/base/text.h"
 #include "core/base/try.h"
 #include "core/platform/platform.h"
@@ -454,6 +457,28 @@ struct Parsed
     std::string identity; ///< of the bytes
 };
 
+bool repeatsKeys(const simdjson::dom::element& value)
+{
+    simdjson::dom::array list;
+    if (value.get(list) == simdjson::SUCCESS) {
+        return std::any_of(list.begin(), list.end(), repeatsKeys);
+    }
+    simdjson::dom::object object;
+    std::set<std::string_view> keys;
+    return value.get(object) == simdjson::SUCCESS && std::any_of(object.begin(), object.end(), [&](const auto& field) {
+        return !keys.insert(field.key).second || repeatsKeys(field.value);
+    });
+}
+
+/// Of a key that stands twice Python's json takes the last, and simdjson the first.
+bool keepLastOfKeys(std::string_view text, Parsed& parsed)
+{
+    constexpr int deepest = 100;
+    constexpr std::size_t most = std::size_t {1} << 20;
+    const auto json = parseBounded(text, deepest, most);
+    return !json.is_discarded() && parsed.parser.parse(jsonText(json)).get(parsed.object) == simdjson::SUCCESS;
+}
+
 SidecarProblem parse(const platform::FileReader& file, Parsed& parsed)
 {
     constexpr std::uint64_t largest = std::uint64_t {1} << 20;
@@ -462,7 +487,12 @@ SidecarProblem parse(const platform::FileReader& file, Parsed& parsed)
     }
     simdjson::padded_string text(file.size());
     const bool read = file.readAt(0, std::as_writable_bytes(std::span(text.data(), text.size()))).has_value();
-    if (!read || parsed.parser.parse(text).get(parsed.object) != simdjson::SUCCESS) {
+    simdjson::dom::element root;
+    if (!read || parsed.parser.parse(text).get(root) != simdjson::SUCCESS
+        || root.get(parsed.object) != simdjson::SUCCESS) {
+        return SidecarProblem::notJson;
+    }
+    if (repeatsKeys(root) && !keepLastOfKeys({text.data(), text.size()}, parsed)) {
         return SidecarProblem::notJson;
     }
     ContentHash hash;

@@ -299,6 +299,12 @@ TEST_F(CaptureFileTest, ASidecarGivesVariantAndStep)
     EXPECT_EQ(file->capture.step, 41);
     folder.write("x.json", R"({"variant": "keller-jordan", "precision": "fp16"})");
     EXPECT_EQ(open("x.pt", smallCapture())->capture.variant, "keller-jordan:fp16");
+    folder.write("x.json", R"({"variant": "keller-jordan", "variant": "gns-gram", "step": 1, "step": 7})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.variant, "gns-gram") << "the last one counts, as in Python";
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.step, 7);
+    folder.write("x.json", R"({"more": [{"a": 1, "a": 2}], "call": {"index": 3, "index": 4}, "step": 9})");
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.scene.callIndex, 4);
+    EXPECT_EQ(open("x.pt", smallCapture())->capture.step, 9);
     folder.write("x.json", R"({"precision": "fp16"})");
     EXPECT_FALSE(open("x.pt", smallCapture())->capture.variant) << "a format alone names no function";
     folder.write("x.json", R"({"epsilon": 0})");
