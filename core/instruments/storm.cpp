@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/base/text.h"
 #include "core/base/try.h"
 
 namespace nanscope::instruments {
@@ -78,9 +79,12 @@ std::string repeatSentence(const RepeatCount& count)
                            "time",
             count.calls);
     }
-    return fmt::format("not reproduced in this setting: none of {} calls differs from the first, so that at 95 % "
-                       "confidence fewer than {:.2g} % do here; this lowers no suspicion elsewhere",
-        count.calls, 100 * *count.bound());
+    const auto most = *count.bound();
+    return fmt::format(
+        "not reproduced in this setting: none of {} differs from the first, {}; this lowers no suspicion elsewhere",
+        counted(count.calls, "call"),
+        most < 1 ? fmt::format("so that at 95 % confidence fewer than {:.2g} % do here", 100 * most)
+                 : "which are too few to say how many do here");
 }
 
 Result<RepeatAnswer> repeatBitwise(Measurement& measurement, int calls)

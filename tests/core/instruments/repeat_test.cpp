@@ -29,6 +29,11 @@ TEST(Repeat, ACellGivesTheSameBitsAndSaysWhatThatIsWorth)
     EXPECT_EQ(answer->count.distinct, 1);
     EXPECT_DOUBLE_EQ(*answer->count.bound(), 0.1);
     EXPECT_THAT(answer->sentence, HasSubstr("not reproduced in this setting"));
+    EXPECT_THAT(answer->sentence,
+        HasSubstr("none of 30 calls differs from the first, so that at 95 % confidence fewer than 10 % do here"));
+    const auto once = instruments::repeatBitwise(measurement, 1);
+    ASSERT_TRUE(once);
+    EXPECT_THAT(once->sentence, HasSubstr("none of 1 call differs from the first, which are too few"));
 }
 
 /// Remembers how many matrices it was given at once.
