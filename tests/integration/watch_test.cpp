@@ -188,6 +188,18 @@ TEST_F(WatchTest, TellsOfADumpAndOfItsVerdictAndEndsWithASum)
     EXPECT_EQ(watch.errors(), "");
 }
 
+TEST_F(WatchTest, TellsBetweenWhichStepsADumpLies)
+{
+    fs::copy(sample, m_folder / "sample", fs::copy_options::recursive);
+    Watching watch(m_folder, {m_folder / "sample", "--all", "--json", "--until", "verdict"});
+    const auto dump = watch.event("dump");
+    EXPECT_EQ(dump["role"], "birth");
+    EXPECT_EQ(dump["between"], Json({5, 6}));
+    EXPECT_EQ(dump["step_source"], "console");
+    watch.event("end");
+    EXPECT_EQ(watch.end(), "ended with status 0");
+}
+
 TEST_F(WatchTest, KeepsTheVerdictInTheSessionOfTheFolder)
 {
     auto watch = watching({"--session", m_folder / "s.nanscope", "--until", "verdict"});

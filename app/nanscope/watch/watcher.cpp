@@ -242,7 +242,7 @@ void Watcher::look()
         found = m_all ? std::move(found) : workflow::RunNews::Found {};
     }
     m_restless = !found.empty();
-    tell(opened->run, found);
+    tell(*opened, found);
     sayRejected(opened->run);
     for (const auto& one : found.rewritten) {
         m_judge.goOnAs(one.before, one.now->identity);
@@ -265,18 +265,26 @@ void Watcher::sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::
     m_teller.tell(sumOf(opened, m_folder.string()));
 }
 
-void Watcher::tell(const RunData& run, const workflow::RunNews::Found& found)
+/// The step of a dump is told by the points around the line that names it.
+std::vector<CaptureVerdict> Watcher::triaged(const workflow::OpenedRun& opened) const
 {
-    const auto verdicts = found.dumps.empty() ? std::vector<CaptureVerdict>() : diagnose::triage(run);
+    auto run = opened.run;
+    const bool read = opened.session && workflow::readJudgingPoints(run, *opened.session);
+    return diagnose::triage(read ? run : opened.run);
+}
+
+void Watcher::tell(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found)
+{
+    const auto verdicts = found.dumps.empty() ? std::vector<CaptureVerdict>() : triaged(opened);
     auto dumps = found.dumps;
     // Those of a run lie in the order of their names, which begins with the rank.
     std::ranges::stable_sort(dumps, {}, [](const Capture* dump) { return dump->timestampMs.value_or(0); });
-    const auto triaged = verdictsFor(dumps, verdicts);
+    const auto ofDumps = verdictsFor(dumps, verdicts);
     for (std::size_t i = 0; i < dumps.size(); ++i) {
-        m_teller.tell(dumpEvent(*dumps[i], triaged[i] != nullptr ? *triaged[i] : CaptureVerdict {}));
+        m_teller.tell(dumpEvent(*dumps[i], ofDumps[i] != nullptr ? *ofDumps[i] : CaptureVerdict {}));
     }
     for (const auto& news : found.nonFinite) {
-        m_teller.tell(nonFiniteEvent(news, run.root));
+        m_teller.tell(nonFiniteEvent(news, opened.run.root));
     }
 }
 

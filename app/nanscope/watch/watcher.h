@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/nanscope/watch/runjudge.h"
 #include "app/nanscope/watch/teller.h"
@@ -52,7 +53,8 @@ private:
     bool isToBeKept(const workflow::OpenedRun& opened);
     workflow::RunNews::Found newsOf(const workflow::OpenedRun& opened);
     void sumUp(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found);
-    void tell(const RunData& run, const workflow::RunNews::Found& found);
+    std::vector<CaptureVerdict> triaged(const workflow::OpenedRun& opened) const;
+    void tell(const workflow::OpenedRun& opened, const workflow::RunNews::Found& found);
     void sayRejected(const RunData& run);
 
     std::filesystem::path m_folder;
