@@ -432,6 +432,11 @@ Json environmentJson()
         {"threads", info.threads}, {"devices", devices}, {"notes", info.notes}};
 }
 
+bool asksForHelp(std::string_view word)
+{
+    return word == "--help" || word == "-h";
+}
+
 } // namespace
 
 } // namespace nanscope
@@ -439,6 +444,10 @@ Json environmentJson()
 int main(int argc, char** argv)
 {
     nanscope::platform::failAtFileSizeLimit();
+    if (std::any_of(argv + 1, argv + argc, nanscope::asksForHelp)) {
+        fmt::print("{}", nanscope::help);
+        return nanscope::exitDone;
+    }
     if (argc > 1 && std::string_view(argv[1]) == "agree") {
         return nanscope::runAgree(argc - 1, argv + 1);
     }
@@ -462,10 +471,6 @@ int main(int argc, char** argv)
     }
     if (command == "--version") {
         fmt::print("nanscope-worker {} with torch {}\n", NANSCOPE_VERSION, nanscope::torchInfo().torch);
-        return 0;
-    }
-    if (command == "--help" || command == "-h") {
-        fmt::print("{}", nanscope::help);
         return 0;
     }
     fmt::print(stderr, "{}", nanscope::help);

@@ -73,6 +73,19 @@ const std::vector<std::string> twoOfCpu {"cpu", "cpu"};
 
 } // namespace
 
+TEST_F(Worker, HelpIsOneTextWhateverItIsAskedOf)
+{
+    const std::string program = NANSCOPE_WORKER_PROGRAM;
+    if (program.empty()) {
+        GTEST_SKIP() << "nanscope-worker is not built";
+    }
+    const auto out = m_folder / "help";
+    for (const auto* command : {"", "reach", "agree", "join", "serve"}) {
+        EXPECT_EQ(std::system(("'" + program + "' " + command + " --help >'" + out + "' 2>&1").c_str()), 0) << command;
+        EXPECT_THAT(contentsOf(out), ::testing::StartsWith("nanscope-worker: ")) << command;
+    }
+}
+
 TEST_F(Worker, CellsOfBothPlacesComeInOneAnswer)
 {
     const auto done = run(sweep("cpu,cuda:0"), honestWorker());
