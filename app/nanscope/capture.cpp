@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "app/nanscope/shared/command.h"
+#include "core/base/try.h"
 
 namespace nanscope {
 
@@ -44,6 +45,7 @@ A call whose output is not finite leaves a dump and a sidecar in ./nanscope_capt
 
 Result<int> CaptureCommand::run(Terminal& terminal)
 {
+    TRY(options().requireRead({{"other commands", false, {"--json"}}}));
     terminal.print(std::string(m_print ? captureHelper() : howTo));
     return exitDone;
 }

@@ -272,8 +272,9 @@ std::string quietText(const std::vector<Finding>& findings)
     }
     const auto clear = std::ranges::count(findings, FindingState::clear, &Finding::state);
     const auto open = std::ranges::count(findings, FindingState::notCheckable, &Finding::state);
-    const auto text =
-        clear == 0 ? std::string() : fact("clear", fmt::format("{} problems that were looked for", clear));
+    const auto text = clear == 0
+        ? std::string()
+        : fact("clear", counted(clear, "problem") + " that " + (clear == 1 ? "was" : "were") + " looked for");
     return text
         + (open == 0 ? "" : fact("not checkable", fmt::format("{} for want of data (--json says of each what)", open)))
         + (silenced.empty() ? "" : fact("silenced", fmt::format("{}", fmt::join(silenced, ", "))));
@@ -412,10 +413,8 @@ public:
         addCardOptions(options(), m_cards);
         addObservedOptions(options(), m_observed);
         addUserFileOptions(options(), m_files);
-        options()
-            .add("--time-limit", m_timeLimit,
-                "Judge, and read checkpoints, for at most so many seconds, and print what is known then")
-            .positive();
+        options().add("--time-limit", m_timeLimit,
+            "Judge, and read checkpoints, for at most so many seconds, and print what is known then");
         addJudgingDevice(options(), m_device);
         options().add("--fail-on", m_failOn, "Exit with 6 if a capture has this verdict");
         options().addFlag("--verify-checkpoints", m_verifyCheckpoints,
@@ -743,6 +742,11 @@ std::string acrossText(const std::vector<Finding>& across, std::size_t runs)
 Result<int> Diagnose::run(Terminal& terminal)
 {
     const auto stop = TRY(failOn(m_failOn));
+    if (!(m_timeLimit.value_or(1) > 0)) {
+        return failure(ErrorKind::usage, "--time-limit takes a number of seconds above 0");
+    }
+    TRY(options().requireRead({{"`nanscope diagnose` without --as-told", !m_asTold,
+        {"--json", "--time-limit", "--fail-on", "--verify-checkpoints", "--session"}}}));
     if (m_paths.size() > 1 && !m_session.empty()) {
         return failure(ErrorKind::usage, "--session keeps one run, and several are named; leave it out");
     }

@@ -381,6 +381,7 @@ Result<int> Diff::run(Terminal& terminal)
         return failure(
             ErrorKind::usage, "one is a capture and the other is a run; name two of the same kind", a ? m_b : m_a);
     }
+    TRY(options().requireRead({{"`nanscope diff` of runs", !a && !b, {"--shift", "--map"}}}));
     return a || b ? diffCaptures(m_a, m_b, terminal) : diffRuns(m_a, m_b, m_shift, m_columns, terminal);
 }
 

@@ -11,6 +11,8 @@
 
 #include "app/nanscope/shared/command.h"
 #include "app/nanscope/shared/factlist.h"
+#include "app/nanscope/shared/functionoptions.h"
+#include "core/base/try.h"
 #include "core/platform/platform.h"
 
 namespace nanscope {
@@ -32,7 +34,7 @@ public:
     Result<int> run(Terminal& terminal) override;
 
 private:
-    fs::path pythonPrefix() const;
+    Result<fs::path> pythonPrefix() const;
 
     std::string m_python;
     bool m_open = false;
@@ -149,21 +151,27 @@ void addVariables(FactList& facts)
     }
 }
 
-fs::path Env::pythonPrefix() const
+Result<fs::path> Env::pythonPrefix() const
 {
-    if (!m_python.empty()) {
-        return fs::path(m_python).parent_path().parent_path();
+    if (m_python.empty()) {
+        const auto active = platform::environmentVariable("VIRTUAL_ENV").value_or("");
+        return active.empty() ? platform::environmentVariable("CONDA_PREFIX").value_or("") : active;
     }
-    const auto active = platform::environmentVariable("VIRTUAL_ENV").value_or("");
-    return active.empty() ? platform::environmentVariable("CONDA_PREFIX").value_or("") : active;
+    const auto program = programPath(m_python);
+    std::error_code ignored;
+    if (!fs::is_regular_file(program, ignored)) {
+        return failure(ErrorKind::io, "there is no such Python", m_python);
+    }
+    return program.parent_path().parent_path();
 }
 
 Result<int> Env::run(Terminal& terminal)
 {
+    const auto prefix = TRY(pythonPrefix());
     FactList facts;
     addSystem(facts);
     addGpus(facts);
-    addPackages(facts, pythonPrefix());
+    addPackages(facts, prefix);
     addVariables(facts);
     if (!m_open) {
         facts.redactAll();

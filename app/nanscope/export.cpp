@@ -138,6 +138,9 @@ std::string ranksText(const std::set<std::optional<int>>& ranks)
 Result<int> Export::run(Terminal& terminal)
 {
     TRY(oneOf("format", m_format, {"csv", "jsonl"}));
+    if (terminal.json() && m_format == "csv" && options().given("--format")) {
+        return failure(ErrorKind::usage, "--json and --format csv contradict each other");
+    }
     const auto columns = TRY(columnsFor({m_path}, m_columns, terminal));
     auto source = TRY(openSource(m_path, {}, terminal, columns));
     const bool lines = m_format == "jsonl" || terminal.json();

@@ -266,7 +266,7 @@ bool say(Terminal& terminal, const RunData& before, const RunData& now)
         return false;
     }
     if (terminal.json()) {
-        const Json line {{"schema", "nanscope.import/1"}, {"added", text}, {"captures", now.captures.size()},
+        const Json line {{"schema", "nanscope.addition/1"}, {"added", text}, {"captures", now.captures.size()},
             {"series", now.series.size()}, {"events", now.events.size()}};
         terminal.print(jsonText(line) + '\n');
     } else {

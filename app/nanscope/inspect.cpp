@@ -693,8 +693,26 @@ Json checkpointJson(const CheckpointScan& scan)
         {"opaque", scan.opaque}, {"rejected", std::move(rejected)}, {"parameters", std::move(parameters)}};
 }
 
+/// Of several steps the tensors would be counted as those of one.
+Result<void> requireOneCheckpoint(const std::string& path, Terminal& terminal)
+{
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) {
+        return {};
+    }
+    const auto found = TRY(ingest::findFiles(path, terminal.job())).checkpoints;
+    if (found.empty() || found.front().step == found.back().step) {
+        return {};
+    }
+    return failure(ErrorKind::usage,
+        fmt::format("the folder holds checkpoints of several steps, from {} to {}; name one of them",
+            found.front().path, found.back().path),
+        path);
+}
+
 Result<int> inspectCheckpoint(const std::string& path, Terminal& terminal)
 {
+    TRY(requireOneCheckpoint(path, terminal));
     const auto scan = TRY(tensorfile::scanCheckpoint(path, terminal.job()));
     if (terminal.json()) {
         terminal.printJson(checkpointJson(scan));

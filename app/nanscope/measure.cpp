@@ -15,10 +15,10 @@
 #include "app/nanscope/shared/source.h"
 #include "app/nanscope/shared/terminal.h"
 #include "app/nanscope/shared/words.h"
+#include "app/nanscope/shared/worker.h"
 #include "core/base/try.h"
 #include "core/base/utf8.h"
 #include "core/instruments/measure.h"
-#include "core/rpc/remotedevice.h"
 #include "core/tensorfile/capture/capturefile.h"
 
 namespace nanscope {
@@ -113,7 +113,8 @@ Result<instruments::MeasuredTarget> openTarget(
     }
     const auto variant = TRY(chosenVariant(options, capture, terminal));
     const auto cell = TRY(cellChoice(options, variant));
-    return instruments::measuredCell(cell, rpc::deviceFactory(terminal.cancelToken()));
+    return instruments::measuredCell(
+        cell, [&](const std::string& device) { return openDevice(device, terminal.cancelToken()); });
 }
 
 class Measure : public Command
@@ -124,6 +125,7 @@ public:
 
 private:
     Result<void> check();
+    Result<void> checkRead() const;
     Result<int> show(Terminal& terminal) const;
 
     using Tell = std::function<Result<int>(const instruments::Measurement&, const instruments::MeasureAnswer&)>;
@@ -168,9 +170,22 @@ Measure::Measure(CLI::App& root)
     options().addFlag("--as-rank", m_asRank, "Be one rank of a job, as torchrun or srun starts it");
 }
 
+Result<void> Measure::checkRead() const
+{
+    const auto is = [this](instruments::Instrument instrument) { return m_request.instrument == instrument; };
+    const bool replays = m_target.function.empty() || !m_target.variant.empty();
+    return options().requireRead({{"`nanscope measure scale`", is(instruments::Instrument::scale), {"--round-to"}},
+        {"`nanscope measure repeat`", is(instruments::Instrument::repeat), {"--calls"}},
+        {"`nanscope measure storm`", is(instruments::Instrument::storm), {"--calls"}},
+        {"`nanscope measure minimise`", is(instruments::Instrument::minimise), {"--calls", "--tries", "-o"}},
+        {"a replay, or of a function that --variant names", replays, {"--precision", "--lowering", "--steps"}},
+        {"`nanscope measure` without --show", !m_target.function.show, {"--json", "--job", "--nodes", "--processes"}}});
+}
+
 Result<void> Measure::check()
 {
     m_request.instrument = TRY(instruments::findInstrument(m_name));
+    TRY(checkRead());
     if (m_request.calls && (*m_request.calls < 1 || *m_request.calls > 1000000)) {
         return failure(ErrorKind::usage, "--calls takes 1 to 1000000");
     }
@@ -187,10 +202,9 @@ Result<void> Measure::check()
                 ErrorKind::usage, fmt::format("--round-to takes fp64, fp32, fp16 or bf16, not '{}'", m_roundTo));
         }
     }
-    if ((m_request.instrument == instruments::Instrument::minimise) == m_out.empty() && !m_target.function.show) {
-        return failure(ErrorKind::usage,
-            m_out.empty() ? "minimise writes a capture: name it with -o FILE"
-                          : "-o is an option of `nanscope measure minimise`");
+    const bool writes = m_request.instrument == instruments::Instrument::minimise && !m_target.function.show;
+    if (writes && m_out.empty()) {
+        return failure(ErrorKind::usage, "minimise writes a capture: name it with -o FILE");
     }
     const bool finds = m_request.instrument == instruments::Instrument::repeat
         || m_request.instrument == instruments::Instrument::storm;

@@ -4,6 +4,7 @@
 #include "core/report/input/reportinput.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -40,6 +41,7 @@ private:
     Result<report::ReportInput> gather(Source& source, const workflow::UserFacts& facts,
         const diagnose::FindingChoices& choices, Terminal& terminal) const;
     Result<std::string> aboutIn(const RunData& run) const;
+    Result<void> checkOutputs(bool json) const;
     Result<report::ReportOptions> reportOptions() const;
     Result<report::WrittenBundle> bundle(
         const report::ReportInput& input, const report::ReportOptions& options, Terminal& terminal) const;
@@ -116,15 +118,35 @@ Report::Report(CLI::App& root)
     addColumnOption(options(), m_columns);
 }
 
-/// Before anything is read: a name that cannot be written to is wrong usage.
-Result<void> checkOutputs(const std::vector<std::string>& paths)
+/// A folder may have any name, but one of these was meant for a file.
+bool isOtherKindOfFile(const std::filesystem::path& bundle)
 {
-    for (const auto& path : paths) {
+    constexpr std::array endings {".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".md", ".html", ".json"};
+    return std::ranges::find(endings, bundle.extension().string()) != endings.end();
+}
+
+/// Before anything is read: a name that cannot be written to is wrong usage.
+Result<void> Report::checkOutputs(bool json) const
+{
+    if (m_outputs.empty() && m_bundle.empty()) {
+        return failure(ErrorKind::usage, "say where the report goes: -o report.md, or --bundle report.zip");
+    }
+    for (const auto& path : m_outputs) {
         if (path != "-" && !report::reportFormatOf(path)) {
             return failure(ErrorKind::usage, "a report is written as .md, .html or .json; name the file so", path);
         }
     }
-    return {};
+    if (json && std::ranges::find(m_outputs, "-") != m_outputs.end()) {
+        return failure(ErrorKind::usage, "-o - and --json both answer on standard output; name a file");
+    }
+    if (isOtherKindOfFile(m_bundle)) {
+        return failure(ErrorKind::usage, "a bundle is written as .zip, or as a folder; name it so", m_bundle);
+    }
+    const bool asText = !m_bundle.empty() || std::ranges::any_of(m_outputs, [](const std::string& path) {
+        return report::reportFormatOf(path) != report::ReportFormat::json;
+    });
+    return options().requireRead(
+        {{"reports as .md or .html, and of bundles", asText, {"--section", "--no-section", "--no-images"}}});
 }
 
 Result<std::set<report::ReportSection>> sectionsOf(const std::vector<std::string>& words)
@@ -146,11 +168,14 @@ Result<std::set<report::ReportSection>> sectionsOf(const std::vector<std::string
     return sections;
 }
 
-report::Redaction redactionOf(const std::string& word)
+Result<report::Redaction> redactionOf(const std::string& word)
 {
     const auto equals = word.find('=');
-    return equals == std::string::npos ? report::Redaction {word, "<redacted>"}
-                                       : report::Redaction {word.substr(0, equals), word.substr(equals + 1)};
+    auto text = word.substr(0, equals);
+    if (text.empty()) {
+        return failure(ErrorKind::usage, "--redact takes TEXT or TEXT=REPLACEMENT, and TEXT is empty", word);
+    }
+    return report::Redaction {std::move(text), equals == std::string::npos ? "<redacted>" : word.substr(equals + 1)};
 }
 
 Result<report::ReportOptions> Report::reportOptions() const
@@ -166,7 +191,9 @@ Result<report::ReportOptions> Report::reportOptions() const
     for (const auto section : without) {
         options.sections.erase(section);
     }
-    std::transform(m_replace.begin(), m_replace.end(), std::back_inserter(options.redactions), redactionOf);
+    for (const auto& word : m_replace) {
+        options.redactions.push_back(TRY(redactionOf(word)));
+    }
     return options;
 }
 
@@ -389,10 +416,7 @@ Result<std::vector<report::WrittenFile>> Report::write(
 
 Result<int> Report::run(Terminal& terminal)
 {
-    if (m_outputs.empty() && m_bundle.empty()) {
-        return failure(ErrorKind::usage, "say where the report goes: -o report.md, or --bundle report.zip");
-    }
-    TRY(checkOutputs(m_outputs));
+    TRY(checkOutputs(terminal.json()));
     const auto options = TRY(reportOptions());
     const auto choices = TRY(chosen(m_cards));
     TRY(takeVariantsOf({m_path, m_session}, catalogue(), terminal));

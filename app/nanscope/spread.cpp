@@ -370,6 +370,8 @@ Result<int> Spread::likeDump(const tensorfile::CaptureFile& file, std::int64_t b
 
 Result<int> Spread::run(Terminal& terminal)
 {
+    TRY(options().requireRead({{"`nanscope spread` without --like-dump", !m_likeDump,
+        {"--precision", "--op", "--iteration", "--tile", "--value", "--mirrored"}}}));
     TRY(takeVariantsFrom(m_session, catalogue(), terminal));
     const auto file = TRY(tensorfile::readCapture(m_path, {}, terminal.job()));
     const auto batch = TRY(batchOf(file));

@@ -381,7 +381,7 @@ void Sweeper::store(Cell& cell)
 void Sweeper::take(Cell& cell)
 {
     cell.ops.clear();
-    m_devices.complete = m_devices.complete && cell.deepError.empty();
+    m_devices.complete = m_devices.complete && cell.error.empty() && cell.deepError.empty();
     ++m_last.done;
     m_terminal.cellDone(m_last, cell);
     m_cells.push_back(std::move(cell));
@@ -623,6 +623,22 @@ std::vector<SweptCapture> sweptBy(const SweepJob& job, const std::vector<const C
     return swept;
 }
 
+bool hasFailed(const Cell& cell)
+{
+    return !cell.error.empty();
+}
+
+bool anyFailed(const std::vector<Cell>& cells)
+{
+    return std::ranges::any_of(cells, hasFailed);
+}
+
+bool allFailed(const std::vector<Cell>& cells, const std::vector<instruments::FunctionCell>& calls = {})
+{
+    return !(cells.empty() && calls.empty()) && std::ranges::all_of(cells, hasFailed)
+        && std::ranges::all_of(calls, hasFailed, &instruments::FunctionCell::cell);
+}
+
 Result<int> Sweep::runJob(const replay::SweepRequest& request, const std::vector<const Capture*>& captures,
     Source& source, Terminal& terminal) const
 {
@@ -642,13 +658,16 @@ Result<int> Sweep::runJob(const replay::SweepRequest& request, const std::vector
             return done + (done.empty() ? "" : "\n") + jobText(job);
         });
     // A job that was just made lacks nothing yet.
-    return job.gathered.missing > 0 && !job.gathered.parts.empty() ? exitRejected : statusOf(source);
+    const bool lacks = job.gathered.missing > 0 && !job.gathered.parts.empty();
+    return allFailed(cells) ? exitNothing : lacks || anyFailed(cells) ? exitRejected : statusOf(source);
 }
 
 Result<int> Sweep::run(Terminal& terminal)
 {
     TRY(takeVariantsOf({m_path, m_session}, catalogue(), terminal));
     auto wanted = TRY(request());
+    TRY(options().requireRead({{"`nanscope sweep` without --show", !m_function.show,
+        {"--json", "--session", "--job", "--nodes", "--processes"}}}));
     if (m_function.show) {
         return show(terminal);
     }
@@ -672,7 +691,9 @@ Result<int> Sweep::run(Terminal& terminal)
     // What was computed before a cancel is as true as the rest; the exit status says that it is not all.
     terminal.answer([&] { return answerJson(sweeper); }, [&] { return answerText(sweeper); });
     TRY(done);
-    return sweeper.complete() ? statusOf(source) : exitRejected;
+    return allFailed(sweeper.cells(), sweeper.functionRows()) ? exitNothing
+        : sweeper.complete()                                  ? statusOf(source)
+                                                              : exitRejected;
 }
 
 } // namespace

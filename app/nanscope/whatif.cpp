@@ -174,6 +174,7 @@ private:
     Result<void> readOptions();
     Result<void> readDetector();
     Result<void> readGuard();
+    Result<void> checkRanks(const diagnose::GuardWhatIf& whatIf) const;
 
     std::string m_what;
     std::string m_path;
@@ -215,14 +216,9 @@ Result<void> WhatIf::readGuard()
 Result<void> WhatIf::readOptions()
 {
     const bool detector = TRY(oneOf("what-if", m_what, {"detector", "guard"})) == 0;
-    constexpr std::pair<const char*, bool> ofOneAlone[] {{"--max-consecutive", true}, {"--action", true},
-        {"--check-gradients", true}, {"--guard", false}, {"--layout", false}, {"--ranks", false}};
-    for (const auto& [option, ofDetector] : ofOneAlone) {
-        if (options().given(option) && ofDetector != detector) {
-            return failure(ErrorKind::usage,
-                fmt::format("{} is an option of `nanscope whatif {}`", option, ofDetector ? "detector" : "guard"));
-        }
-    }
+    TRY(options().requireRead(
+        {{"`nanscope whatif detector`", detector, {"--max-consecutive", "--action", "--check-gradients"}},
+            {"`nanscope whatif guard`", !detector, {"--guard", "--layout", "--ranks"}}}));
     return detector ? readDetector() : readGuard();
 }
 
@@ -243,12 +239,28 @@ Result<int> WhatIf::detector(const Source& source, Terminal& terminal)
     return statusOf(source);
 }
 
+/// A group of fewer ranks than there are would be answered for all of them.
+Result<void> WhatIf::checkRanks(const diagnose::GuardWhatIf& whatIf) const
+{
+    for (const auto& step : whatIf.steps) {
+        const auto named = std::ranges::count_if(step.ranks, [](const auto& one) { return one.rank.has_value(); });
+        if (m_guard.ranks && named > *m_guard.ranks) {
+            return failure(ErrorKind::usage,
+                fmt::format("--ranks {} is less than the {} that logs and captures name", *m_guard.ranks,
+                    counted(named, "rank")),
+                m_path);
+        }
+    }
+    return {};
+}
+
 Result<int> WhatIf::guard(const Source& source, Terminal& terminal)
 {
     if (source.run.captures.empty()) {
         return failure(ErrorKind::format, diagnose::noCaptureToGuard(), m_path);
     }
     const auto whatIf = diagnose::guardWhatIf(source.run, m_guard);
+    TRY(checkRanks(whatIf));
     if (terminal.json()) {
         auto answer = diagnose::guardJson(whatIf);
         answer["rejected"] = report::rejectedJson(source.run.rejected);

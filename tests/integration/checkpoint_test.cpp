@@ -52,6 +52,19 @@ TEST(InspectCheckpoint, WhatIsMissingIsAStatusOfItsOwn)
     EXPECT_THAT(done.out, StartsWith("Not settled: what was read is finite, but 1 tensor or file could not be read."));
 }
 
+TEST(InspectCheckpoint, SeveralStepsAreNotCountedAsOne)
+{
+    const WorkFolder work;
+    fs::create_directories(work.path() / "kept");
+    for (const auto* step : {"step_100", "step_200"}) {
+        fs::copy(checkpoints / "hf", work.path() / "kept" / step, fs::copy_options::recursive);
+    }
+    const auto all = run({"inspect", work / "kept"});
+    EXPECT_EQ(all.status, 2);
+    EXPECT_THAT(all.err, HasSubstr("several steps, from step_100 to step_200; name one of them"));
+    EXPECT_EQ(run({"inspect", work / "kept/step_100"}).status, 0);
+}
+
 TEST(VerifyCheckpoints, RollbackGoesByWhatTheyHold)
 {
     const WorkFolder work;

@@ -146,6 +146,14 @@ TEST(Gpu, SaysOfEachCellThatItCannotComputeWhy)
         EXPECT_EQ(there[i]["outcome"], lacks ? nlohmann::ordered_json() : here[i]["outcome"]);
     }
     EXPECT_EQ(failed, 2);
+    const auto status = [&](const char* precisions) {
+        return runOn("sm=70",
+            {"sweep", folder / "a.pt", "--variant", "torch-muon", "--device", "cuda:0", "--precision", precisions})
+            .status;
+    };
+    EXPECT_EQ(status("fp32"), 0);
+    EXPECT_EQ(status("fp32,bf16"), 3) << "some failed";
+    EXPECT_EQ(status("bf16,tf32"), 4) << "all failed";
 }
 
 TEST(Gpu, IsMeasuredItselfOnlyWhereItCanBe)

@@ -414,6 +414,21 @@ TEST_F(VerdictElsewhere, SaysThatThereIsNoSuchDevice)
     const auto none = run({"diagnose", m_folder / "a.pt", "--device", "cuda:0"}, "NANSCOPE_WORKER=/nowhere/worker ");
     EXPECT_EQ(none.status, 2);
     EXPECT_THAT(none.err, HasSubstr("There is no nanscope-worker"));
+    // What the worker says where no GPU can be used.
+    const auto worker = m_folder / "worker";
+    writeText(worker,
+        fmt::format(
+            "#!/bin/sh\necho '{{\"error\":\"no GPU\",\"kind\":{}}}'\n", static_cast<int>(ErrorKind::unsupported)));
+    fs::permissions(worker, fs::perms::owner_all);
+    for (const auto& arguments : {std::vector<std::string> {"diagnose", m_folder / "a.pt"},
+             {"measure", "scale", m_folder / "a.pt", "--variant", "gns-gram"},
+             {"report", m_folder / "a.pt", "-o", m_folder / "r.md"}}) {
+        auto there = arguments;
+        there.insert(there.end(), {"--device", "cuda:0"});
+        const auto refused = run(there, "NANSCOPE_WORKER='" + worker + "' ");
+        EXPECT_EQ(refused.status, 2) << arguments[0];
+        EXPECT_EQ(refused.err, "No GPU\n");
+    }
 }
 
 } // namespace

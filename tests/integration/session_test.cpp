@@ -213,6 +213,8 @@ TEST(Environment, DoctorAndEnvAnswer)
     const WorkFolder folder;
     const auto prefix = std::filesystem::path(folder / "venv");
     std::filesystem::create_directories(prefix / "lib/python3.12/site-packages/nvidia_cublas-13.1.0.3.dist-info");
+    std::filesystem::create_directories(prefix / "bin");
+    writeText(prefix / "bin/python", "");
     const auto packages =
         run({"env", "--json", "--python", (prefix / "bin/python").string()}, "env NCCL_SOCKET_IFNAME=10.1.0.3");
     EXPECT_EQ(packages.json()["packages"]["nvidia_cublas"], "13.1.0.3");
@@ -388,6 +390,16 @@ TEST_F(InSession, CallsMadeAgainAreRememberedAndWeighed)
     EXPECT_EQ(again["captures"][0]["verdict"], "nondeterministic");
 }
 
+TEST_F(InSession, WhatImportAddsHasASchemaOfItsOwn)
+{
+    const auto done = run({"import", sample, "--session", m_folder / "watched.nanscope", "--watch", "--json"},
+        "timeout --preserve-status -s INT 4");
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_EQ(done.json()["schema"], "nanscope.addition/1");
+    EXPECT_EQ(run({"import", sample, "--session", m_folder / "watched.nanscope", "--json"}).json()["schema"],
+        "nanscope.import/1");
+}
+
 TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
 {
     const auto refused = [this](const char* option, const char* word) {
@@ -400,7 +412,7 @@ TEST_F(InSession, OutcomesThatCannotBeAreOneSentence)
     EXPECT_THAT(refused("--failed", "0/4"), HasSubstr("at least one failure"));
     EXPECT_THAT(refused("--tried", "kernel-off=gone:6"), HasSubstr("kernels-off"));
     EXPECT_THAT(refused("--tried", "kernels-off"), HasSubstr("outcome"));
-    EXPECT_THAT(refused("--tried", "kernels-off=moves"), HasSubstr("cannot end as moves"));
+    EXPECT_THAT(refused("--tried", "kernels-off=moves:2"), HasSubstr("cannot end as moves"));
     EXPECT_THAT(refused("--called", "3/200"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=3"), HasSubstr("FILE.pt=3/200"));
     EXPECT_THAT(refused("--called", "a.pt=300/200"), HasSubstr("cannot have failed"));

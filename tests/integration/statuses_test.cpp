@@ -77,6 +77,59 @@ TEST(Statuses, WrongUsageIsOneSentence)
     }
 }
 
+TEST(Statuses, AnOptionThatWouldBeIgnoredIsRefused)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    const auto name = [&](const char* ending) { return folder / ending; };
+    const struct
+    {
+        std::vector<std::string> arguments;
+        const char* refused;
+    } cases[] = {{{"spread", capture, "--like-dump", "--op", "q"}, "--op is an option of"},
+        {{"measure", "scale", capture, "--variant", "gns-gram", "-n", "3"}, "--calls is an option of"},
+        {{"measure", "repeat", capture, "--variant", "gns-gram", "--round-to", "bf16"}, "--round-to is an option of"},
+        {{"measure", "repeat", capture, "--variant", "gns-gram", "-o", name("b.pt")}, "-o is an option of"},
+        {{"measure", "repeat", capture, "--impl", "python:m:f", "--steps", "3"}, "--steps is an option of"},
+        {{"measure", "repeat", capture, "--impl", "python:m:f", "--show", "--json"}, "--json is an option of"},
+        {{"sweep", capture, "--impl", "python:m:f", "--show", "--json"}, "--json is an option of"},
+        {{"diff", capture, capture, "--shift", "1"}, "--shift is an option of"},
+        {{"diff", capture, capture, "--map", "loss=x"}, "--map is an option of"},
+        {{"report", capture, "-o", name("r.json"), "--section", "claim"}, "--section is an option of"},
+        {{"report", capture, "-o", "-", "--json"}, "name a file"},
+        {{"report", capture, "--bundle", name("b.tar")}, "as .zip, or as a folder"},
+        {{"report", capture, "-o", name("r.md"), "--redact", "=x"}, "TEXT is empty"},
+        {{"whatif", "guard", sample, "--ranks", "1"}, "less than the 2 ranks"},
+        {{"whatif", "guard", sample, "--action", "skip"}, "--action is an option of `nanscope whatif detector`"},
+        {{"export", sample, "--series", "loss", "--json", "--format", "csv"}, "contradict"},
+        {{"capture", "--json"}, "--json is an option of"},
+        {{"diagnose", capture, "--as-told", "--fail-on", "machine"}, "--fail-on is an option of"},
+        {{"diagnose", capture, "--tried", "kernels-off=gone"}, "clean hours"},
+        {{"diagnose", capture, "--tried", "swap-gpus=moves"}, "number of swaps"},
+        {{"diagnose", capture, "--tried", "kernels-off=stays:3"}, "nothing of other outcomes"}};
+    for (const auto& [arguments, refused] : cases) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 2) << arguments[0] << " " << arguments.back();
+        EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
+        EXPECT_THAT(done.err, HasSubstr(refused));
+        EXPECT_EQ(done.out, "");
+    }
+}
+
+TEST(Statuses, AnOptionThatIsReadIsTaken)
+{
+    const WorkFolder folder;
+    const auto capture = writeCapture(folder / "a.pt");
+    for (const auto& arguments :
+        {std::vector<std::string> {"measure", "repeat", capture, "--variant", "gns-gram", "-n", "2"},
+            {"report", capture, "-o", folder / "r.json", "-o", folder / "r.md", "--section", "claim"},
+            {"report", capture, "--bundle", folder / "b.v2"}, {"export", sample, "--series", "loss", "--json"},
+            {"whatif", "guard", sample, "--ranks", "2"}, {"diff", sample, sample, "--shift", "1"}}) {
+        const auto done = run(arguments);
+        EXPECT_EQ(done.status, 0) << arguments[0] << ": " << done.err;
+    }
+}
+
 TEST(Statuses, NothingUsableIsFour)
 {
     const WorkFolder folder;
@@ -84,10 +137,12 @@ TEST(Statuses, NothingUsableIsFour)
     writeText(folder / "notes.txt", "hello\n");
     const std::vector<std::string> cases[] = {{"diagnose", folder / "missing"}, {"explain", folder / "missing.pt"},
         {"explain", folder / "empty.pt"}, {"inspect", folder / "empty.pt"}, {"diagnose", folder / "empty.pt"},
-        {"list", folder / "notes.txt"}, {"explain", folder.path().string()}};
+        {"list", folder / "notes.txt"}, {"explain", folder.path().string()}, {"env", "--python", folder / "bin/python"},
+        {"env", "--python", folder.path().string()}};
     for (const auto& arguments : cases) {
         const auto done = run(arguments);
         EXPECT_EQ(done.status, 4) << arguments[0] << " " << arguments[1] << "\n" << done.err;
+        EXPECT_EQ(done.out, "");
         EXPECT_THAT(done.errors(), SizeIs(1)) << done.err;
         EXPECT_THAT(done.err, HasSubstr(folder.path().string())) << "the path comes last";
     }
@@ -168,5 +223,7 @@ TEST(Statuses, ATimeLimitPrintsWhatIsKnownAndIsNoFullAnswer)
     const auto whole = run({"diagnose", capture, "--json", "--time-limit", "3600"});
     EXPECT_EQ(whole.status, 0);
     EXPECT_TRUE(whole.json()["stopped"].is_null());
-    EXPECT_EQ(run({"diagnose", capture, "--time-limit", "0"}).status, 2);
+    const auto none = run({"diagnose", capture, "--time-limit", "0"});
+    EXPECT_EQ(none.status, 2);
+    EXPECT_EQ(none.err, "--time-limit takes a number of seconds above 0\n");
 }

@@ -32,6 +32,7 @@ public:
 protected:
     Command(CLI::App& root, const std::string& name, const std::string& description);
     Options& options() { return m_options; }
+    const Options& options() const { return m_options; }
     void addVariantFileOption();
     const std::vector<std::string>& variantFiles() const { return m_variantFiles; }
     const replay::Catalogue& catalogue() const { return m_catalogue; }

@@ -15,9 +15,6 @@ namespace nanscope {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// As a shell looks for a program; a name with a slash is taken as it is.
 fs::path programPath(const std::string& name)
 {
     const char* folders = std::getenv("PATH");
@@ -33,8 +30,6 @@ fs::path programPath(const std::string& name)
     }
     return name;
 }
-
-} // namespace
 
 void FunctionOptions::add(Options& options)
 {

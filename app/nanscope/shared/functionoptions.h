@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "app/nanscope/shared/options.h"
@@ -23,6 +24,9 @@ struct FunctionOptions
     /// What will be run, on a device as torch names it; `variant` is what the function claims to be, or empty.
     Result<instruments::FunctionChoice> choice(const std::string& device, const std::string& variant) const;
 };
+
+/// As a shell looks for a program; a name with a slash is taken as it is.
+std::filesystem::path programPath(const std::string& name);
 
 /// Before it runs; programs that read JSON find it in the answer.
 void sayWhatRuns(const instruments::FunctionChoice& choice, Terminal& terminal);

@@ -2,13 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/nanscope/shared/options.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include <CLI/App.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace nanscope {
+
+namespace {
+
+bool reads(const OptionMode& mode, const std::string& option)
+{
+    return std::ranges::find(mode.reads, option) != mode.reads.end();
+}
+
+std::string namesOf(const std::vector<OptionMode>& modes, const std::string& option)
+{
+    std::vector<std::string> names;
+    for (const auto& mode : modes) {
+        if (reads(mode, option)) {
+            names.push_back(mode.name);
+        }
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+} // namespace
 
 Option& Option::required()
 {
@@ -81,6 +104,20 @@ Option Options::addFlag(const std::string& name, bool& value, const std::string&
 bool Options::given(const std::string& name) const
 {
     return m_app.count(name) > 0;
+}
+
+Result<void> Options::requireRead(const std::vector<OptionMode>& modes) const
+{
+    for (const auto& mode : modes) {
+        for (const auto& option : mode.reads) {
+            const bool isRead = std::ranges::any_of(
+                modes, [&](const OptionMode& other) { return other.chosen && reads(other, option); });
+            if (!isRead && given(option)) {
+                return failure(ErrorKind::usage, fmt::format("{} is an option of {}", option, namesOf(modes, option)));
+            }
+        }
+    }
+    return {};
 }
 
 } // namespace nanscope

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "core/base/result.h"
 
 namespace CLI {
 class App;
@@ -36,6 +39,14 @@ private:
     CLI::Option* m_option;
 };
 
+/// One way to use a subcommand, and the options that not every way reads.
+struct OptionMode
+{
+    std::string name; ///< "`nanscope whatif guard`"
+    bool chosen = false;
+    std::vector<std::string> reads;
+};
+
 /// The options of a subcommand, read into variables that outlive it.
 class Options
 {
@@ -51,6 +62,9 @@ public:
 
     /// Whether the command line has it, once that is read.
     bool given(const std::string& name) const;
+
+    /// Refuses the first one given that modes read, but none of those that are chosen: nothing is ignored in silence.
+    Result<void> requireRead(const std::vector<OptionMode>& modes) const;
 
 private:
     CLI::App& m_app;

@@ -45,15 +45,16 @@ Result<TriedExperiment> triedOf(const std::string& word)
     TRY(oneOf("experiment", tried.id, diagnose::experimentIds()));
     const auto outcome = equals == std::string::npos ? std::string() : word.substr(equals + 1, colon - equals - 1);
     tried.seen = everySeen[TRY(oneOf("outcome", outcome, outcomeNames()))];
-    if (colon == std::string::npos) {
-        return tried;
+    const bool counts = tried.seen == Seen::gone || tried.seen == Seen::moves;
+    const auto number = numberIn<double>(colon == std::string::npos ? std::string() : word.substr(colon + 1));
+    if (counts ? !number : colon != std::string::npos) {
+        return failure(ErrorKind::usage,
+            "--tried ends with the clean hours of gone, such as kernels-off=gone:6, with the number of swaps of moves, "
+            "such as swap-gpus=moves:2, and with nothing of other outcomes",
+            word);
     }
-    const auto number = numberIn<double>(word.substr(colon + 1));
-    if (!number) {
-        return failure(ErrorKind::usage, "an outcome ends with hours or a count, such as kernels-off=gone:6", word);
-    }
-    tried.hours = tried.seen == Seen::gone ? *number : 0;
-    tried.times = tried.seen == Seen::moves ? static_cast<int>(*number) : 1;
+    tried.hours = tried.seen == Seen::gone ? number.value_or(0) : 0;
+    tried.times = tried.seen == Seen::moves ? static_cast<int>(number.value_or(0)) : 1;
     return tried;
 }
 

@@ -135,6 +135,14 @@ Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal
     return devices;
 }
 
+Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel)
+{
+    return rpc::openDevice(name, cancel).map_error([](Error error) {
+        error.kind = error.kind == ErrorKind::unsupported ? ErrorKind::usage : error.kind;
+        return error;
+    });
+}
+
 void addJudgingDevice(Options& options, std::string& device)
 {
     options.add("--device", device, "What replays: cpu, or one of nanscope-worker such as cuda:0").showDefault();
@@ -145,7 +153,7 @@ Result<void> replayOn(const std::string& device, diagnose::DiagnoseOptions& opti
     if (device == "cpu") {
         return {};
     }
-    return rpc::openDevice(device, terminal.cancelToken()).map([&](std::unique_ptr<replay::Device> opened) {
+    return openDevice(device, terminal.cancelToken()).map([&](std::unique_ptr<replay::Device> opened) {
         options.device = std::move(opened);
     });
 }

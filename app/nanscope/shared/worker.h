@@ -3,11 +3,13 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/nanscope/shared/terminal.h"
+#include "core/replay/device/device.h"
 #include "core/rpc/client.h"
 
 namespace nanscope {
@@ -37,6 +39,9 @@ struct SweepDevices
 /// Starts the worker where a device needs it. A device that is not to be had is one sentence, and fails only where
 /// no other is left.
 Result<SweepDevices> openDevices(const std::vector<std::string>& names, Terminal& terminal);
+
+/// A device by its name. One that is not there is wrong usage, as in a sweep.
+Result<std::unique_ptr<replay::Device>> openDevice(const std::string& name, const CancelToken& cancel);
 
 /// --device of a command that judges.
 void addJudgingDevice(Options& options, std::string& device);
