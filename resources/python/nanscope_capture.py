@@ -28,18 +28,19 @@ Environment, read when this file is imported; configure() says the same in code:
 NANSCOPE_CAPTURE=1                     switches it on, 0 off where this file runs the trainer
 NANSCOPE_CAPTURE_DIR                   folder for what is written, ./nanscope_captures
 NANSCOPE_CAPTURE_MODE                  observe or strict
-NANSCOPE_CAPTURE_RAISE                 1: RuntimeError once an output is not finite (0)
+NANSCOPE_CAPTURE_RAISE                 1: RuntimeError once an output is not finite, in observe at the end of the step (0)
 NANSCOPE_CAPTURE_EVERY, _FROM, _UNTIL  looks at every Nth call (1), from one call and up to another, counted from 0
 NANSCOPE_CAPTURE_MAX_DUMPS             per shape (4)
 NANSCOPE_CAPTURE_PER_MINUTE            captures a minute (20)
 NANSCOPE_CAPTURE_MAX_BYTES             of all captures of the process (8 GiB)
-NANSCOPE_CAPTURE_MIN_FREE_BYTES        what stays free on the disk (256 MiB)
+NANSCOPE_CAPTURE_MIN_FREE_BYTES        what stays free on the disk, below it only sidecars are written (256 MiB)
 NANSCOPE_CAPTURE_PRIVACY               none, fingerprint (no tensors) or rotate (random rotations of both sides)
 NANSCOPE_CAPTURE_KEEP                  observe: 1 holds inputs and outputs until the end of the step (memory; no copy,
                                        but of what a function works in)
 NANSCOPE_CAPTURE_CONTROLS              observe: 1 copies one healthy call of each shape a step; strict always does
 NANSCOPE_CAPTURE_OUTPUTS               observe: 1 takes checksums of outputs, too; strict always does
-NANSCOPE_CAPTURE_STALE                 1 captures an output that is, bit for bit, that of an earlier other input
+NANSCOPE_CAPTURE_STALE                 1 captures an output that is, bit for bit, that of an earlier other input; in
+                                       observe it holds outputs until the end of the step, as _CONTROLS and _OUTPUTS do
 NANSCOPE_CAPTURE_RETRIES               calls made again on a failure (8); _RETRY_SECONDS for all of them (5)
 
 DION_NAN_CAPTURE, DION_NAN_CAPTURE_DIR (./dion_nan_captures) and DION_NAN_CAPTURE_RAISE (1) of dion PR 78 mean strict.
@@ -4087,7 +4088,7 @@ def _main():
     if here in sys.path:
         sys.path.remove(here)
     sys.path.insert(0, os.path.dirname(os.path.abspath(sys.argv[0])))
-    install(on=_settings.on if "NANSCOPE_CAPTURE" in os.environ else True)
+    install(on=_settings.on if os.environ.get("NANSCOPE_CAPTURE") else True)
     # What the trainer imports is watched when it is.
     runpy.run_path(sys.argv[0], run_name="__main__")
 
