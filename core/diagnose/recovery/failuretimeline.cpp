@@ -332,17 +332,25 @@ TrainingProcessReader::TrainingProcessReader(const RunData& run)
     }
 }
 
-std::int64_t TrainingProcessReader::baseOf(const RankLossLog& lane)
+TrainingProcessReader::Counting TrainingProcessReader::countingOf(const RankLossLog& lane)
 {
     const Lane key {lane.source, lane.rank};
-    const auto known = m_bases.find(key);
-    return known != m_bases.end() ? known->second
-                                  : m_bases.emplace(key, stepBaseOf(m_run, lane, m_losses[key])).first->second;
+    const auto known = m_countings.find(key);
+    if (known != m_countings.end()) {
+        return known->second;
+    }
+    const auto& losses = m_losses[key];
+    const auto base = stepBaseOf(m_run, lane, losses);
+    return m_countings.emplace(key, Counting {base, base == 0 && !savesBeforeUpdate(m_run, lane, losses)})
+        .first->second;
 }
 
 TrainingProcess TrainingProcessReader::read(const LossHistory& history)
 {
-    return LifeReader(m_run, history, baseOf(history.lanes.front()), m_losses).read();
+    const auto counting = countingOf(history.lanes.front());
+    auto process = LifeReader(m_run, history, counting.base, m_losses).read();
+    process.mayHoldOneMore = counting.mayHoldOneMore;
+    return process;
 }
 
 namespace {

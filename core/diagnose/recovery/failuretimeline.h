@@ -84,6 +84,9 @@ struct TrainingProcess
     std::vector<Source> sources;
     bool last = true; ///< no later process of these logs
     bool countsRows = false; ///< the log names no steps: its rows cannot be held against a checkpoint
+    /// A checkpoint of step n may hold W(n + 1): nothing shows whether it was written before or after the update of
+    /// that step. Where a log counts from 1, that update has its number.
+    bool mayHoldOneMore = false;
     std::int64_t firstWeights = 0;
     std::int64_t lastWeights = 0;
 
@@ -104,6 +107,8 @@ struct TrainingProcess
     std::int64_t first() const;
     /// The first finite loss that W(n) or later weights gave before the trouble; none where there was none.
     std::optional<Proof> proofOf(std::int64_t n) const;
+    /// The most updates that a checkpoint of this step may hold.
+    std::int64_t newestIn(std::int64_t step) const { return step + (mayHoldOneMore ? 1 : 0); }
     bool wrote(const std::string& source, std::int64_t line) const;
     EvidenceLine lineOf(const Proof& proof) const;
 };
@@ -120,11 +125,17 @@ public:
 private:
     using Lane = std::pair<std::string, std::optional<int>>;
 
-    std::int64_t baseOf(const RankLossLog& lane);
+    struct Counting
+    {
+        std::int64_t base = 1;
+        bool mayHoldOneMore = false;
+    };
+
+    Counting countingOf(const RankLossLog& lane);
 
     const RunData& m_run;
     std::map<Lane, std::vector<const Series*>> m_losses;
-    std::map<Lane, std::int64_t> m_bases;
+    std::map<Lane, Counting> m_countings;
 };
 
 /// All processes whose logs are there, and the one that the run ended with.

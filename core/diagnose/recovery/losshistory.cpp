@@ -718,4 +718,9 @@ std::int64_t stepBaseOf(const RunData& run, const RankLossLog& lane, const std::
     return least != losses.end() && (*least)->firstStep == 0 ? 0 : 1;
 }
 
+bool savesBeforeUpdate(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses)
+{
+    return lane.ownDetector || beganWithLoadedStep(run, lane, losses);
+}
+
 } // namespace nanscope::diagnose

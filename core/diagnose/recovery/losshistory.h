@@ -75,4 +75,8 @@ constexpr std::string_view stepBaseName = "log.step_base";
 /// `losses` are those of its first lane.
 std::int64_t stepBaseOf(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses);
 
+/// What a resume of this log shows, or its detector: checkpoint n was written before the update of step n. Of other
+/// logs that count from 0 a checkpoint may hold one update more than its name says, as those of Dion's train.py do.
+bool savesBeforeUpdate(const RunData& run, const RankLossLog& lane, const std::vector<const Series*>& losses);
+
 } // namespace nanscope::diagnose

@@ -262,12 +262,13 @@ std::string conditionOf(const DamagedUpdate& damage, std::int64_t newest)
 std::string anyFromBefore(const FailureTimeline& timeline, const DamagedUpdate* damage)
 {
     const auto first = timeline.failed->first();
-    const auto newest = (damage != nullptr ? damage->weights.value_or(first) : first) - 1;
+    const auto spare = timeline.failed->newestIn(0) + 1;
+    const auto newest = (damage != nullptr ? damage->weights.value_or(first) : first) - spare;
     if (newest < 0) {
         return "start anew, nothing came before the first step";
     }
     return fmt::format("resume from a checkpoint of step {} or earlier (none was found in this run){}", newest,
-        damage != nullptr ? conditionOf(*damage, first - 1) : std::string());
+        damage != nullptr ? conditionOf(*damage, first - spare) : std::string());
 }
 
 /// "Can I go on tonight?" in one line: the setting, the checkpoint, the cost.
@@ -436,11 +437,17 @@ void judgeByLog(CheckpointAdvice& advice, const TrainingProcess& life, const Dam
             "the log ends with a value that is not finite: these weights, or that batch", {life.doubtFrom->line});
     } else if (reaches(life.climbingFrom, step)) {
         set(advice, CheckpointStatus::suspect, "written while the run was already climbing", {life.climbingFrom->line});
-    } else if (const auto proof = life.proofOf(step)) {
+    } else if (const auto proof = life.proofOf(life.newestIn(step))) {
         judgeByProof(advice, life, *proof, damage);
     } else if (damage != nullptr) {
         set(advice, CheckpointStatus::unverified, fmt::format("{}: verify it (--verify-checkpoints)", damage->text()),
             {damage->line()});
+    } else if (const auto before = life.proofOf(step)) {
+        set(advice, CheckpointStatus::unverified,
+            fmt::format("the last finite loss is that of step {}, and whether the checkpoint was written before the "
+                        "update of that step or after it no line says: verify it (--verify-checkpoints)",
+                before->step),
+            {life.lineOf(*before)});
     } else {
         set(advice, CheckpointStatus::unverified,
             "no finite loss with a finite gradient norm was logged between it and the fault", {});
@@ -460,7 +467,7 @@ const DamagedUpdate* judge(
     CheckpointAdvice& advice, const Known& known, const FailureTimeline& timeline, const DamagedUpdates& damages)
 {
     const auto judgeBy = [&](CheckpointAdvice& one, const TrainingProcess& life) {
-        const auto* damage = damages.in(life, one.step);
+        const auto* damage = damages.in(life, life.newestIn(one.step));
         judgeByLog(one, life, damage);
         return damage;
     };
@@ -578,8 +585,9 @@ void judgeWhatWasRead(CheckpointAdvice& advice, const Known& known)
 /// Of wrong values that are finite no loss and no reading tells.
 void doubtWrongValues(CheckpointAdvice& advice, const FailureTimeline& timeline, const DamagedUpdates& damages)
 {
+    const auto& life = *timeline.failed;
     const auto* wrong =
-        advice.status == CheckpointStatus::safe ? damages.wrongIn(*timeline.failed, advice.step) : nullptr;
+        advice.status == CheckpointStatus::safe ? damages.wrongIn(life, life.newestIn(advice.step)) : nullptr;
     if (wrong != nullptr) {
         advice.status = CheckpointStatus::suspect;
         advice.reason += fmt::format("; but {}, with wrong values that are finite", wrong->text());

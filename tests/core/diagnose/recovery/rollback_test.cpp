@@ -571,6 +571,37 @@ TEST(Rollback, BetweenTheLastLineAndTheFaultNothingIsKnown)
     EXPECT_THAT(rollback.reason, HasSubstr("nothing better is left"));
 }
 
+TEST(Rollback, ACheckpointOfTheLastGoodStepMayHoldTheUpdateBehindItsLoss)
+{
+    // Step 5 prints the loss of W(5), and a checkpoint that is written after its update holds W(6).
+    RunData run;
+    run.series = {seriesOf("loss", 0, joined(constant(6, 2.0), constant(3, nan)))};
+    run.checkpoints = {saved(6), saved(5), saved(4)};
+    const auto rollback = *diagnose::adviseRollback(run, {birthAfter(5, Blame::implementation)});
+    EXPECT_EQ(statusOf(rollback, 6), CheckpointStatus::poisoned);
+    EXPECT_EQ(statusOf(rollback, 5), CheckpointStatus::unverified);
+    EXPECT_THAT(rollback.checkpoints.at(1).reason, HasSubstr("verify"));
+    EXPECT_EQ(statusOf(rollback, 4), CheckpointStatus::safe) << "the loss of step 5 is that of W(5)";
+    EXPECT_EQ(rollback.recommended, 4);
+    const auto logAlone = *diagnose::adviseRollback(run, {});
+    EXPECT_EQ(statusOf(logAlone, 5), CheckpointStatus::unverified);
+    EXPECT_THAT(logAlone.checkpoints.at(1).reason,
+        HasSubstr("the last finite loss is that of step 5, and whether the checkpoint was written before the update"));
+    EXPECT_EQ(logAlone.checkpoints.at(1).proof.at(0).source, "train.log:105");
+    run.checkpoints.clear();
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("of step 4 or earlier"));
+}
+
+TEST(Rollback, AResumeShowsThatCheckpointsAreWrittenBeforeTheUpdateOfTheirStep)
+{
+    RunData run;
+    run.series = {seriesOf("loss", 300, joined(constant(600, 2.0), constant(3, nan)))};
+    run.checkpoints = {{300, CheckpointFact::loaded, "out/step_300", "", "train.log", 99}, found(899)};
+    EXPECT_EQ(
+        statusOf(*diagnose::adviseRollback(run, {birthAfter(899, Blame::implementation)}), 899), CheckpointStatus::safe)
+        << "step 300 came first behind the weights of step 300";
+}
+
 TEST(Rollback, AStepThatWasBrokenOffIsHalfDone)
 {
     RunData run;
