@@ -193,12 +193,19 @@ void Workspace::select(int capture)
     showDefaultCell();
 }
 
+/// In a run without captures none is selected, neither before nor after, and what the panes show is of another run.
+void Workspace::showNothing()
+{
+    showBatch(0);
+    showDefaultCell();
+}
+
 void Workspace::showBatch(std::int64_t batch)
 {
     const Capture* shown = capture();
     if (!shown) {
         m_tensors.drop();
-        Q_EMIT picturesMissing(QString());
+        Q_EMIT picturesMissing(tr("No capture is selected"));
         return;
     }
     m_tensors.start(
@@ -653,6 +660,9 @@ void Workspace::onLoaded(const LoadedRun& run, bool judging)
     m_film.clear();
     m_beside.clear();
     Q_EMIT runChanged();
+    if (!capture()) {
+        showNothing();
+    }
     // What was chosen while it was read holds.
     chooseFindings(chosen);
     adviseAsObserved();
@@ -781,10 +791,10 @@ void Workspace::showDefaultCell()
         cell.device = m_service.chosenDevices().constFirst().toStdString();
         m_film.replay(cell, batch);
     } else {
-        m_film.clear(followsFromAnother(judged)
+        m_film.clear(!shown ? tr("No capture is selected")
+                : followsFromAnother(judged)
                 ? tr("This capture follows from another one: the film of the birth shows where it began")
-                : shown && nothingIsFinite(*shown)
-                ? tr("No value of the input is finite, so a replay shows nothing else")
+                : nothingIsFinite(*shown) ? tr("No value of the input is finite, so a replay shows nothing else")
                 : judging() && lacksVerdict()
                 ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
                 : tr("Sweep this capture to see every step of its replay"));

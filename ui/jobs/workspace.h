@@ -268,6 +268,7 @@ private:
     void onDeep(Cell cell);
     void onCliff(replay::ReplayedCliff cliff);
     void showDefaultCell();
+    void showNothing();
     bool showsExplanation() const;
     void followVerdict();
     ReportSubject reportSubject() const;

@@ -24,7 +24,11 @@
 #include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"
 #include "ui/film/filmpane.h"
+#include "ui/film/filmstrip.h"
+#include "ui/film/framemap.h"
+#include "ui/film/framepane.h"
 #include "ui/findings/findingspane.h"
+#include "ui/heatmap/heatmap.h"
 #include "ui/report/reportpane.h"
 #include "ui/shared/partsscroll.h"
 #include "ui/shell/layoutdialog.h"
@@ -598,6 +602,23 @@ TEST_F(Layouts, PanesOfCapturesComeBackByTheirButtonAndWithTheFirstCapture)
     ASSERT_TRUE(settle());
     EXPECT_TRUE(dock("captures")->isVisible());
     EXPECT_TRUE(dock("frame")->isVisible());
+}
+
+TEST_F(Layouts, PanesOfCapturesShowNothingOfTheRunBefore)
+{
+    openSample();
+    const Panes& panes = window->panes();
+    ASSERT_TRUE(waitUntil([&] { return panes.tensors->outputMap()->picture() && panes.frame->map()->frame(); }));
+    const std::filesystem::path logs = folder / "logs";
+    std::filesystem::create_directory(logs);
+    std::filesystem::copy_file(NANSCOPE_SAMPLE "/console.log", logs / "console.log");
+    ASSERT_TRUE(open(logs));
+    area()->capturePanesButton()->click();
+    EXPECT_EQ(panes.tensors->outputMap()->picture(), nullptr);
+    EXPECT_EQ(panes.tensors->inputMap()->picture(), nullptr);
+    EXPECT_EQ(panes.tensors->outputMap()->accessibleDescription(), QStringLiteral("No capture is selected"));
+    EXPECT_EQ(panes.frame->map()->frame(), nullptr);
+    EXPECT_EQ(panes.film->strip()->film(), nullptr);
 }
 
 TEST_F(Layouts, NamesMayHoldWhatKeysOfSettingsMayNot)
