@@ -12,6 +12,7 @@
 #include "core/diagnose/judgeone.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/report/report.h"
@@ -260,14 +261,14 @@ std::optional<CaptureVerdict> Workspace::tickedVerdict() const
 std::shared_ptr<const Diagnosis> Workspace::tickedDiagnosis() const
 {
     auto known = m_loaded.known();
-    if (!known || m_loaded.observed.answers.empty()) {
+    if (!known || m_loaded.observed == Observations()) {
         return known;
     }
     auto ticked = std::make_shared<Diagnosis>(*known);
     for (CaptureVerdict& verdict : ticked->captures) {
         verdict = diagnose::withAnswers(std::move(verdict), m_loaded.observed, m_loaded.catalogue);
     }
-    return ticked;
+    return std::make_shared<Diagnosis>(diagnose::withObservations(std::move(*ticked), m_loaded.observed));
 }
 
 int Workspace::causeOf(const CaptureVerdict& verdict) const

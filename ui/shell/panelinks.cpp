@@ -120,13 +120,10 @@ void PaneLinks::connectPanes()
     connect(m_panes.captures, &CapturesPane::captureSelected, &m_workspace, &Workspace::select);
     connect(m_panes.captures, &CapturesPane::causeRequested, this, &PaneLinks::selectCause);
     connect(m_panes.faults, &FaultTreePane::captureActivated, m_panes.captures, &CapturesPane::selectCapture);
-    connect(m_panes.verdict, &VerdictPane::ticksChanged, this, [this](const QStringList& ticks) {
-        m_workspace.setTicks(ticks);
-        showAnswers();
-    });
+    connect(m_panes.verdict, &VerdictPane::ticksChanged, &m_workspace, &Workspace::setTicks);
+    connect(&m_workspace, &Workspace::answersChanged, this, &PaneLinks::showAnswers);
     connect(m_panes.verdict, &VerdictPane::alikeWanted, this, [this] {
         const std::size_t others = m_workspace.answerAlike();
-        showAnswers();
         Q_EMIT note(
             others == 1 ? tr("Answered another capture alike") : tr("Answered %1 other captures alike").arg(others));
     });

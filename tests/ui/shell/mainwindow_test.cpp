@@ -457,6 +457,26 @@ TEST_F(SampleWindow, SayingWhatRanJudgesAgain)
     EXPECT_EQ(window.workspace().verdict()->variant.how, IdentifiedBy::fit);
 }
 
+TEST_F(SampleWindow, TheListSaysWhatTheCardSaysOfARepeatedCall)
+{
+    Workspace& workspace = window.workspace();
+    CapturesPane& captures = *window.panes().captures;
+    const auto shown = [&] {
+        const QModelIndex row = captures.view()->currentIndex();
+        return row.siblingAtColumn(CaptureModel::VerdictColumn).data().toString();
+    };
+    ASSERT_EQ(shown(), QStringLiteral("implementation"));
+    Observations observed;
+    observed.called = {{workspace.capture()->file, 0, 10}};
+    VerdictPane& card = *window.panes().verdict;
+    card.setObserved(observed);
+    workspace.setObserved(observed);
+    EXPECT_EQ(shown(), blameWord(card.verdict()->blame));
+    EXPECT_NE(shown(), QStringLiteral("implementation"));
+    workspace.undoAnswer();
+    EXPECT_EQ(shown(), QStringLiteral("implementation"));
+}
+
 TEST_F(WindowTest, OfAHealthyLogNoFaultIsSpokenOf)
 {
     const fs::path run = fs::path(folder.path().toStdString()) / "healthy";
