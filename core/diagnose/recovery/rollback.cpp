@@ -66,6 +66,16 @@ std::string numericsSetting(const CaptureVerdict& verdict)
 
 constexpr const char* guard = "turn on a guard that skips non-finite updates on all ranks";
 
+/// Of an output that is finite and wrong no check for NaN and Inf tells.
+constexpr const char* normGuard =
+    "turn on a guard that also asks for the norm of an update (this one was finite; about the square root of the "
+    "matrix's smaller side is healthy)";
+
+const char* guardAgainst(const CaptureVerdict& verdict)
+{
+    return verdict.facts.outputFinite ? normGuard : guard;
+}
+
 /// A call on a CPU has no custom kernel, and what failed without them is none's.
 bool kernelsMayHelp(const CaptureVerdict& verdict)
 {
@@ -87,7 +97,8 @@ std::string openSetting(const CaptureVerdict& verdict)
     if (changesWhatRan("bf16", verdict)) {
         settings.emplace_back("iterate in bf16");
     }
-    return settings.empty() ? guard : fmt::format("{}, and {}", fmt::join(settings, ", "), guard);
+    const auto* most = guardAgainst(verdict);
+    return settings.empty() ? most : fmt::format("{}, and {}", fmt::join(settings, ", "), most);
 }
 
 /// Where no capture tells what began it.
@@ -129,7 +140,7 @@ std::string settingFor(const CaptureVerdict* verdict, const FailureTimeline& tim
     case Blame::implementation:
     case Blame::nondeterministic:
         return kernelsMayHelp(*verdict) ? "set use_triton=False and use_gram_newton_schulz=False (no custom kernels)"
-                                        : guard;
+                                        : guardAgainst(*verdict);
     case Blame::machine:
         return machineSetting(*verdict);
     case Blame::numerics:
@@ -723,8 +734,10 @@ std::string reasonOf(const RunData& run, const Rollback& rollback, const Failure
         return "none of the known checkpoints is complete and clean; what is there was not read";
     }
     if (!rollback.recommended) {
-        return rollback.checkpoints.empty() ? "no checkpoint was found, in the folder or in a log"
-                                            : "none of the known checkpoints is left and clean";
+        return rollback.checkpoints.empty()
+            ? "no checkpoint was found, in the folder or in a log; a file of weights counts as one where its name "
+              "(step_15.pt) or a number beside its tensors (step, iteration) says the step"
+            : "none of the known checkpoints is left and clean";
     }
     const auto* chosen = recommendedOf(rollback);
     const auto text = chosen->status == CheckpointStatus::safe

@@ -87,7 +87,12 @@ private:
     void leftOut()
     {
         if (m_replay.total > 0) {
-            say("left out", fmt::format("{}: {}", counted(m_replay.total, "update"), stepRanges(m_replay.skipped)));
+            const bool warns = m_replay.options.action == probe::NanAction::warn;
+            say("left out",
+                fmt::format("{}: {}{}", counted(m_replay.total, "update"), stepRanges(m_replay.skipped),
+                    !warns                    ? ""
+                        : m_replay.total == 1 ? " (warn leaves it out as skip does)"
+                                              : " (warn leaves them out as skip does)"));
         }
         if (!m_replay.byGradients.empty()) {
             say(m_replay.total > 0 ? "" : "left out",

@@ -684,6 +684,26 @@ TEST(Rollback, SettingsFollowTheVerdict)
     EXPECT_THAT(diagnose::adviseRollback(run, {})->tonight, HasSubstr("it was on and did not see them all"));
 }
 
+TEST(Rollback, NoGuardAgainstBadValuesIsAdvisedWhereTheOutputIsFinite)
+{
+    auto zero = birthAfter(1000, Blame::undecided);
+    zero.facts.outputFinite = true;
+    zero.facts.scene.onCpu = true;
+    const auto text = diagnose::goOnTonight({}, {zero});
+    EXPECT_THAT(text, Not(HasSubstr("skips non-finite")));
+    EXPECT_THAT(text, HasSubstr("turn on a guard that also asks for the norm of an update"));
+    zero.facts.outputFinite = false;
+    EXPECT_THAT(diagnose::goOnTonight({}, {zero}), HasSubstr("turn on a guard that skips non-finite updates"));
+}
+
+TEST(Rollback, AStateDictWithoutAStepIsToldFromNoCheckpoint)
+{
+    auto run = runOf(1000, 5);
+    EXPECT_THAT(diagnose::adviseRollback(run, {})->reason,
+        HasSubstr("a file of weights counts as one where its name (step_15.pt) or a number beside its tensors (step, "
+                  "iteration) says the step"));
+}
+
 TEST(Rollback, TonightMendsEveryCauseThatIsKnown)
 {
     auto run = runOf(1000, 5);

@@ -42,6 +42,18 @@ TEST(DetectorWords, EveryFactHasItsLineAndTheStepThatTheLogPrints)
     EXPECT_THAT(diagnose::detectorSilence(all), IsEmpty());
 }
 
+TEST(DetectorWords, WarnSaysThatItLeavesOutWhatSkipDoes)
+{
+    const auto leftOut = [](probe::NanAction action) {
+        const auto all = diagnose::replayDetector(threeBad().run(), {{.action = action, .maxConsecutive = 5}});
+        const auto facts = diagnose::detectorFacts(all.at(0));
+        const auto* fact = factOf(facts, "left out");
+        return fact == nullptr ? std::string() : fact->text;
+    };
+    EXPECT_EQ(leftOut(probe::NanAction::skip), "3 updates: 3-5");
+    EXPECT_EQ(leftOut(probe::NanAction::warn), "3 updates: 3-5 (warn leaves them out as skip does)");
+}
+
 TEST(DetectorWords, AFiniteRunAndAnEmptyOneSaySo)
 {
     KempnerLog log;
