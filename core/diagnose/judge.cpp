@@ -193,6 +193,14 @@ bool isProof(Blame blame)
 /// Of another matrix of the call, which the verdict is not about.
 EvidenceLine otherCause(const DamagePattern& damage, Blame blame)
 {
+    if (!isProof(blame)) {
+        return {
+            fmt::format("matrix {} of this call ended otherwise than its own numbers do ({}): a function that takes "
+                        "the matrices together hands it what another lost, and of one that does not this is a "
+                        "second cause",
+                damage.batch, damage.text),
+            "output"};
+    }
     return {fmt::format("matrix {} of this call ended otherwise ({}), and is {} by itself: two causes, of which this "
                         "verdict is about one",
                 damage.batch, damage.text, name(blame)),
@@ -201,10 +209,15 @@ EvidenceLine otherCause(const DamagePattern& damage, Blame blame)
 
 // Proof in one matrix of a batch outweighs an open question in another, a question one that is fine, and what was not
 // judged in full one that was. Numbers that explain one matrix acquit nobody of another.
-bool outranks(const verdict::Decision& decision, const CaptureVerdict& verdict)
+bool outranks(const verdict::Decision& decision, const Facts& facts, const CaptureVerdict& verdict)
 {
+    // Numbers of a zero matrix, 0/0, explain it alone.
     if (verdict.blame == Blame::numerics) {
-        return decision.blame == Blame::implementation;
+        const bool another = decision.rule == RuleId::matricesTakenTogether && verdict.facts.inputZero;
+        return decision.blame == Blame::implementation || another;
+    }
+    if (verdict.rule == RuleId::matricesTakenTogether && decision.blame == Blame::numerics && facts.inputZero) {
+        return false;
     }
     if (verdict.blame != Blame::undecided) {
         return false;
@@ -336,9 +349,12 @@ private:
         if (decision.blame == Blame::implementation && !e.facts.outputFinite) {
             TRY(lookBesideDamage(e, matrix));
         }
-        const bool twoCauses =
-            settled && isProof(decision.blame) && isProof(verdict.blame) && decision.blame != verdict.blame;
-        if (settled && !outranks(decision, verdict)) {
+        const auto isCause = [](Blame blame, RuleId rule) {
+            return isProof(blame) || rule == RuleId::matricesTakenTogether;
+        };
+        const bool twoCauses = settled && isCause(decision.blame, decision.rule) && isCause(verdict.blame, verdict.rule)
+            && decision.blame != verdict.blame;
+        if (settled && !outranks(decision, e.facts, verdict)) {
             if (twoCauses) {
                 verdict.facts.besides.push_back(otherCause(e.facts.damage, decision.blame));
                 verdict::judgeAgain(verdict);

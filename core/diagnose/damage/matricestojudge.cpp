@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "core/diagnose/damage/takentogether.h"
@@ -62,23 +61,32 @@ int sizeOf(const Scan& scan)
     return scan.absmax > 0 ? std::ilogb(scan.absmax) / binades : 0;
 }
 
-/// One of each kind before the others of it. Of too many kinds the last, whose numbers vanish first, stays among them.
+/// Two strange ones and one of each shape of damage, then one of each size, then the rest. Of too many sizes the
+/// smallest, whose numbers vanish first, stays among those that are looked at.
 std::vector<std::int64_t> firstOfEachKind(const std::vector<std::int64_t>& ordered,
-    const std::vector<DamagePattern>& patterns, const std::vector<Scan>& inputs)
+    const std::vector<DamagePattern>& patterns, const Capture& capture, const std::vector<int>& strangeness)
 {
-    std::vector<std::int64_t> kinds;
+    constexpr int mostStrange = 2;
+    std::vector<std::int64_t> chosen;
+    std::vector<std::int64_t> sizes;
     std::vector<std::int64_t> alike;
-    std::set<std::tuple<DamageShape, bool, int>> seen;
+    std::set<std::pair<DamageShape, bool>> seenShapes;
+    std::set<int> seenSizes;
+    int strange = 0;
     for (const auto i : ordered) {
-        const auto& in = inputs[static_cast<std::size_t>(i)];
-        const bool isNew = seen.emplace(patterns[static_cast<std::size_t>(i)].shape, in.allZero(), sizeOf(in)).second;
-        (isNew ? kinds : alike).push_back(i);
+        const auto at = static_cast<std::size_t>(i);
+        const auto& in = capture.input.batches[at];
+        const bool isStrange = strangeness[at] > 0 && strange++ < mostStrange;
+        const bool newShape = seenShapes.emplace(patterns[at].shape, in.allZero()).second;
+        const bool newSize = seenSizes.insert(sizeOf(in)).second;
+        (isStrange || newShape ? chosen : newSize ? sizes : alike).push_back(i);
     }
-    if (kinds.size() > most) {
-        kinds[most - 1] = kinds.back();
+    if (chosen.size() < most && chosen.size() + sizes.size() > most) {
+        sizes[most - chosen.size() - 1] = sizes.back();
     }
-    kinds.insert(kinds.end(), alike.begin(), alike.end());
-    return kinds;
+    chosen.insert(chosen.end(), sizes.begin(), sizes.end());
+    chosen.insert(chosen.end(), alike.begin(), alike.end());
+    return chosen;
 }
 
 } // namespace
@@ -91,7 +99,7 @@ MatricesToJudge matricesToJudge(Role role, const std::vector<DamagePattern>& pat
         const auto at = static_cast<std::size_t>(i);
         return std::pair(strangeness[at], capture.input.batches[at].absmax);
     });
-    MatricesToJudge result {firstOfEachKind(candidates, patterns, capture.input.batches), candidates.size()};
+    MatricesToJudge result {firstOfEachKind(candidates, patterns, capture, strangeness), candidates.size()};
     result.chosen.resize(std::min(result.chosen.size(), most));
     std::ranges::sort(result.chosen);
     return result;

@@ -19,14 +19,29 @@ bool seenAsPublished(const Capture& capture)
     return capture.variant && !capture.scene.function.empty();
 }
 
+bool damaged(const Scan& scan)
+{
+    return !scan.finite();
+}
+
+/// An infinity of a late step may spoil a part of a matrix alone, so that one without a finite value tells enough where
+/// none beside it came out whole.
 void markGroups(std::vector<TakenTogether>& marks, const Capture& capture, std::size_t size)
 {
     for (std::size_t first = 0; first + size <= marks.size(); first += size) {
         const auto in = std::span(capture.input.batches).subspan(first, size);
-        if (std::ranges::all_of(std::span(capture.output->batches).subspan(first, size), allDamaged)) {
-            const bool bad = !std::ranges::all_of(in, &Scan::finite);
-            std::ranges::fill(
-                std::span(marks).subspan(first, size), bad ? TakenTogether::withBad : TakenTogether::perhaps);
+        const auto out = std::span(capture.output->batches).subspan(first, size);
+        const auto group = std::span(marks).subspan(first, size);
+        // Zeros that are flattened stay zeros.
+        if (std::ranges::all_of(in, &Scan::allZero) || !std::ranges::all_of(out, damaged)) {
+            continue;
+        }
+        if (std::ranges::all_of(out, allDamaged) && !std::ranges::all_of(in, &Scan::finite)) {
+            std::ranges::fill(group, TakenTogether::withBad);
+            continue;
+        }
+        for (std::size_t i = 0; i < size; ++i) {
+            group[i] = allDamaged(out[i]) && group[i] == TakenTogether::no ? TakenTogether::perhaps : group[i];
         }
     }
 }

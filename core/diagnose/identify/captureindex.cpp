@@ -55,10 +55,15 @@ std::string byProcess(const Capture& capture)
     return capture.pid ? fmt::format("process {} {}", *capture.pid, kindOf(capture)) : std::string();
 }
 
-// A dump that was named by hand tells no process.
 std::string byKind(const Capture& capture)
 {
     return fmt::format("kind {}", kindOf(capture));
+}
+
+/// A dump that was named by hand tells no process.
+std::string byKindOfNoProcess(const Capture& capture)
+{
+    return fmt::format("kind {}, no process", kindOf(capture));
 }
 
 std::string byVariant(const Capture& capture)
@@ -160,7 +165,8 @@ void CaptureIndex::addClean(const Capture& capture)
         return;
     }
     m_cleanByInput[hashOfInput(capture)].push_back(&capture);
-    for (const auto& key : {byProcess(capture), byVariant(capture), byKind(capture)}) {
+    const auto noProcess = capture.pid ? std::string() : byKindOfNoProcess(capture);
+    for (const auto& key : {byProcess(capture), byVariant(capture), byKind(capture), noProcess}) {
         if (!key.empty() && healthyElement(capture, {})) {
             m_controls[key].push_back(&capture);
         }
@@ -209,7 +215,8 @@ std::vector<const Capture*> CaptureIndex::controlsOf(const Capture& damaged, std
 std::vector<const Capture*> CaptureIndex::perhapsControlsOf(const Capture& damaged, std::size_t most) const
 {
     std::vector<const Capture*> chosen;
-    if (const auto group = m_controls.find(byKind(damaged)); group != m_controls.end()) {
+    const auto key = damaged.pid ? byKindOfNoProcess(damaged) : byKind(damaged);
+    if (const auto group = m_controls.find(key); group != m_controls.end()) {
         for (const auto* other : group->second) {
             if (chosen.size() < most && mayBeControlOf(*other, damaged)) {
                 chosen.push_back(other);

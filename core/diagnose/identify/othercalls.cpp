@@ -103,6 +103,9 @@ Result<std::optional<ControlCall>> Controls::inSameRun(const Capture& stored)
 
 Result<std::optional<ControlCall>> Controls::perhapsOfRun(const Capture& stored, const std::vector<std::string>& names)
 {
+    if (!m_captures.cleanWithInputOf(stored).empty()) {
+        return std::nullopt;
+    }
     auto controls = TRY(identifiedOf(m_captures.perhapsControlsOf(stored, mostControls)));
     const auto named = std::ranges::find_if(controls, [&](const ControlCall& control) {
         return std::ranges::any_of(control.identified.all, [&](const VariantFit& fit) {

@@ -380,13 +380,24 @@ public:
         return first;
     }
 
-    /// The first of another rank, of an update that is not known, that its clock puts after `entry`, though clocks of
-    /// two machines need not agree so well.
+    /// The first of another rank that its clock puts after `entry`, though clocks of two machines need not agree so
+    /// well. Of neither the update is known, and both have the time of their file names.
     const Entry* firstOfOtherClock(const Entry& entry) const
     {
         constexpr std::int64_t mostSkewMs = 60'000;
-        const auto* first = m_halves[0].undated.firstUntil(entry.moment.time + mostSkewMs, entry);
-        return first != nullptr && first->moment.rank && first->moment.rank != entry.moment.rank ? first : nullptr;
+        const Entry* first = nullptr;
+        if (entry.moment.update || !entry.capture->timestampFromName) {
+            return first;
+        }
+        for (const auto& [rank, queue] : m_halves[0].undatedOfRank) {
+            const bool other = rank && rank != entry.moment.rank;
+            const auto* found = other ? queue.firstUntil(entry.moment.time + mostSkewMs, entry) : nullptr;
+            const bool named = found != nullptr && found->capture->timestampFromName;
+            if (named && (first == nullptr || earlier(found->moment, first->moment))) {
+                first = found;
+            }
+        }
+        return first;
     }
 
 private:
@@ -975,8 +986,8 @@ void noteSoundMatrices(Entry& entry)
         lost += in[i].finite() && together[i] == TakenTogether::withBad ? 1 : 0;
     }
     const auto alsoLost = lost > 0
-        ? fmt::format(", and {} of them came out without a finite value, as a function leaves them that flattens what "
-                      "it is given or divides it by one norm",
+        ? fmt::format("; of these {} came out without a finite value, as a function leaves them that flattens what it "
+                      "is given or divides it by one norm",
             lost)
         : std::string();
     if (sound > 0) {
@@ -1366,7 +1377,7 @@ bool sharesMemory(const tensorfile::CaptureFile& file)
 
 /// What is finite of a damaged matrix has about the norm that is left of 1: what divides its input by the norm in place
 /// leaves that, and a gradient has it by chance alone. Functions divide by up to 1.05 times the norm. An infinite norm
-/// leaves zeros, and a NaN of what made it so.
+/// leaves zeros, and NaN of the few values that were infinite; whole rows of NaN among zeros are an embedding's.
 bool restIsNormalised(const Scan& scan)
 {
     constexpr double least = 0.85;
@@ -1374,7 +1385,8 @@ bool restIsNormalised(const Scan& scan)
     const auto rest = scan.count - scan.nonFinite();
     const double share = static_cast<double>(rest) / static_cast<double>(scan.count);
     const bool ofNormOne = scan.sumSquares >= least * share && scan.sumSquares <= most * share;
-    return !scan.finite() && rest > 0 && (ofNormOne || scan.zero == rest);
+    const bool few = scan.nan * scan.nan < scan.count && scan.posInf + scan.negInf == 0;
+    return !scan.finite() && rest > 0 && (ofNormOne || (few && scan.zero == rest));
 }
 
 /// Neither the wrapper nor a helper dumped it, which copy the input before the call.

@@ -111,7 +111,10 @@ bool Considered::nameContradicted() const
     }
     // What numbers that run away leave finite is nothing to hold a function against.
     const bool restIsOff = facts.fit.compared && identified.fit.value_or(0) > foreignFit && !any(blowsUp);
-    return restIsOff || onCall.value_or(0) > foreignFit;
+    // What is finite of the call itself tells more than a dump of which nothing says that it is of this process.
+    const bool restFits = facts.fit.compared && identified.fit.value_or(1) <= closeFit;
+    const bool isStranger = restFits && facts.control && facts.control->otherProcess;
+    return restIsOff || (!isStranger && onCall.value_or(0) > foreignFit);
 }
 
 bool Considered::outputIsOff() const

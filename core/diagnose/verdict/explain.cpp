@@ -235,9 +235,9 @@ Words noKnownVariant(const Considered& c)
                                             : "a call of this kind that went well is";
     return {"matches no known variant",
         fmt::format("{} not the result of any known variant{}{}", what, nearestText(c.identified),
-            c.facts.matrices > 1 ? "; each matrix was held against replays of itself, which a function that flattens "
-                                   "the call's tensor gives another result than"
-                                 : ""),
+            c.facts.matrices > 1
+                ? "; each matrix was held against replays of itself, and one that flattens them gives something else"
+                : ""),
         "which function made this output? A healthy capture of the same shape (a control) would tell a wrong kernel "
         "from an unknown function"};
 }
@@ -266,9 +266,10 @@ Words matricesTakenTogether(const Considered& c)
 {
     const auto& facts = c.facts;
     return {"matrices that may have been taken together",
-        fmt::format("{}, as {} matrices of this call; each stays finite by itself ({}), and a function that flattens "
-                    "them or divides them by one norm takes them as one",
-            facts.damage.text, facts.matrices, totalsText(totalsOf(c.members))),
+        fmt::format(
+            "{}, and so it is with the matrices beside it; this one stays finite by itself ({}), and a function "
+            "that flattens them or divides them by one norm takes them as one",
+            facts.damage.text, totalsText(totalsOf(c.members))),
         "does the function take these matrices one by one? A dump in the shape that its iteration is given (after a "
         "view or reshape) would tell, and so would a healthy call of this shape"};
 }

@@ -42,11 +42,14 @@ bool atTheEdge(const Considered& c)
     return close && !c.any(blowsUp);
 }
 
-/// A healthy call of that shape is what a known function gives of each matrix by itself.
+/// A healthy call of that shape is what the named function gives of each matrix by itself, or any known one.
 bool takesMatricesOneByOne(const Considered& c)
 {
     const auto& control = c.facts.control;
-    return control && !control->identified.matchesNone;
+    if (c.saidToHaveRun()) {
+        return c.nameOffFromCall().value_or(1) <= closeFit;
+    }
+    return control && !control->otherProcess && !control->identified.matchesNone;
 }
 
 bool mayBeTakenTogether(const Considered& c)
@@ -395,8 +398,8 @@ constexpr Rule table[] = {
     {RuleId::replaysEndAlike, "every member ends exactly like the dump under at least one rounding", Blame::numerics,
         Answers::nothing, [](const Considered& c) { return isDamaged(c) && c.all(reproduces); }},
     {RuleId::matricesTakenTogether,
-        "several matrices of the call came out without a finite value, not every member ends so with one of them, and "
-        "no healthy call of that shape shows that the function takes them one by one",
+        "several matrices of the call came out without a finite value, each of them stays finite in replays of it "
+        "alone, and no healthy call of that shape shows that the function takes them one by one",
         Blame::undecided, Answers::control, [](const Considered& c) { return isDamaged(c) && mayBeTakenTogether(c); }},
     {RuleId::zeroInSomethingOut,
         "the input is zero and the output is not; nothing but a known function ran, or a wrapped one left a tile",

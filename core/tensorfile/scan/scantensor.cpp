@@ -291,7 +291,10 @@ Result<ScannedTensor> scanVerifying(
     const auto batches = tensor.matrices().batch;
     if (batches > mostMatrices) {
         return failure(ErrorKind::refused,
-            "The tensor is a batch of more than 65,536 matrices, which no optimizer makes", pathOf(tensor));
+            "The tensor is a batch of more than 65,536 matrices; dump a convolution's weight as its iteration takes "
+            "it, "
+            "flattened to two dimensions",
+            pathOf(tensor));
     }
     auto stream = TRY(TensorStream::open(tensor, std::move(file), watch));
     ScannedTensor result;

@@ -62,6 +62,20 @@ TEST(TakenTogether, OneFiniteValueShowsThatMatricesAreTakenOneByOne)
     call.input.batches[1] = withNan(1);
     EXPECT_THAT(diagnose::takenTogether(call), Each(TakenTogether::withBad));
     call.output->batches[2] = withNan(values - 1);
+    const auto perhaps = TakenTogether::perhaps;
+    EXPECT_THAT(diagnose::takenTogether(call), ElementsAre(perhaps, perhaps, TakenTogether::no))
+        << "an overflow of the last step may leave some";
+    call.output->batches[2] = finite(1);
+    EXPECT_THAT(diagnose::takenTogether(call), Each(TakenTogether::no));
+}
+
+TEST(TakenTogether, ZerosThatAreFlattenedStayZeros)
+{
+    auto call = lostCall({2});
+    for (auto& scan : call.input.batches) {
+        scan = finite(0, 0);
+        scan.zero = values;
+    }
     EXPECT_THAT(diagnose::takenTogether(call), Each(TakenTogether::no));
 }
 
@@ -97,6 +111,18 @@ TEST(MatricesToJudge, TheLargestOfManySizesIsAmongThem)
     const auto chosen = chosenOf(call);
     EXPECT_THAT(chosen, testing::SizeIs(4));
     EXPECT_THAT(chosen, testing::IsSupersetOf({17, 33}));
+}
+
+TEST(MatricesToJudge, EachShapeOfDamageComesBeforeSizes)
+{
+    auto call = lostCall({8});
+    std::vector<DamagePattern> patterns(8);
+    for (std::size_t i = 0; i < 8; ++i) {
+        call.input.batches[i] = finite(std::ldexp(1.0, static_cast<int>(40 - 5 * i)));
+        patterns[i].count = 1;
+        patterns[i].shape = i == 5 ? DamageShape::rectangle : DamageShape::wholeElement;
+    }
+    EXPECT_THAT(diagnose::matricesToJudge(Role::birth, patterns, call).chosen, ElementsAre(0, 1, 5, 7));
 }
 
 TEST(MatricesToJudge, WhatABadOneBesideItMayHaveSpoiltIsLeftOut)

@@ -336,6 +336,10 @@ TEST(Triage, ClocksOfTwoRanksOrderNothingWithinAMinute)
 {
     RunSummary s;
     s.dump("victim", 0, scanWith(100), scanWith(100), 1000).dump("born", 1, scanWith(0), scanWith(1), 6000);
+    EXPECT_EQ(s.verdictOf("victim").blame, Blame::upstream) << "the times of files are of whoever copied them";
+    for (auto& capture : s.run.captures) {
+        capture.timestampFromName = true;
+    }
     const auto v = s.verdictOf("victim");
     EXPECT_EQ(v.role, Role::upstream);
     EXPECT_EQ(v.blame, Blame::undecided) << v.summary;
@@ -345,6 +349,9 @@ TEST(Triage, ClocksOfTwoRanksOrderNothingWithinAMinute)
     s.run.captures.back().timestampMs = 6000;
     s.run.captures.back().rank = 0;
     EXPECT_EQ(s.verdictOf("victim").blame, Blame::upstream) << "one clock";
+    s.dump("later", 1, scanWith(0), scanWith(1), 7000);
+    s.run.captures.back().timestampFromName = true;
+    EXPECT_EQ(s.verdictOf("victim").blame, Blame::undecided) << "another of its own rank hides nothing";
 }
 
 TEST(Triage, NothingReachesAnotherRankWithinMilliseconds)

@@ -444,14 +444,16 @@ TEST(Rules, MatricesThatAreAllLostMayHaveBeenTakenTogether)
     b.facts.identified.how = IdentifiedBy::given;
     b.facts.nothingElse = true;
     b.facts.takenTogether = true;
-    const auto healthy = b.facts.control;
+    b.facts.identified.names = {"gns-gram"};
+    b.facts.control->identified.all = {{"gns-gram", 0.01}};
+    auto healthy = b.facts.control;
     b.facts.control.reset();
     EXPECT_EQ(b.judged().rule, RuleId::matricesTakenTogether);
     EXPECT_EQ(b.judged().blame, Blame::undecided);
     b.facts.control = healthy;
     EXPECT_EQ(b.judged().blame, Blame::implementation) << "a healthy call of the shape is that of each matrix";
-    b.facts.control->identified.matchesNone = true;
-    EXPECT_NE(b.judged().blame, Blame::implementation);
+    b.facts.control->identified.all = {{"gns-gram", 0.1}};
+    EXPECT_EQ(b.judged().rule, RuleId::matricesTakenTogether) << "it is not what the name says of each matrix";
 }
 
 TEST(Rules, AHealthyCallOfNoKnownProcessContradictsANameAndConfirmsNoCode)
@@ -468,6 +470,10 @@ TEST(Rules, AHealthyCallOfNoKnownProcessContradictsANameAndConfirmsNoCode)
     b.facts.identified.names = {"gns-gram"};
     b.facts.control->identified.all = {{"keller-jordan", 0.002}, {"gns-gram", 0.3}};
     EXPECT_EQ(b.judged().rule, RuleId::nameContradicted);
+    b.facts.damage.shape = DamageShape::rectangle;
+    b.facts.fit.compared = true;
+    b.facts.identified.fit = 0.01;
+    EXPECT_EQ(b.judged().blame, Blame::implementation) << "the rest of this very call is what the name says";
 }
 
 TEST(Rules, AGradientThatWasNotFiniteQuestionsTheDumpedInput)
