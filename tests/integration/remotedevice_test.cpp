@@ -417,8 +417,8 @@ TEST_F(VerdictElsewhere, SaysThatThereIsNoSuchDevice)
     // What the worker says where no GPU can be used.
     const auto worker = m_folder / "worker";
     writeText(worker,
-        fmt::format(
-            "#!/bin/sh\necho '{{\"error\":\"no GPU\",\"kind\":{}}}'\n", static_cast<int>(ErrorKind::unsupported)));
+        fmt::format("#!/bin/sh\nwhile read -r request; do echo '{{\"error\":\"no GPU\",\"kind\":{}}}'; done\n",
+            static_cast<int>(ErrorKind::unsupported)));
     fs::permissions(worker, fs::perms::owner_all);
     for (const auto& arguments : {std::vector<std::string> {"diagnose", m_folder / "a.pt"},
              {"measure", "scale", m_folder / "a.pt", "--variant", "gns-gram"},

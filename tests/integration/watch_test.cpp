@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr auto patience = 60s;
+constexpr auto patience = 120s; // a large call is judged in a quarter of that on two idle cores
 
 /// A running `nanscope watch`.
 class Watching
