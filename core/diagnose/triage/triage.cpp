@@ -1447,10 +1447,10 @@ void doubtInput(
     CaptureVerdict& verdict, const tensorfile::CaptureFile& file, const Capture& scanned, const RunData& run)
 {
     const bool upstream = verdict.role == Role::upstream;
-    const bool healthy = verdict.role == Role::healthy;
-    if (healthy && sharesMemory(file)) {
-        askForInputBefore(verdict);
-    } else if ((upstream || verdict.rule == RuleId::inputMayBeResult) && inputMayBeResult(file, scanned, run)) {
+    const bool doubted = upstream || verdict.rule == RuleId::inputMayBeResult;
+    const bool isResult =
+        verdict.role == Role::healthy ? sharesMemory(file) : doubted && inputMayBeResult(file, scanned, run);
+    if (isResult) {
         askForInputBefore(verdict);
     } else if (upstream && inputMayBeNormalised(file, scanned)) {
         askWhetherNormalised(verdict);
