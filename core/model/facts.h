@@ -207,7 +207,8 @@ struct ControlCall
     Identification identified;
     std::vector<std::string> exact; ///< variants whose own format gives nearly every value of it bit for bit
     bool otherSize = false; ///< the norm of its input is more than 16 times another: a branch may lie between
-    bool otherProcess = false; ///< nothing says that it is of this process: it contradicts a name, and confirms none
+    bool otherProcess =
+        false; ///< perhaps: it may contradict a name or show how matrices are taken, and confirms no code
 };
 
 /// A call that was given the same bits and came out finite.
@@ -248,7 +249,7 @@ struct Facts
         false; ///< every damaged value is an Inf, or a NaN of its format, where the result is largest
     bool dumpedByWrapper = false; ///< around a function of its input and epsilon alone
     bool besideBadInput = false; ///< another matrix of the call was not finite when it came in
-    bool takenTogether = false; ///< matrices beside this one kept no finite value either: may be of one iteration
+    bool takenTogether = false; ///< it kept no finite value, and none beside it came out whole: may be of one iteration
     bool exactBits = false; ///< nearly every finite value, or another matrix of the call, is a variant's bit for bit
     bool normMayVanish = false; ///< squares of the input leave fp32, or come short in fp16 beside a larger healthy call
     bool epsilonMatters = false; ///< an epsilon that may have been in effect is not far below the norm of the input

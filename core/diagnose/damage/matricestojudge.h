@@ -18,8 +18,8 @@ struct MatricesToJudge
 };
 
 /// Which matrices of a call are replayed: of a healthy one any, else damaged ones that came in finite and lost nothing
-/// to a bad one beside them. Those whose counts are strange come first, then one of each size and kind of damage, the
-/// largest first, whose numbers leave a format before the others do. `patterns` as of damagePatterns().
+/// to a bad one beside them. Two whose counts are strange and one of each shape of damage come first, then one of each
+/// size, the largest first, whose numbers leave a format before the others do. `patterns` as of damagePatterns().
 MatricesToJudge matricesToJudge(Role role, const std::vector<DamagePattern>& patterns, const Capture& capture);
 
 } // namespace nanscope::diagnose

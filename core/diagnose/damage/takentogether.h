@@ -13,13 +13,13 @@
 namespace nanscope::diagnose {
 
 enum class TakenTogether : std::uint8_t {
-    no, ///< what came out of it, or of one beside it, has a finite value
-    perhaps, ///< neither it nor those that share its leading dimensions, all or some of them, kept a finite value
-    withBad, ///< the same, and one of them was not finite when it came in
+    no, ///< it kept a finite value, or one beside it came out whole
+    perhaps, ///< it kept none, and of those that share its leading dimensions, all or some of them, none came out whole
+    withBad, ///< none of these kept a finite value, and one of them was not finite when it came in
 };
 
-/// Of each matrix of the call. All are `no` where the capture helper saw a published function called with this very
-/// tensor: those take matrices one by one.
+/// Of each matrix of the call. Those among zeros alone are `no`, and all where the capture helper saw a published
+/// function called with this very tensor: those take matrices one by one.
 std::vector<TakenTogether> takenTogether(const Capture& capture);
 
 } // namespace nanscope::diagnose

@@ -235,9 +235,9 @@ Words noKnownVariant(const Considered& c)
                                             : "a call of this kind that went well is";
     return {"matches no known variant",
         fmt::format("{} not the result of any known variant{}{}", what, nearestText(c.identified),
-            c.facts.matrices > 1
-                ? "; each matrix was held against replays of itself, and one that flattens them gives something else"
-                : ""),
+            c.facts.matrices > 1 ? "; each matrix was held against replays of itself, and a function that flattens "
+                                   "them gives another result"
+                                 : ""),
         "which function made this output? A healthy capture of the same shape (a control) would tell a wrong kernel "
         "from an unknown function"};
 }
