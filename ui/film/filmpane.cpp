@@ -224,8 +224,9 @@ void FilmPane::showPlant(const std::optional<replay::PlantedFault>& plant)
 {
     m_planted = plant.has_value();
     m_simulated->setVisible(m_planted);
-    m_simulated->setText(
-        m_planted ? tr("Simulated: %1. The captured call did not do this.").arg(plantText(*plant)) : QString());
+    m_simulated->setText(m_planted
+            ? tr("Simulated: %1. Whether the captured call did this is not known.").arg(plantText(*plant))
+            : QString());
     m_plant->setText(m_planted ? tr("Remove fault") : tr("Plant fault…"));
     m_plant->setToolTip(m_planted
             ? tr("Replay without %1").arg(plantText(*plant))

@@ -150,6 +150,24 @@ QString againstText(const Film& film)
     }
 }
 
+bool isDifference(const Film& film, const FilmFrame& frame)
+{
+    return film.mode != FilmMode::values && !frame.captured;
+}
+
+/// "step 3 update, minus fp64" of a difference.
+QString frameTitle(const Film& film, const FilmFrame& frame)
+{
+    const QString label = frameLabel(frame);
+    return isDifference(film, frame) ? FramePaneWords::tr("%1, minus %2").arg(label, againstText(film)) : label;
+}
+
+/// Nothing overflows of what went through no format of a replay.
+std::optional<Precision> formatOf(const Film& film, const FilmFrame& frame)
+{
+    return frame.captured || isDifference(film, frame) ? std::nullopt : std::optional(film.cell.precision);
+}
+
 /// Of this op in a film of differences, else of the output, as a sweep has measured it.
 QString distanceText(const Film& film, const FilmFrame& frame)
 {
@@ -254,8 +272,7 @@ QString factText(FrameFact fact, const Film& film, const FilmFrame& frame)
     case FrameFact::replayed:
         return frame.captured ? replayedText(film, picture) : unknown;
     case FrameFact::largest:
-        return finiteText(picture.scan,
-            largestText(picture.scan, frame.captured ? std::nullopt : std::optional(film.cell.precision)));
+        return finiteText(picture.scan, largestText(picture.scan, formatOf(film, frame)));
     case FrameFact::smallest:
         return finiteText(picture.scan, roundNumber(picture.scan.minNonzero, 5));
     case FrameFact::norm:
@@ -322,7 +339,7 @@ void FramePane::describe(FrameMap& map)
         const QString doubt = map.hint().isEmpty() ? QString() : QStringLiteral(" · ") + map.hint();
         const QString cell = map.frame()->captured ? QString() : cellLabel(film->cell, film->request.cell);
         return PictureCaption {
-            frameLabel(*map.frame()), cell + doubt, heatLegendText(map.scale()), qstr(film->cell.capture)};
+            frameTitle(*film, *map.frame()), cell + doubt, heatLegendText(map.scale()), qstr(film->cell.capture)};
     });
 }
 
@@ -371,7 +388,9 @@ void FramePane::giveNumbersRoom()
 bool FramePane::isShown(FrameFact fact) const
 {
     const FilmFrame* frame = m_sides[0].map->frame();
+    const Film* film = m_sides[0].map->film();
     const bool isCaptured = frame && frame->captured;
+    const bool isTensor = !isCaptured && !(film && frame && isDifference(*film, *frame));
     switch (fact) {
     case FrameFact::variant:
     case FrameFact::format:
@@ -381,15 +400,13 @@ bool FramePane::isShown(FrameFact fact) const
     case FrameFact::first:
     case FrameFact::largest:
         return true;
-    case FrameFact::distance: {
-        const Film* film = m_sides[0].map->film();
+    case FrameFact::distance:
         return m_comparing || (film && film->mode != FilmMode::values);
-    }
     case FrameFact::replayed:
         return !m_comparing && isCaptured;
     case FrameFact::spectralNorm:
     case FrameFact::largestQ:
-        return !m_comparing && !isCaptured;
+        return !m_comparing && isTensor;
     default:
         return !m_comparing;
     }
@@ -449,7 +466,8 @@ void FramePane::fillFacts(SideWidgets& side)
         return;
     }
     const bool birth = film && film->birth >= 0 && frame == &film->frames[static_cast<std::size_t>(film->birth)];
-    setNote(!frame ? QString() : birth ? tr("%1 · birth").arg(frameLabel(*frame)) : frameLabel(*frame));
+    const QString title = frame ? frameTitle(*film, *frame) : QString();
+    setNote(birth ? tr("%1 · birth").arg(title) : title);
 }
 
 /// Magnitudes beside each other are on one scale; a difference keeps its own.
@@ -481,11 +499,12 @@ void FramePane::updateReadout()
         const QString value = side.map->elementUnderCursor();
         side.cursor->setFullText(value.isEmpty() ? QStringLiteral("–") : value);
         if (!value.isEmpty()) {
-            places << QStringLiteral("%1 %2").arg(frameLabel(*side.map->frame()), value);
+            places << QStringLiteral("%1 %2").arg(frameTitle(*side.map->film(), *side.map->frame()), value);
         }
     }
-    if (!places.isEmpty()) {
-        Q_EMIT readoutChanged(places.join(QStringLiteral("   |   ")));
+    const QString told = places.join(QStringLiteral("   |   "));
+    if (std::exchange(m_readout, told) != told) {
+        Q_EMIT readoutChanged(told);
     }
 }
 

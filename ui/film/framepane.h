@@ -84,6 +84,7 @@ private:
     bool isShown(FrameFact fact) const;
 
     HeatView* m_view;
+    QString m_readout;
     std::filesystem::path m_file; ///< of the film that is shown: another capture is seen whole
     QGridLayout* m_facts = nullptr;
     std::array<SideWidgets, 2> m_sides;

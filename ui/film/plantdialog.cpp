@@ -262,9 +262,12 @@ void PlantDialog::setEndings(const diagnose::CandidateOrigins& endings)
             ending.place.mirrored});
         m_endings->addItem(plantText(m_faults.back()));
     }
-    m_endingsTitle->setText(m_faults.empty()
-            ? tr("No single tile ends like the dump, in none of %1 places").arg(endings.tried)
-            : tr("Ends like the dump, in %1 of %2 places:").arg(m_faults.size()).arg(endings.tried));
+    m_endingsTitle->setText(
+        m_faults.empty() ? tr(
+            "No tile that was tried ends like the dump, in none of %1 places. Tried were tiles smaller than the matrix "
+            "in both directions, up to 256 × 256 where all of the output is bad; a band across it was not tried.")
+                               .arg(endings.tried)
+                         : tr("Ends like the dump, in %1 of %2 places:").arg(m_faults.size()).arg(endings.tried));
     m_endingsTitle->setVisible(endings.tried > 0);
     m_endings->setVisible(!m_faults.empty());
     m_endings->setCurrentRow(-1);

@@ -47,6 +47,7 @@ public:
     QSpinBox* rows() { return m_rows; }
     QDoubleSpinBox* number() { return m_number; }
     QListWidget* endings() { return m_endings; }
+    QLabel* endingsTitle() { return m_endingsTitle; }
 
 private:
     struct Place

@@ -117,6 +117,13 @@ void GaugePlot::addLimits()
     }
 }
 
+/// A run that stays finite may have a bound beyond the limit: the norm itself lies below.
+QString GaugePlot::boundName() const
+{
+    const bool beyond = std::ranges::any_of(m_rows, [](const Row& row) { return row.slackPercent.value_or(0) < 0; });
+    return beyond ? tr("□ upper bound of ‖X‖₂ (beyond the limit it proves nothing)") : tr("□ upper bound of ‖X‖₂");
+}
+
 void GaugePlot::rebuild()
 {
     const Theme& colors = theme();
@@ -124,7 +131,7 @@ void GaugePlot::rebuild()
     plot().clearGraphs();
     clearLegend();
     addNamedLine(tr("• largest |x|"), columnOf(&Row::absmaxX), colors.muted, QCPScatterStyle::ssDot);
-    addNamedLine(tr("□ ‖X‖₂ bound"), columnOf(&Row::spectralBound), colors.ranks[0], QCPScatterStyle::ssSquare);
+    addNamedLine(boundName(), columnOf(&Row::spectralBound), colors.ranks[0], QCPScatterStyle::ssSquare);
     addNamedLine(tr("● max |Q|"), columnOf(&Row::absmaxQ), colors.warning, QCPScatterStyle::ssDisc);
     addNamedLine(tr("△ ‖XXᵀ − I‖"), columnOf(&Row::orthogonality), colors.ranks[1], QCPScatterStyle::ssTriangle);
     addLimits();

@@ -50,6 +50,7 @@ protected:
 private:
     template <class Member>
     StepValues columnOf(Member member) const;
+    QString boundName() const;
     void addLimits();
 
     QCPItemStraightLine* m_marker = nullptr;

@@ -441,6 +441,38 @@ TEST(FramePaneTest, SaysWhatIsInTheFrameAndUnderTheCursor)
     EXPECT_TRUE(pane.factsText().contains(QStringLiteral("Under cursor: –")));
 }
 
+TEST(FramePaneTest, ADifferenceIsNotCalledTheTensor)
+{
+    HeatView view;
+    FramePane pane(&view);
+    pane.resize(300, 600);
+    Film made = *film();
+    made.mode = FilmMode::againstFp64;
+    pane.setFrame(std::make_shared<const Film>(made), made.birth);
+    EXPECT_TRUE(pane.note().contains(QStringLiteral(", minus fp64"))) << qPrintable(pane.note());
+    EXPECT_FALSE(pane.factsText().contains(QStringLiteral("of fp16"))) << "a difference does not overflow";
+    EXPECT_FALSE(pane.factsText().contains(QStringLiteral("‖X‖₂"))) << "the bound is that of the tensor";
+    EXPECT_FALSE(pane.factsText().contains(QStringLiteral("max |Q|")));
+}
+
+TEST(FramePaneTest, WhereNothingIsUnderTheCursorNothingIsReadOut)
+{
+    HeatView view;
+    FramePane pane(&view);
+    pane.resize(300, 600);
+    const auto made = film();
+    pane.setFrame(made, made->birth);
+    QSignalSpy readout(&pane, &FramePane::readoutChanged);
+    view.setCursor({2.5 / 3, 1.5 / 3});
+    ASSERT_EQ(readout.size(), 1);
+    EXPECT_TRUE(readout.last().first().toString().contains(QStringLiteral("[1, 2] = +Inf")));
+    view.clearCursor();
+    ASSERT_EQ(readout.size(), 2);
+    EXPECT_EQ(readout.last().first().toString(), QString());
+    pane.setFrame(nullptr, -1);
+    EXPECT_EQ(readout.size(), 2) << "what another pane read out stays";
+}
+
 TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
 {
     GaugesPane pane;
@@ -454,6 +486,11 @@ TEST(GaugesTest, SlackIsToldOnlyWhereTheBoundProvesIt)
     EXPECT_EQ(text.count(QStringLiteral("slack")), 1) << "a bound of 3 beyond the limit proves nothing";
     EXPECT_TRUE(text.contains(QStringLiteral("limit 1.05 (an upper bound beyond it proves nothing)")))
         << qPrintable(text);
+    EXPECT_TRUE(pane.plot()
+                    ->legendText()
+                    .replace(QChar(QChar::Nbsp), u' ')
+                    .contains(QStringLiteral("upper bound of ‖X‖₂ (beyond the limit it proves nothing)")))
+        << qPrintable(pane.plot()->legendText());
     EXPECT_TRUE(
         pane.plot()->legendText().replace(QChar(QChar::Nbsp), u' ').contains(QStringLiteral("largest fp16 65504")))
         << qPrintable(pane.plot()->legendText());

@@ -134,6 +134,17 @@ TEST(PlantDialog, APlaceThatEndsLikeTheDumpIsOneClick)
     EXPECT_EQ(dialog.fault().region, (replay::Region {32, 64, 32, 32}));
 }
 
+TEST(PlantDialog, WhereNoTileEndsLikeTheDumpItSaysWhichWereTried)
+{
+    PlantDialog dialog(twoOps(), 0, {});
+    dialog.setEndings({{}, 17});
+    EXPECT_FALSE(dialog.endings()->isVisibleTo(&dialog));
+    const QString title = dialog.endingsTitle()->text();
+    EXPECT_TRUE(title.startsWith(QStringLiteral("No tile that was tried ends like the dump, in none of 17 places")));
+    EXPECT_TRUE(title.contains(QStringLiteral("smaller than the matrix in both directions")));
+    EXPECT_TRUE(title.contains(QStringLiteral("a band across it was not tried")));
+}
+
 TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
 {
     const Film* before = pane().strip()->film();
@@ -149,6 +160,8 @@ TEST_F(PlantedSample, AFaultSpreadsThroughTheFilmAndIsTakenOutAgain)
     EXPECT_EQ(notFinite(film, OpName::output, film.frames.back().iteration), 12);
     EXPECT_EQ(pane().strip()->current(), pane().strip()->plantedFrame());
     EXPECT_TRUE(pane().simulated().startsWith(QStringLiteral("Simulated: NaN in 3 × 4 at [1, 2] of step")));
+    EXPECT_TRUE(pane().simulated().endsWith(QStringLiteral("Whether the captured call did this is not known.")))
+        << "it may be the place that ends like the dump";
     EXPECT_TRUE(pane().note().startsWith(QStringLiteral("NaN in 3 × 4 at [1, 2] of step")))
         << qPrintable(pane().note());
 
