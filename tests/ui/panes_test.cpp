@@ -246,13 +246,13 @@ TEST(VerdictPane, SaysWhatWentWrongFirstAndWhatFollows)
     CaptureVerdict birth = diagnosis->captures[0];
     birth.facts.damage.count = 6;
     birth.facts.damage.nan = 6;
-    pane.setConsequences({true, 1, {}, 1, 2, 3});
+    pane.setConsequences({true, 1, {}, {}, 2, 3});
     pane.showVerdict(run->captures[2], birth);
     EXPECT_TRUE(pane.place().startsWith(QStringLiteral("First NaN: rank 0"))) << pane.place().toStdString();
     EXPECT_TRUE(pane.place().endsWith(QStringLiteral("2 of the 3 captures follow from it.")))
         << pane.place().toStdString();
     birth.facts.damage.nan = 0;
-    pane.setConsequences({false, 2, QStringLiteral("rank 1"), 2, 0, 3});
+    pane.setConsequences({false, 2, QStringLiteral("rank 1"), {}, 0, 3});
     pane.showVerdict(run->captures[2], birth);
     EXPECT_TRUE(pane.place().startsWith(QStringLiteral("Inf: rank 0"))) << "of two births only one is the first";
     EXPECT_FALSE(pane.place().contains(QStringLiteral("follow")));
@@ -281,6 +281,12 @@ TEST(VerdictPane, SaysWhatToDoNowAndCopiesIt)
     pane.setRollback(std::nullopt, QStringLiteral("switch kernels off; then go on"));
     EXPECT_TRUE(pane.now()->text().startsWith(QStringLiteral("Tonight: switch kernels off; then go on\n")))
         << "also where nothing is to be gone back from";
+    VerdictPane::Consequences consequences;
+    consequences.causes = {QStringLiteral("implementation"), QStringLiteral("numerics")};
+    pane.setConsequences(consequences);
+    EXPECT_TRUE(pane.now()->text().startsWith(
+        QStringLiteral("Tonight, against all that began in this run (implementation, numerics): switch kernels off")))
+        << qPrintable(pane.now()->text());
     pane.showMessage(QStringLiteral("Judging…"), {});
     EXPECT_FALSE(pane.now()->isVisible()) << "nothing is advised before anything is known";
 }

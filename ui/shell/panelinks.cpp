@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "core/diagnose/recovery/missingdumps.h"
@@ -48,7 +47,6 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
     VerdictPane::Consequences result;
     const CaptureVerdict* first = nullptr;
     int births = 0;
-    std::set<Blame> causes;
     std::map<QString, int> others; // births, by where they are
     for (const CaptureVerdict& each : diagnosis.captures) {
         if (each.role != Role::birth) {
@@ -56,7 +54,9 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
         }
         ++births;
         first = first ? first : &each;
-        causes.insert(each.blame);
+        if (const QString cause = blameWord(each.blame); !result.causes.contains(cause)) {
+            result.causes << cause;
+        }
         const bool shown = each.captureId == verdict.captureId && each.capture == verdict.capture;
         if (verdict.role == Role::birth && !shown && each.step && each.step == verdict.step) {
             ++result.together;
@@ -69,7 +69,6 @@ VerdictPane::Consequences consequencesOf(const Diagnosis& diagnosis, const Captu
                               : PaneLinks::tr("%1 of %2").arg(count).arg(place));
     }
     result.others = places.join(QStringLiteral(", "));
-    result.causes = static_cast<int>(causes.size());
     const bool ordered = (verdict.step && result.together == 1) || births == 1;
     result.first = ordered && first && first->captureId == verdict.captureId && first->capture == verdict.capture;
     result.downstream =

@@ -60,7 +60,7 @@ void VerdictNow::setRollback(const std::optional<Rollback>& rollback, const QStr
     showLines();
 }
 
-void VerdictNow::setCauses(int causes)
+void VerdictNow::setCauses(const QStringList& causes)
 {
     m_causes = causes;
     showLines();
@@ -76,9 +76,9 @@ QString VerdictNow::text() const
 {
     QStringList lines;
     if (!m_tonight.isEmpty()) {
-        const QString heading = m_causes > 2 ? tr("Tonight, against all %1 causes").arg(m_causes)
-            : m_causes == 2                  ? tr("Tonight, against both causes")
-                                             : tr("Tonight");
+        const QString heading = m_causes.size() > 1
+            ? tr("Tonight, against all that began in this run (%1)").arg(m_causes.join(QStringLiteral(", ")))
+            : tr("Tonight");
         lines << tr("%1: %2").arg(heading, m_tonight);
     }
     if (!m_next.isEmpty()) {

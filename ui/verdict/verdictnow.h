@@ -24,8 +24,8 @@ public:
 
     /// `goOn`: what to do where there is nothing to go back from.
     void setRollback(const std::optional<Rollback>& rollback, const QString& goOn = {});
-    /// How many different causes the advice for tonight is for.
-    void setCauses(int causes);
+    /// The different causes that the advice for tonight is for, in words.
+    void setCauses(const QStringList& causes);
     /// Null while nothing is judged.
     void setVerdict(const CaptureVerdict* verdict);
 
@@ -42,7 +42,7 @@ private:
     QLabel* m_text;
     QToolButton* m_copy;
     QString m_tonight;
-    int m_causes = 1;
+    QStringList m_causes;
     QString m_next;
 };
 

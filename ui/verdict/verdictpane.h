@@ -56,7 +56,7 @@ public:
         bool first = false; ///< no capture is known to have gone wrong before it
         int together = 1; ///< births of the same update, this one included
         QString others; ///< where the others of them are: "rank 1, rank 3"
-        int causes = 1; ///< of all births: the advice for tonight mends each
+        QStringList causes; ///< of all births, in words: the advice for tonight mends each
         int downstream = 0; ///< captures that descend from it
         int captures = 0;
     };

@@ -101,7 +101,7 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     , m_others(makeToolButton(this, "quiet"))
     , m_more(makeToolButton(this, "quiet"))
 {
-    setAccessibleName(tr("Plausible variants"));
+    setAccessibleName(tr("Variants that may have run"));
     m_flow->setSpacing(grid(1) + 2);
     m_label->setObjectName(QStringLiteral("muted"));
     m_all->setToolTip(tr("Tick every variant that was replayed again"));
@@ -190,7 +190,7 @@ void VerdictTicks::build(const CaptureVerdict& judged, const std::vector<diagnos
         m_boxes.push_back(box);
     }
     const std::string common = commonPrecision(ticks);
-    m_label->setText(common.empty() ? tr("Plausible") : tr("Plausible in %1").arg(qstr(common)));
+    m_label->setText(common.empty() ? tr("Compared") : tr("Compared in %1").arg(qstr(common)));
     for (std::size_t i = 0; i < ticks.size(); ++i) {
         m_boxes[i]->setText(tickText(ticks[i], common.empty()));
         m_boxes[i]->setToolTip(nanscope::toolTip(judged, ticks[i]));
@@ -257,9 +257,8 @@ void VerdictTicks::showBoxes()
     }
     m_others->setVisible(many);
     m_others->setText(m_showsAll ? tr("Show fewer") : tr("Show all %1").arg(m_boxes.size()));
-    m_others->setToolTip(m_showsAll
-            ? tr("Show the first few plausible variants alone")
-            : tr("Show the other %1 plausible variants, too").arg(m_boxes.size() - mostAtFirst));
+    m_others->setToolTip(m_showsAll ? tr("Show the first few variants alone")
+                                    : tr("Show the other %1 variants, too").arg(m_boxes.size() - mostAtFirst));
 }
 
 } // namespace nanscope

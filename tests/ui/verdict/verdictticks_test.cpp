@@ -239,6 +239,13 @@ TEST_F(Ticks, TheClickedTickKeepsTheFocus)
     EXPECT_FALSE(box("deepspeed-gram")->isChecked());
 }
 
+TEST_F(Ticks, WhatTheVerdictRejectsIsNotCalledPlausible)
+{
+    for (const auto* label : m_pane.ticks()->findChildren<QLabel*>()) {
+        EXPECT_FALSE(label->text().contains(QStringLiteral("lausible"))) << "gns-standard is off by 99.8 %";
+    }
+}
+
 TEST_F(Ticks, NoneTickedIsAllPlausibleAgain)
 {
     for (const char* variant : {"gns-gram", "deepspeed-gram", "gns-standard"}) {
