@@ -34,6 +34,7 @@
 #include "ui/report/reportchoices.h"
 #include "ui/report/reportpane.h"
 #include "ui/runcomparison/runcomparison.h"
+#include "ui/shared/folderquestion.h"
 #include "ui/shared/saving.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
@@ -585,7 +586,7 @@ void MainWindow::openPath(const QString& path)
 
 void MainWindow::chooseFolder()
 {
-    openPath(QFileDialog::getExistingDirectory(this, tr("Open a folder with dumps, logs or both")));
+    askForFolder(*this, tr("Open a folder with dumps, logs or both"), [this](const QString& path) { openPath(path); });
 }
 
 void MainWindow::chooseFile()
@@ -596,10 +597,7 @@ void MainWindow::chooseFile()
 
 void MainWindow::chooseOtherRun()
 {
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Compare with the run in this folder"));
-    if (!path.isEmpty()) {
-        compareWith(path);
-    }
+    askForFolder(*this, tr("Compare with the run in this folder"), [this](const QString& path) { compareWith(path); });
 }
 
 RunComparisonWindow* MainWindow::compareWith(const QString& path)
