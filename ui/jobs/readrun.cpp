@@ -66,9 +66,10 @@ std::vector<std::string> birthsAmong(const std::vector<const Capture*>& dumps, c
     std::vector<std::string> births;
     for (const CaptureVerdict& verdict : triage.captures) {
         if (verdict.role == Role::birth && names.contains(verdict.capture)) {
-            births.push_back(fmt::format("New birth: {}{}, {}",
-                verdict.rank ? fmt::format("rank {}, ", *verdict.rank) : std::string(), stepText(verdict),
-                verdict.capture));
+            // The line that dates a dump comes after it: until then there is no step to tell.
+            births.push_back(
+                fmt::format("New birth: {}{}{}", verdict.rank ? fmt::format("rank {}, ", *verdict.rank) : std::string(),
+                    verdict.step ? stepText(verdict) + ", " : std::string(), verdict.capture));
         }
     }
     return births;

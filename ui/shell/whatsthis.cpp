@@ -49,7 +49,8 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "speaks for the numbers; finite everywhere speaks against them. Sweep fills the table; a click on a cell "
             "shows its film, and one that is empty is replayed. Options… chooses variants, formats, lowering, epsilon "
             "and steps; rows that are not as usual say so below the variant. Slack is by how much ‖X‖₂ may still grow "
-            "before the schedule diverges, as far as the bound guarantees it.")},
+            "on the entry of the tightest step before the schedule diverges, as far as the bound guarantees it. The "
+            "input is normalised first: a larger one has the same slack.")},
     {"gauges",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "Numbers of the shown cell per step: the spectral bound ‖XXᵀ‖_F^½ ≥ ‖X‖₂ with the limit beyond which the "
@@ -71,8 +72,9 @@ constexpr std::pair<const char*, const char*> paneTexts[] = {
             "machine, or undecided. Behind it stand the counts of what speaks for it, what speaks against it and what "
             "cannot be tested here; open them to see each line with its source. Untick the variants that did not run, "
             "answer the question where there is one, say how an experiment ended or how often the captured call failed "
-            "when it was made again: each judges again. Slack is by how much ‖X‖₂ may still grow before the schedule "
-            "diverges; below zero the bound is exceeded already.")},
+            "when it was made again: each judges again. Slack is by how much ‖X‖₂ may still grow on the entry of the "
+            "tightest step before the schedule diverges, not by how much the input may, which is normalised; below "
+            "zero the bound is exceeded already.")},
     {"film",
         QT_TRANSLATE_NOOP("nanscope::WhatsThis",
             "The replay of one cell, op by op from left to right, each frame one matrix. The frame in which values "

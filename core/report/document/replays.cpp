@@ -118,11 +118,13 @@ ByFormats finiteByFormats(const ReportInput& input, const std::vector<const Cell
     return groups;
 }
 
-/// "Finite in 43 of 45 cells: gns-gram, gns-standard (fp64, fp32); torch-muon (fp64)."
+/// "Swept or replayed for a film: 43 of 45 cells finite: gns-gram, gns-standard (fp64, fp32); torch-muon (fp64)." A
+/// sweep counts its own alone.
 Phrase finiteCells(const ReportInput& input, const std::vector<const Cell*>& cells)
 {
     const auto count = std::ranges::count_if(cells, [](const Cell* cell) { return isFinite(*cell); });
-    auto text = own(fmt::format("Swept: {} of {} finite", countText(count), counted(std::ssize(cells), "cell")));
+    auto text = own(fmt::format(
+        "Swept or replayed for a film: {} of {} finite", countText(count), counted(std::ssize(cells), "cell")));
     bool first = true;
     for (const auto& [formats, variants] : finiteByFormats(input, cells)) {
         text = text + own(first ? ": " : "; ") + foreign(fmt::format("{}", fmt::join(variants, ", ")))

@@ -108,7 +108,7 @@ TEST(Markdown, WhatFollowsAListOrATableStandsApartFromIt)
     auto input = handmade::reportInput();
     input.diagnosis.observed.rate = FailureRate {3, 4.2};
     const auto report = report::markdownReport(input);
-    EXPECT_THAT(report, HasSubstr("|\n\nSwept: "));
+    EXPECT_THAT(report, HasSubstr("|\n\nSwept or replayed for a film: "));
     EXPECT_THAT(report, HasSubstr("\n\nNot done yet, most informative first:\n1. "));
 }
 

@@ -244,7 +244,9 @@ TEST(Sections, FiniteCellsAreOneLine)
     finite.variant = "cans";
     input.cells.push_back(finite);
     const auto section = sectionOf(input, ReportSection::numbers);
-    EXPECT_THAT(section, HasSubstr("\nSwept: 5 of 6 cells finite: gns-gram, torch-muon (fp64, bf16); cans (bf16).\n"));
+    EXPECT_THAT(section,
+        HasSubstr("\nSwept or replayed for a film: 5 of 6 cells finite: gns-gram, torch-muon (fp64, bf16); cans "
+                  "(bf16).\n"));
     EXPECT_THAT(section, HasSubstr("| `keller-jordan` | fp16 |"));
     EXPECT_THAT(section, Not(HasSubstr("| `torch-muon`")));
 }

@@ -836,7 +836,7 @@ TEST_F(SampleWindow, TellsOfABirthAndOfAFirstBadValueWhileItFollows)
     values[3] = std::numeric_limits<float>::quiet_NaN();
     ASSERT_TRUE(tensorfile::writePt(
         sample / "late.pt", {{"input", input}, {"output", tensor("output")}, {"rank", std::int64_t {9}}}));
-    EXPECT_TRUE(waitUntil([&] { return says("New birth: rank 9, "); })) << bar.sentence().toStdString();
+    EXPECT_TRUE(waitUntil([&] { return says("New birth: rank 9, late.pt"); })) << bar.sentence().toStdString();
 }
 
 TEST_F(SampleWindow, MovedSessionFindsItsCapturesBesideItself)
