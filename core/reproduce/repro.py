@@ -24,7 +24,7 @@ import argparse
 import ctypes
 import functools
 import hashlib
-import importlib
+import importlib.util
 import inspect
 import json
 import os
@@ -289,15 +289,26 @@ def run_numbers(expected, capture) -> int:
     return NOT_REPRODUCED
 
 
+def module_at(where):
+    """A module, or the file of one."""
+    # An isolated interpreter does not look where it was started.
+    sys.path.insert(0, os.path.dirname(os.path.abspath(where)))
+    if not where.endswith(".py"):
+        return importlib.import_module(where)
+    spec = importlib.util.spec_from_file_location("repro_function", where)
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 def find_function(text):
     where, arguments, rest = text.partition(" {")
-    module, _, name = where.partition(":")
+    # As nanscope's own --impl has it.
+    module, _, name = where.removeprefix("python:").rpartition(":")
     if not module or not name:
-        raise CannotRun("--impl takes MODULE:FUNCTION")
-    # An isolated interpreter does not look where it was started.
-    sys.path.insert(0, os.getcwd())
+        raise CannotRun("--impl takes MODULE:FUNCTION or FILE.py:FUNCTION")
     try:
-        function = importlib.import_module(module)
+        function = module_at(module)
         for part in name.split("."):
             function = getattr(function, part)
     except (Exception, SystemExit) as error:

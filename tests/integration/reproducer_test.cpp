@@ -262,6 +262,11 @@ TEST_F(Reproducer, AFunctionIsCalledAndItsFailuresCounted)
     EXPECT_EQ(good.status, 1) << good.text;
     EXPECT_THAT(good.text, AllOf(HasSubstr("0 of 10"), HasSubstr("fewer than 30 %")));
     EXPECT_THAT(runPython(folder, "repro.py --impl mine:good --n 2 --device cpu").text, HasSubstr("fewer than 100 %"));
+    for (const auto* noted : {"python:mine:good", "mine.py:good", "python:./mine.py:good"}) {
+        const auto same = runPython(folder, std::string("repro.py --n 2 --device cpu --impl ") + noted);
+        EXPECT_EQ(same.status, 1) << noted << ": " << same.text;
+        EXPECT_THAT(same.text, HasSubstr("0 of 2"));
+    }
     const auto bad = runPython(folder, "repro.py --impl mine:bad --n 10 --device cpu");
     EXPECT_EQ(bad.status, 0) << bad.text;
     EXPECT_THAT(bad.text,
@@ -338,6 +343,7 @@ TEST_F(Reproducer, WhatCannotRunSaysSoAndEndsWithTwo)
 {
     const auto folder = bundleOf(sample);
     EXPECT_EQ(runPython(folder, "repro.py --impl nowhere:f").status, 2);
+    EXPECT_EQ(runPython(folder, "repro.py --impl python:nowhere.py:f").status, 2);
     EXPECT_EQ(runPython(folder, "repro.py --impl os:nothing").status, 2);
     EXPECT_EQ(runPython(folder, "repro.py --n 0").status, 2);
     const auto onGpu = runPython(folder, "repro.py --device cuda");
