@@ -281,10 +281,11 @@ std::string forecastText(const std::vector<MemberResult>& members)
             slack = std::min(slack, member.slackPercent.value_or(slack));
         }
     }
-    return fmt::format("{} {} {} not replayed: computed from {} steps, the spectral norm of the input would have to be "
-                       "at least {:.2g} % larger before {} {}, and the replays of {} agree with such estimates",
+    return fmt::format(
+        "{} {} {} not replayed: as computed from {} steps, the limit of convergence lies at least {:.2g} % "
+        "above the spectral norm, and the replays of {} agree with such estimates",
         count, memberNoun(members, count), count == 1 ? "was" : "were", count == 1 ? "its" : "their", slack,
-        count == 1 ? "it" : "they", count == 1 ? "diverges" : "diverge", fmt::join(checks, ", "));
+        fmt::join(checks, ", "));
 }
 
 /// "12 variants replayed under 1 to 8 roundings each", "1 variant replayed under 8 roundings"

@@ -121,14 +121,17 @@ EnvelopeTotals totalsOf(const std::vector<MemberResult>& results)
 
 namespace {
 
+/// `percent` is limit / norm - 1, the least of all steps. Of the iterate, not of the input, which is normalised.
 std::string slackText(double percent)
 {
     constexpr double most = 1000; // of an input that its epsilon outweighs
     if (percent > most) {
-        return "the input may grow more than tenfold before the iteration diverges";
+        return "the limit of convergence lies more than tenfold above the spectral norm";
     }
-    return percent < 0 ? fmt::format("the input is {:.1f} % past divergence", -percent)
-                       : fmt::format("the input may grow {:.1f} % before the iteration diverges", percent);
+    return percent < 0
+        ? fmt::format(
+            "the spectral norm exceeds the limit of convergence by {:.3g} %", 100 * (1 / (1 + percent / 100) - 1))
+        : fmt::format("the limit of convergence lies at least {:.1f} % above the spectral norm", percent);
 }
 
 } // namespace

@@ -118,7 +118,7 @@ TEST(Evidence, FiniteReplaysSpeakForTheKernelAndAgainstTheNumbers)
 {
     Trial t;
     EXPECT_THAT(joined(t.judged().speaksFor),
-        HasSubstr("8 of 8 replays finite, the input may grow 5.1 % before the iteration diverges"));
+        HasSubstr("8 of 8 replays finite, the limit of convergence lies at least 5.1 % above the spectral norm"));
     EXPECT_THAT(joined(t.judged().speaksFor), HasSubstr("0 of 8 replays end with exactly the dump's damage <replay>"));
     t.facts.members[0].absmaxQ = 8500;
     t.facts.damage.shape = DamageShape::wholeElement;

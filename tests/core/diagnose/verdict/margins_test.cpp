@@ -212,8 +212,8 @@ TEST(Margins, TheAccusationNamesItsCounts)
     s.member("gns-gram").slackPercent = 5.14;
     EXPECT_EQ(s.judged().summary,
         "the input is finite, and the one plausible variant stays finite on it; in the dump every value is NaN "
-        "(8 of 8 replays finite, the input may grow 5.1 % before the iteration diverges, all values 2^11 or more below "
-        "overflow)");
+        "(8 of 8 replays finite, the limit of convergence lies at least 5.1 % above the spectral norm, all values 2^11 "
+        "or more below overflow)");
     s.member("gns-standard").headroomBinades = 9.7;
     EXPECT_THAT(s.judged().summary, HasSubstr("each of 2 plausible variants stays finite on it"));
     EXPECT_THAT(s.judged().summary, HasSubstr("(16 of 16"));
@@ -364,12 +364,14 @@ TEST(Totals, TakeTheWorstOfEveryMember)
     EXPECT_EQ(totals.absmaxQ, 40);
     EXPECT_EQ(totals.headroomBinades, 7.5);
     EXPECT_EQ(diagnose::verdict::totalsText(totals),
-        "21 of 24 replays finite, the input may grow 2.5 % before the iteration diverges, largest |Q| 40")
+        "21 of 24 replays finite, the limit of convergence lies at least 2.5 % above the spectral norm, largest |Q| 40")
         << "some left the format: there is no room to speak of";
     EXPECT_EQ(diagnose::verdict::totalsText(diagnose::verdict::totalsOf({of(8, 2.5, 40, 7.5)})),
-        "8 of 8 replays finite, the input may grow 2.5 % before the iteration diverges, largest |Q| 40, all values 2^7 "
-        "or more "
-        "below overflow");
+        "8 of 8 replays finite, the limit of convergence lies at least 2.5 % above the spectral norm, largest |Q| 40, "
+        "all values 2^7 or more below overflow");
+    EXPECT_EQ(diagnose::verdict::totalsText(diagnose::verdict::totalsOf({of(8, -20, 0, 7.5)})),
+        "8 of 8 replays finite, the spectral norm exceeds the limit of convergence by 25 %, largest |Q| 0, all "
+        "values 2^7 or more below overflow");
     EXPECT_EQ(diagnose::verdict::totalsText(diagnose::verdict::totalsOf({of(0, std::nullopt, 0, 0)})),
         "0 of 8 replays finite");
 }
