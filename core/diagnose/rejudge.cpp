@@ -272,7 +272,7 @@ bool asksWhatElseRan(const CaptureVerdict& judged)
 {
     return judged.facts.replayed && judged.blame == Blame::undecided && !judged.facts.nothingElse
         && !judged.facts.otherCode && !asksWhatElseIsTaken(judged)
-        && (verdict::answersOf(judged.rule) == verdict::Answers::nothingElse
+        && (verdict::asksWhetherOtherCode(judged.facts, judged.rule)
             || (verdict::answersOf(judged.rule) == verdict::Answers::epsilon && !asksEpsilon(judged)));
 }
 

@@ -755,6 +755,11 @@ bool asksAboutOtherCode(const Considered& c, RuleId rule)
         || rule == RuleId::notWhatWasSaid;
 }
 
+bool asksWhetherOtherCode(const Facts& facts, RuleId rule)
+{
+    return !facts.nothingElse && (answersOf(rule) == Answers::nothingElse || rule == RuleId::allZero);
+}
+
 // Facts may come from a session that was edited by hand: any list of them may be empty.
 std::string nearestText(const Identification& id)
 {
@@ -791,7 +796,7 @@ Words explain(const Considered& c, const Decision& decision)
         words.command = sayWhatRan;
     }
     askOfOtherText(words, c, decision.rule);
-    if (words.command.empty() && answersOf(decision.rule) == Answers::nothingElse) {
+    if (words.command.empty() && asksWhetherOtherCode(c.facts, decision.rule)) {
         words.command = sayWhether;
     }
     return words;

@@ -43,6 +43,9 @@ Words explain(const Considered& c, const Decision& decision);
 /// What is asked is whether other code touched the input or the result, or is answered by that it did.
 bool asksAboutOtherCode(const Considered& c, RuleId rule);
 
+/// What is asked is answered by yes or no: whether other code than the function touched the input or the result.
+bool asksWhetherOtherCode(const Facts& facts, RuleId rule);
+
 /// Writes the lines that speak for and against a decision, what a capture can never show, and what to try next.
 void collectEvidence(CaptureVerdict& verdict, const Considered& c, const Decision& decision);
 

@@ -538,6 +538,23 @@ TEST(Answers, AreSaidAlikeOfWhatAsksTheSameOfTheSameFunction)
     EXPECT_TRUE(filesOf({"gone.pt", {"nothing-else"}}).empty());
 }
 
+TEST(Answers, WhetherOtherCodeSkipsTheUpdateIsAskedOfAnOutputOfZeros)
+{
+    Made made;
+    made.finiteOutput();
+    made.facts.outputZero = true;
+    made.member("gns-gram", 8, 0);
+    ASSERT_EQ(made.judged().rule, RuleId::allZero);
+    const auto answers = diagnose::answersOf(made.judged(), {});
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_EQ(answers[0].kind, diagnose::Answer::Kind::nothingElse);
+    EXPECT_EQ(answers[1].kind, diagnose::Answer::Kind::otherCode);
+    const auto no = rejudged(made.judged(), answers[0].ticks);
+    EXPECT_THAT(no.question, HasSubstr("a dump that waits for the kernels"));
+    EXPECT_TRUE(diagnose::answersOf(no, {}).empty());
+    EXPECT_THAT(rejudged(made.judged(), answers[1].ticks).question, HasSubstr("the iteration alone"));
+}
+
 TEST(Answers, OfAZeroMatrixTheEpsilonComesBeforeOtherCode)
 {
     Made made;
