@@ -43,13 +43,13 @@ public:
         return parseBar(line, builder);
     }
 
-    /// Its descendants print the losses of training behind the increment, and those of validations before it.
+    /// Dion's train.py counts from 0 and saves a checkpoint of the same number behind the update whose loss it has
+    /// printed. Relatives print the losses of training behind the increment, and those of validations before it.
     std::optional<int> stepBase(const LogLine& line) const override
     {
-        if (line.text.starts_with("Step ")) {
-            return 0;
-        }
-        return line.text.find(" train_loss:") != std::string_view::npos ? std::optional(1) : std::nullopt;
+        const bool ofTraining =
+            line.text.starts_with("Step ") || line.text.find("train_loss") != std::string_view::npos;
+        return ofTraining ? std::optional(1) : std::nullopt;
     }
 
     void finish(LogBuilder& builder) override { flushBar(builder); }

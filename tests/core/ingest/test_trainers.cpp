@@ -346,8 +346,9 @@ TEST_F(Trainers, aLogThatBeginsInMidRunSaysHowItsTrainerCounts)
         }
         return said;
     };
-    EXPECT_EQ(base("Step 5000: train_loss=1.0000, grad_norm=2.0000\n"), "0:1");
-    EXPECT_EQ(base("Step 0: train_loss=1.0000, grad_norm=2.0000\n"), "") << "the log shows it";
+    EXPECT_EQ(base("Step 5000: train_loss=1.0000, grad_norm=2.0000\n"), "") << "as of a log that does not say";
+    EXPECT_EQ(base("Step 0: train_loss=1.0000, grad_norm=2.0000\n"), "1:1") << "its checkpoint 0 holds one update";
+    EXPECT_EQ(base("iter 0: loss 2.5000, time 250.00ms, mfu 8.92%\n"), "") << "the log shows it";
     EXPECT_EQ(base("iter 5000: loss 2.5000, time 250.00ms, mfu 8.92%\n"), "0:1");
     EXPECT_EQ(base("step 05000/09000 (55.00%) | loss: 2.1 | lrm: 0.89 | total time: 12.50m\n"), "0:1");
     EXPECT_EQ(base("s:5000 trl:2.5 lr:0.000001 norm:15.37\n"), "0:1");
