@@ -6,6 +6,6 @@ namespace nanscope {
 
 /// Counts up when the same files are judged differently than before: a session that was judged by others is judged
 /// again.
-constexpr int diagnosisRules = 23;
+constexpr int diagnosisRules = 24;
 
 } // namespace nanscope

@@ -31,9 +31,9 @@ constexpr double zerosReplayed = 0.02;
 // A tile that should hold less than this share of the average energy is judged as if it held that much.
 constexpr double energyFloor = 0.01;
 
-// Where a replay gives so many tiles bit for bit, it is what ran, and another tile is no rounding, however far apart
-// roundings of this input may end.
-constexpr double exactRest = 0.9;
+// Where a replay gives so many of the tiles that are not all zero bit for bit, it is what ran, and another tile is no
+// rounding, however far apart roundings of this input may end: a rounding before the last product changes every tile.
+constexpr double exactRest = 0.5;
 constexpr std::size_t fewestExact = 8;
 
 // Roundings of one function end equally far apart in all tiles. Where three tiles in four are nearer to a replay than a
@@ -44,11 +44,12 @@ constexpr double calmOfSpread = 0.1;
 constexpr double overCalm = 10;
 constexpr std::size_t fewestCalm = 16;
 
-// Too little to call wrong, and no healthy tile: so far off beside nine in ten of the others and beside what roundings
-// of the members differ there.
+// Too little to call wrong, and no healthy tile: so far off beside nine in ten of the others, or beside half of them as
+// a bad row of few rows of tiles is, and beside what roundings of the members differ there.
 constexpr double unevenError = 0.02;
 constexpr double evenShare = 0.9;
 constexpr double overEven = 2.5;
+constexpr double overTypicalIfUneven = 5;
 constexpr double overUnevenSpread = 2;
 constexpr std::size_t fewestEven = 16;
 
@@ -179,20 +180,23 @@ private:
     void noteExact(ValueView output)
     {
         Chosen same(m_chosen.size(), true);
+        Chosen hasValues(m_chosen.size(), false);
         const auto cols = m_element.shape.cols;
         for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
             const auto at = static_cast<std::size_t>(i);
-            const auto tile = i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side;
+            const auto tile =
+                static_cast<std::size_t>(i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side);
             const double captured = m_element.output[at];
-            same[static_cast<std::size_t>(tile)] = same[static_cast<std::size_t>(tile)]
-                && (captured == inFormatOf(m_element, output[at]) || !std::isfinite(captured));
+            same[tile] = same[tile] && (captured == inFormatOf(m_element, output[at]) || !std::isfinite(captured));
+            hasValues[tile] = hasValues[tile] || captured != 0;
         }
         std::size_t equal = 0;
+        std::size_t all = 0;
         for (std::size_t tile = 0; tile < same.size(); ++tile) {
-            equal += same[tile] && m_chosen[tile] ? 1 : 0;
+            all += hasValues[tile] && m_chosen[tile] ? 1 : 0;
+            equal += same[tile] && hasValues[tile] && m_chosen[tile] ? 1 : 0;
         }
-        const bool isExact =
-            equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(chosenCount());
+        const bool isExact = equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(all);
         if (isExact && equal > m_exactTiles) {
             m_exactTiles = equal;
             m_nearestExact = errorsAgainst(m_element, output, m_chosen);
@@ -320,7 +324,9 @@ private:
         if (chosenCount() < fewestEven) {
             return uneven;
         }
-        const double limit = std::max(unevenError, overEven * quantileOf(ofChosen(errors()), evenShare));
+        const auto chosen = ofChosen(errors());
+        const double limit = std::max(
+            unevenError, std::min(overEven * quantileOf(chosen, evenShare), overTypicalIfUneven * quantileOf(chosen)));
         const auto calm = calmRatio();
         const double share = m_exactTiles > 0 ? 0 : calm ? overCalm * *calm : overUnevenSpread;
         for (std::size_t i = 0; i < errors().size(); ++i) {

@@ -221,6 +221,46 @@ TEST(OutlierTiles, ATileOffByLittleBesideOthersThatAreTightIsNotJudged)
     EXPECT_NE(oddIn(element, {"keller-jordan"}).unjudged.count, 1) << "beside others that are off as well";
 }
 
+/// Through all ten tiles of one of six rows of them.
+constexpr diagnose::Region badRow {40, 41, 0, outlierCols};
+
+TEST(OutlierTiles, ARowThatIsTooSmallBesideRoundingsIsNotJudged)
+{
+    auto element = healthyElement("keller-jordan", outlierInput(3));
+    for (std::size_t i = 0; i < element.output.size(); ++i) {
+        element.output.set(i, element.output[i] * (i % 2 == 0 ? 1.015 : 0.985));
+    }
+    EXPECT_EQ(oddIn(element, {"keller-jordan"}).unjudged.count, 0);
+    multiply(element, badRow, 0.4);
+    const auto found = oddIn(element, {"keller-jordan"});
+    EXPECT_EQ(found.count, 0U);
+    EXPECT_EQ(found.unjudged.count, 10);
+    EXPECT_EQ(found.unjudged.row, 32);
+}
+
+TEST(OutlierTiles, ARowThatIsTooSmallBesideWhatIsExactIsOdd)
+{
+    auto element = healthyElement("keller-jordan", steep(22, 24, 0.7));
+    ASSERT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
+    multiply(element, badRow, 0.25);
+    const auto found = oddIn(element, {"keller-jordan"});
+    EXPECT_EQ(found.count, 10U);
+    EXPECT_EQ(found.row, 32);
+}
+
+TEST(OutlierTiles, ZerosThatEveryReplayGivesMakeNoReplayExact)
+{
+    // Most rows are zero, as of an embedding of few words; roundings take the others far apart.
+    auto input = steep(22, 24, 0.7);
+    std::fill(input.begin() + 16 * outlierCols, input.end(), 0.0);
+    auto element = healthyElement("keller-jordan", input);
+    for (std::int64_t i = 0; i < 16 * outlierCols; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        element.output.set(at, element.output[at] * (i % 2 == 0 ? 1.1 : 0.9));
+    }
+    EXPECT_EQ(oddIn(element, {"keller-jordan"}).count, 0U);
+}
+
 TEST(OutlierTiles, RoundingsOfAFormThatNobodyRecommendsAreAQuestion)
 {
     auto element = partlyElsewhere("gns-gram", steep(21, 96, 0.95));
