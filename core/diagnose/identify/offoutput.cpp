@@ -126,13 +126,13 @@ private:
 
 /// <M, M^T> / <M, M> of M = X Y^T over some of its rows and the same columns: 1 where that is symmetric, and about
 /// 1 / n of what is unrelated.
-double symmetry(const Element& element, const SideLines& lines)
+double symmetry(ValueView input, ValueView output, const SideLines& lines)
 {
     const auto n = lines.count();
     std::vector<double> m(static_cast<std::size_t>(n * n));
     for (std::int64_t i = 0; i < n; ++i) {
         for (std::int64_t j = 0; j < n; ++j) {
-            m[static_cast<std::size_t>(i * n + j)] = lines.product(element.input, i, element.output, j);
+            m[static_cast<std::size_t>(i * n + j)] = lines.product(input, i, output, j);
         }
     }
     double across = 0;
@@ -149,8 +149,8 @@ double symmetry(const Element& element, const SideLines& lines)
 
 /// True where input and output of a call are as unlike as chance makes them. Each step of the iteration keeps the
 /// singular directions of its input and the sign of its singular values, so that X Y^T is symmetric and X, Y point the
-/// same way. Both are finite; false where the smaller side has less than eight rows or columns.
-bool isNotOfItsInput(const Element& element)
+/// same way. All are finite; false where the smaller side has less than eight rows or columns.
+bool isNotOfItsInput(const Element& element, ValueView output)
 {
     constexpr std::int64_t fewest = 8;
     constexpr double deviations = 4;
@@ -159,10 +159,22 @@ bool isNotOfItsInput(const Element& element)
     if (lines.count() < fewest || !element.inputScan.finite() || !element.outputScan.finite()) {
         return false;
     }
-    const double norms = product(element.input, element.input) * product(element.output, element.output);
+    const double norms = product(element.input, element.input) * product(output, output);
     const double chance = deviations / std::sqrt(static_cast<double>(element.input.size()));
-    return norms > 0 && std::abs(product(element.input, element.output)) <= chance * std::sqrt(norms)
-        && std::abs(symmetry(element, lines)) <= hardlySymmetric;
+    return norms > 0 && std::abs(product(element.input, output)) <= chance * std::sqrt(norms)
+        && std::abs(symmetry(element.input, output, lines)) <= hardlySymmetric;
+}
+
+/// Roundings of a function that runs away take its own results as far.
+Result<bool> losesItsInput(const OffQuestion& question)
+{
+    const auto& member = question.expected;
+    if (member.variant == nullptr) {
+        return false;
+    }
+    return outputOf(
+        member, envelopeOf(member).front(), question.element, question.epsilon, question.device, question.cancel)
+        .map([&](ValueView output) { return !allFinite(output) || isNotOfItsInput(question.element, output); });
 }
 
 } // namespace
@@ -175,7 +187,7 @@ Result<OffOutput> describeOff(const OffQuestion& question)
     if (!question.fit.multiples.empty()) {
         return asMultiple(question);
     }
-    if (isNotOfItsInput(question.element)) {
+    if (isNotOfItsInput(question.element, question.element.output) && !TRY(losesItsInput(question))) {
         return OffOutput {.as = OffAs::notOfInput};
     }
     return question.expected.variant != nullptr ? asOtherSteps(question) : OffOutput {};

@@ -26,8 +26,8 @@ struct OffQuestion
     const ReplayWatch& watch;
 };
 
-/// The cheapest answer first: at most 12 replays of one variant, and none where a factor alone explains the output or
-/// the output is not of this input.
+/// The cheapest answer first: at most 12 replays of one variant, and none where a factor alone explains the
+/// output.
 Result<OffOutput> describeOff(const OffQuestion& question);
 
 } // namespace nanscope::diagnose

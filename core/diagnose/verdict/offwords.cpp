@@ -97,8 +97,8 @@ std::string offOutputText(const Facts& facts)
         return fmt::format("{} {} with {}{}{}", output, variantsText(off.variants), stepsText(off),
             off.factor == 1 ? std::string() : fmt::format(", times {}", factorText(facts)), fitText(off));
     case OffAs::notOfInput:
-        return "this output is not of this input: they have no direction in common, as the results of two calls have "
-               "none";
+        return "the output has no direction in common with its input: it is of another one, its values are not where "
+               "the function puts them, or the function lost them in its roundings";
     }
     return {};
 }
@@ -131,7 +131,7 @@ std::optional<Words> wordsOfOff(const Considered& c)
                 facts.off.steps == 1 ? "" : "s"),
             sayOtherSteps(c)};
     case OffAs::notOfInput:
-        return Words {"not of this input", std::move(text),
+        return Words {"unlike its input", std::move(text),
             "was the dumped input cloned before the call, so that nothing wrote to it later, and does the result keep "
             "its rows and columns (a transposed matrix that was reshaped does not)?"};
     }

@@ -222,7 +222,7 @@ TEST(OffOutput, IsNotOfThisInput)
     const auto v = verdictOn(offWaves(), healthy(unrelatedNoise()));
     expectQuestion(v);
     EXPECT_EQ(v.facts.off.as, OffAs::notOfInput) << v.summary;
-    EXPECT_THAT(v.summary, HasSubstr("this output is not of this input"));
+    EXPECT_THAT(v.summary, HasSubstr("the output has no direction in common with its input"));
 }
 
 TEST(OffOutput, OfAnotherFunctionStaysUnknown)
