@@ -251,14 +251,52 @@ Vector startVector(std::int64_t size)
 
 constexpr int mostSteps = 160;
 
-/// The largest Ritz value. Its residual is beta times the last component of its eigenvector.
-RitzValue largestOf(const Tridiagonal& inBasis, double beta)
+/// The pivots of theta - T, eliminated from the last row up. All are positive where theta exceeds every eigenvalue of T
+/// (Sylvester's law of inertia), and only then; false at the first that is not.
+bool exceedsAll(const Tridiagonal& t, double theta, std::vector<double>& pivots)
 {
-    Block last {std::vector<double>(inBasis.diagonal.size(), 0), 1};
-    last.values.back() = 1;
-    const auto values = diagonalise(inBasis, last);
-    const auto largest = std::ranges::max_element(values);
-    return {*largest, std::abs(last.values[static_cast<std::size_t>(largest - values.begin())]) * beta};
+    double fromBelow = 0;
+    for (auto i = pivots.size(); i-- > 0;) {
+        pivots[i] = theta - t.diagonal[i] - fromBelow;
+        if (!(pivots[i] > 0)) {
+            return false;
+        }
+        fromBelow = i > 0 ? t.beside[i - 1] / pivots[i] * t.beside[i - 1] : 0;
+    }
+    return true;
+}
+
+/// Of a unit eigenvector to the largest eigenvalue, by the pivots that it leaves: (theta - T) v = 0 from the last row
+/// up, in which direction the components do not shrink by cancellation.
+double lastComponent(const Tridiagonal& t, const std::vector<double>& pivots)
+{
+    double squares = 1; // of the components so far, by that of the last of them
+    for (std::size_t i = 1; i < pivots.size(); ++i) {
+        const double before = pivots[i] / t.beside[i - 1];
+        squares = 1 + squares * before * before;
+    }
+    return 1 / std::sqrt(squares);
+}
+
+/// The largest Ritz value, by bisection: O(n) for each of some fifty bits, where all of them take O(n^2). Its residual
+/// is beta times the last component of its eigenvector.
+RitzValue largestOf(const Tridiagonal& t, double beta)
+{
+    const auto n = t.diagonal.size();
+    double low = t.diagonal.front();
+    double high = low;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double around = (i > 0 ? std::abs(t.beside[i - 1]) : 0) + (i + 1 < n ? std::abs(t.beside[i]) : 0);
+        low = std::max(low, t.diagonal[i]);
+        high = std::max(high, t.diagonal[i] + around); // Gershgorin
+    }
+    const double enough = std::numeric_limits<double>::epsilon() * std::max(std::abs(low), std::abs(high));
+    std::vector<double> pivots(n);
+    while (high - low > enough) {
+        const double middle = low + (high - low) / 2;
+        (exceedsAll(t, middle, pivots) ? high : low) = middle;
+    }
+    return {high, exceedsAll(t, high, pivots) ? lastComponent(t, pivots) * beta : beta};
 }
 
 /// `settled` looks at the largest value and its residual every eight steps and may end the iteration.
