@@ -286,7 +286,9 @@ void migrate(sqlite3* db, const std::function<void(std::int64_t)>& complete)
 
 void requireOwnSchema(sqlite3* db)
 {
-    const Objects expected = expectedObjects(pragmaValue(db, "user_version"));
+    const auto version = pragmaValue(db, "user_version");
+    static const Objects current = expectedObjects(sessionSchemaVersion);
+    const Objects expected = version == sessionSchemaVersion ? current : expectedObjects(version);
     const auto found = objectsOf(db);
     for (const auto& [key, sql] : found) {
         const auto own = expected.find(key);

@@ -21,7 +21,6 @@ PartsScroll::PartsScroll(QWidget* parent)
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
-    setStyleSheet(QStringLiteral("QScrollArea { background: transparent; }"));
     // Not resizable: that would make the contents as high as they would like to be, and scroll too soon.
     setWidget(contents);
     viewport()->setAutoFillBackground(false);

@@ -159,7 +159,7 @@ QLabel#dropHere { background: @surface; border: 3px dashed @accent; border-radiu
 QLabel#muted, QLabel#paneNote { color: @muted; }
 QLabel#headline { font-weight: 700; }
 QLabel#question { background: @warningTint; border-radius: 4px; padding: 6px 8px; }
-QSplitter::handle { background: transparent; }
+QSplitter::handle, QScrollArea { background: transparent; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
 QTableView, QTreeView, QListView { background: @surface; outline: none;
   selection-background-color: @selection; selection-color: @text; }
@@ -277,8 +277,10 @@ void applyTheme(ThemeChoice choice)
     const bool dark = choice == ThemeChoice::dark || (choice == ThemeChoice::system && systemIsDark());
     current() = dark ? &darkTheme() : &lightTheme();
     QApplication::setPalette(paletteOf(theme()));
-    if (auto* app = qobject_cast<QApplication*>(QCoreApplication::instance())) {
-        app->setStyleSheet(styleSheet(theme()));
+    auto* app = qobject_cast<QApplication*>(QCoreApplication::instance());
+    // Qt styles every widget again, also for the same sheet.
+    if (const QString sheet = styleSheet(theme()); app && app->styleSheet() != sheet) {
+        app->setStyleSheet(sheet);
     }
 }
 

@@ -197,7 +197,7 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
         m_settings.forgetLayout();
     }
     setTheme(options.theme.value_or(m_settings.theme()));
-    setCentralWidget(buildContents());
+    buildContents();
     addDeviceMenu();
     connectActions();
     connectStart();
@@ -221,29 +221,30 @@ MainWindow::MainWindow(const WindowOptions& options, QWidget* parent)
 
 MainWindow::~MainWindow() = default;
 
-QWidget* MainWindow::buildContents()
+// From the outside in, as PaneArea::buildCentre().
+void MainWindow::buildContents()
 {
-    m_area = new PaneArea;
+    auto* contents = new QWidget(this);
+    setCentralWidget(contents);
+    m_messages = new MessageBar(contents);
+    m_stack = new QStackedWidget(contents);
+    m_start = new StartPage(m_stack);
+    m_reading = new ReadingPage(m_stack);
+    m_area = new PaneArea(m_stack);
     m_area->fillMenu(*m_actions.panes);
-    m_start = new StartPage;
-    m_messages = new MessageBar;
-    m_stack = new QStackedWidget;
-    m_reading = new ReadingPage;
-    m_drop = new QLabel(tr("Drop to open"), this);
-    m_drop->setObjectName(QStringLiteral("dropHere"));
-    m_drop->setAlignment(Qt::AlignCenter);
-    m_drop->setAttribute(Qt::WA_TransparentForMouseEvents);
-    m_drop->hide();
     m_stack->addWidget(m_start);
     m_stack->addWidget(m_reading);
     m_stack->addWidget(m_area);
-    auto* contents = new QWidget;
     auto* layout = new QVBoxLayout(contents);
     layout->setContentsMargins(grid(2), grid(2), grid(2), grid(2));
     layout->setSpacing(grid(2));
     layout->addWidget(m_messages);
     layout->addWidget(m_stack, 1);
-    return contents;
+    m_drop = new QLabel(tr("Drop to open"), this);
+    m_drop->setObjectName(QStringLiteral("dropHere"));
+    m_drop->setAlignment(Qt::AlignCenter);
+    m_drop->setAttribute(Qt::WA_TransparentForMouseEvents);
+    m_drop->hide();
 }
 
 void MainWindow::addDeviceMenu()

@@ -76,7 +76,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    QWidget* buildContents();
+    void buildContents();
     void connectActions();
     void connectStart();
     void connectWorkspace();

@@ -62,12 +62,13 @@ Pane* untitled(Pane* pane)
     return pane;
 }
 
-/// In a low window it scrolls as a whole: the answer above keeps its room.
-PartsScroll* scrolling(QWidget* pane)
+/// In a low window the page scrolls as a whole: the answer above keeps its room.
+PartsScroll* addScrolling(QTabWidget& tabs, QWidget* pane, const QString& title)
 {
-    auto* scroll = new PartsScroll;
-    scroll->parts()->addWidget(pane);
+    auto* scroll = new PartsScroll(&tabs);
     scroll->setMinimumHeight(lowestTab);
+    tabs.addTab(scroll, title);
+    scroll->parts()->addWidget(pane);
     return scroll;
 }
 
@@ -122,9 +123,9 @@ SavedLayout unpacked(const QByteArray& bytes)
     return layout;
 }
 
-QTabWidget* makeTabs(const QString& name)
+QTabWidget* makeTabs(QWidget* parent, const QString& name)
 {
-    auto* tabs = new QTabWidget;
+    auto* tabs = new QTabWidget(parent);
     tabs->setDocumentMode(true);
     tabs->tabBar()->setAccessibleName(name);
     return tabs;
@@ -148,7 +149,7 @@ PaneArea::PaneArea(QWidget* parent)
 {
     setWindowFlags(Qt::Widget);
     buildPanes();
-    setCentralWidget(buildCentre());
+    buildCentre();
     buildAnswer();
     buildDocks();
     namePanes();
@@ -176,34 +177,37 @@ void PaneArea::buildPanes()
     m_panes.frame = new FramePane(m_panes.frameView);
 }
 
-QTabWidget* PaneArea::buildTools()
+void PaneArea::buildTools()
 {
-    m_tools = makeTabs(tr("Tools"));
-    m_tools->addTab(scrolling(m_panes.gauges), tr("Gauges"));
-    m_tools->addTab(scrolling(m_panes.cliff), tr("Cliff"));
-    m_tools->addTab(scrolling(m_panes.instruments), tr("Instruments"));
-    m_tools->addTab(scrolling(m_panes.whatIf), tr("What if"));
-    m_tools->addTab(scrolling(m_panes.rollback), tr("Rollback"));
-    return m_tools;
+    m_tools = makeTabs(m_tabs, tr("Tools"));
+    m_tabs->addTab(m_tools, tr("Tools"));
+    addScrolling(*m_tools, m_panes.gauges, tr("Gauges"));
+    addScrolling(*m_tools, m_panes.cliff, tr("Cliff"));
+    addScrolling(*m_tools, m_panes.instruments, tr("Instruments"));
+    addScrolling(*m_tools, m_panes.whatIf, tr("What if"));
+    addScrolling(*m_tools, m_panes.rollback, tr("Rollback"));
 }
 
-QWidget* PaneArea::buildCentre()
+// From the outside in: with a style sheet, Qt styles all below a widget again whenever that gets another parent.
+void PaneArea::buildCentre()
 {
+    m_centre = new QSplitter(Qt::Vertical, this);
+    m_centre->setChildrenCollapsible(false);
+    setCentralWidget(m_centre);
+    m_tabs = makeTabs(m_centre, tr("Pictures"));
     auto* films = new QSplitter(Qt::Vertical);
     films->setChildrenCollapsible(false);
+    m_films = addScrolling(*m_tabs, films, tr("Film"));
     films->addWidget(m_panes.film);
     films->addWidget(m_panes.beside);
-    m_tabs = makeTabs(tr("Pictures"));
-    m_films = scrolling(films);
     keepInSight(*m_films, *m_panes.film->strip());
     keepInSight(*m_films, *m_panes.beside->strip());
-    m_tabs->addTab(m_films, tr("Film"));
     m_tabs->addTab(m_panes.sweep, tr("Sweep"));
-    m_timelineTab = new QSplitter;
-    m_timelineTab->addWidget(m_panes.timeline);
+    m_timelineTab = new QSplitter(m_tabs);
     m_tabs->addTab(m_timelineTab, tr("Timeline"));
+    m_timelineTab->addWidget(m_panes.timeline);
     m_tabs->addTab(m_panes.findings, tr("Findings"));
-    m_tabs->addTab(buildTools(), tr("Tools"));
+    buildTools();
     m_tabs->addTab(m_panes.report, tr("Report"));
     for (const QTabWidget* tabs : {m_tabs, m_tools}) {
         connect(tabs, &QTabWidget::currentChanged, this, [this] { Q_EMIT frontChanged(front()); });
@@ -211,26 +215,22 @@ QWidget* PaneArea::buildCentre()
     m_bringBack = buildBringBack();
     m_bringBack->setParent(m_tabs);
     m_tabs->installEventFilter(this);
-    m_centre = new QSplitter(Qt::Vertical);
-    m_centre->setChildrenCollapsible(false);
-    m_centre->addWidget(m_tabs);
-    return m_centre;
 }
 
 // A dock, so that its lower edge can be dragged; but nothing closes or moves it.
 void PaneArea::buildAnswer()
 {
-    auto* card = new QFrame;
+    m_answer = new QDockWidget(tr("Answer"), this);
+    m_answer->setObjectName(QStringLiteral("answer"));
+    m_answer->setFeatures(QDockWidget::NoDockWidgetFeatures);
+    m_answer->setTitleBarWidget(new QWidget);
+    auto* card = new QFrame(m_answer);
     card->setObjectName(QStringLiteral("pane"));
     auto* layout = new QHBoxLayout(card);
     layout->setContentsMargins(grid(3), grid(3), grid(3), grid(2));
     layout->setSpacing(grid(4));
     layout->addWidget(m_panes.tensors, 2);
     layout->addWidget(m_panes.verdict, 3);
-    m_answer = new QDockWidget(tr("Answer"), this);
-    m_answer->setObjectName(QStringLiteral("answer"));
-    m_answer->setFeatures(QDockWidget::NoDockWidgetFeatures);
-    m_answer->setTitleBarWidget(new QWidget);
     m_answer->setWidget(card);
     setCorner(Qt::TopLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::TopRightCorner, Qt::TopDockWidgetArea);

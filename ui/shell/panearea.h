@@ -138,8 +138,8 @@ private:
     void addStep(QMenu& menu, const QString& text, QKeyCombination key, int by);
     void showTabOf(const QWidget& pane);
     void buildPanes();
-    QTabWidget* buildTools();
-    QWidget* buildCentre();
+    void buildTools();
+    void buildCentre();
     void buildAnswer();
     void buildDocks();
     void namePanes();

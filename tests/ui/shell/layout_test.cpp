@@ -51,6 +51,7 @@ protected:
         options.theme = ThemeChoice::light;
         options.programs = {};
         options.resetLayout = options.resetLayout || !window;
+        window.reset();
         window = std::make_unique<MainWindow>(options);
         window->resize(1440, 900);
         window->show();
