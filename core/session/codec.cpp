@@ -116,10 +116,8 @@ constexpr std::size_t tileHeader = 6 * sizeof(std::int64_t);
 
 std::vector<std::uint32_t> bitsOf(const std::vector<float>& values)
 {
-    std::vector<std::uint32_t> bits;
-    for (const float value : values) {
-        bits.push_back(std::bit_cast<std::uint32_t>(value));
-    }
+    std::vector<std::uint32_t> bits(values.size());
+    std::ranges::transform(values, bits.begin(), [](float value) { return std::bit_cast<std::uint32_t>(value); });
     return bits;
 }
 
@@ -127,9 +125,10 @@ std::vector<std::uint32_t> bitsOf(const std::vector<float>& values)
 void appendPlanes(std::vector<std::byte>& bytes, const std::vector<std::uint32_t>& words)
 {
     for (int shift = 0; shift < 32; shift += 8) {
-        for (const auto word : words) {
-            bytes.push_back(static_cast<std::byte>((word >> shift) & 0xffU));
-        }
+        const auto begin = bytes.size();
+        bytes.resize(begin + words.size());
+        std::ranges::transform(words, bytes.begin() + static_cast<std::ptrdiff_t>(begin),
+            [shift](std::uint32_t word) { return static_cast<std::byte>((word >> shift) & 0xffU); });
     }
 }
 
