@@ -207,8 +207,8 @@ Result<void> WhatIf::readGuard()
         TRY(oneOf("layout", m_layout, {"gathered", "single", "head-split", "matrix-sharded", "batch-sharded"}));
         m_guard.layout = probe::parseLayout(m_layout);
     }
-    if (m_guard.ranks && *m_guard.ranks < 1) {
-        return failure(ErrorKind::usage, "--ranks takes 1 or more");
+    if (m_guard.ranks && (*m_guard.ranks < 1 || *m_guard.ranks > diagnose::mostRanks)) {
+        return failure(ErrorKind::usage, fmt::format("--ranks takes 1 to {}", diagnose::mostRanks));
     }
     return {};
 }

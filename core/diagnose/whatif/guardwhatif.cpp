@@ -179,8 +179,6 @@ std::string stackText(const Capture& capture, probe::Layout layout, std::int64_t
     return fmt::format("({}, {}, {})", count, rows, shape.cols);
 }
 
-constexpr int mostRanks = 4096; ///< a rank beyond is a number in a name, not a job of that size
-
 /// "160x96 bf16": what a capture shows of the shape group it belongs to.
 std::string shapeGroupOf(const Capture& capture)
 {

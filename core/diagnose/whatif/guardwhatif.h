@@ -14,6 +14,8 @@
 
 namespace nanscope::diagnose {
 
+constexpr int mostRanks = 4096; ///< a rank beyond is a number in a name, not a job of that size
+
 /// What the user states, or restricts the answer to.
 struct GuardQuestion
 {

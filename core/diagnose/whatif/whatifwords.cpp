@@ -327,6 +327,8 @@ std::string rankText(const GuardRank& rank)
     return "not known: " + rank.why;
 }
 
+constexpr std::string_view others = "others"; ///< ranks that nothing names
+
 /// "rank 0", "ranks 0, 2", "8 ranks".
 std::string ranksWith(probe::Decision wanted, const GuardStep& step, const GuardOutcome& outcome)
 {
@@ -334,13 +336,13 @@ std::string ranksWith(probe::Decision wanted, const GuardStep& step, const Guard
     std::vector<std::string> names;
     for (std::size_t i = 0; i < outcome.decisions.size(); ++i) {
         if (outcome.decisions[i] == wanted) {
-            names.push_back(step.ranks[i].rank ? std::to_string(*step.ranks[i].rank) : "others");
+            names.push_back(step.ranks[i].rank ? std::to_string(*step.ranks[i].rank) : std::string(others));
         }
     }
     if (names.size() > most) {
         return counted(std::ssize(names), "rank");
     }
-    const auto* const noun = names == std::vector<std::string> {"others"} ? "" : names.size() == 1 ? "rank " : "ranks ";
+    const auto* const noun = names == std::vector {std::string(others)} ? "" : names.size() == 1 ? "rank " : "ranks ";
     return fmt::format("{}{}", noun, fmt::join(names, ", "));
 }
 
@@ -375,26 +377,28 @@ std::string guardStepTitle(const GuardStep& step)
 std::string guardOutcome(const GuardStep& step, const GuardOutcome& outcome)
 {
     const auto skipping = std::ranges::count(outcome.decisions, probe::Decision::skip);
+    const auto skipped = [&] {
+        const auto who = ranksWith(probe::Decision::skip, step, outcome);
+        return fmt::format("{} skip{}", who, skipping == 1 && who != others ? "s" : "");
+    };
     switch (outcome.agreement) {
     case probe::Agreement::allSkip:
         return "all skip";
     case probe::Agreement::allApply:
         return "none skips";
     case probe::Agreement::split:
-        return fmt::format("{}: only {} skip{}", outcome.consequence == Consequence::drift ? "drift" : "torn",
-            ranksWith(probe::Decision::skip, step, outcome), skipping == 1 ? "s" : "");
+        return fmt::format("{}: only {}", outcome.consequence == Consequence::drift ? "drift" : "torn", skipped());
     case probe::Agreement::unknown:
         break;
     }
-    return skipping > 0 ? fmt::format("{} skips, others unknown", ranksWith(probe::Decision::skip, step, outcome))
-                        : "not known";
+    return skipping > 0 ? skipped() + ", others unknown" : "not known";
 }
 
 std::vector<AnswerFact> guardRanks(const GuardStep& step)
 {
     std::vector<AnswerFact> facts;
     for (const auto& rank : step.ranks) {
-        facts.push_back({rank.rank ? fmt::format("rank {}", *rank.rank) : "others", rankText(rank)});
+        facts.push_back({rank.rank ? fmt::format("rank {}", *rank.rank) : std::string(others), rankText(rank)});
     }
     return facts;
 }
@@ -430,17 +434,25 @@ std::vector<AnswerFact> guardAfter(const GuardStep& step)
 
 std::vector<AnswerFact> guardContaminated(const GuardWhatIf& whatIf)
 {
-    std::map<std::string, std::vector<std::int64_t>> updates;
+    struct Updates
+    {
+        std::int64_t count = 0;
+        std::pair<std::int64_t, std::int64_t> steps; ///< from before the first to after the last
+    };
+    std::map<std::string, Updates> groups;
     for (const auto& step : whatIf.steps) {
         if (!isCause(step) && step.step) {
-            updates[step.group].push_back(step.step->first);
+            auto& updates = groups[step.group];
+            const auto [first, last] = *step.step;
+            updates.steps = ++updates.count == 1
+                ? *step.step
+                : std::pair(std::min(updates.steps.first, first), std::max(updates.steps.second, last));
         }
     }
     std::vector<AnswerFact> facts;
-    for (const auto& [group, steps] : updates) {
+    for (const auto& [group, updates] : groups) {
         facts.push_back({facts.empty() ? "contaminated" : "",
-            fmt::format("{}: {} from behind the line of step {}{}", group, counted(std::ssize(steps), "update"),
-                steps.front(), steps.size() > 1 ? fmt::format(" to {}", steps.back()) : "")});
+            fmt::format("{}: {} {}", group, counted(updates.count, "update"), stepText(updates.steps))});
     }
     return facts;
 }

@@ -108,11 +108,31 @@ TEST(GuardWords, OutcomesNameWhoSkips)
     outcome.agreement = probe::Agreement::unknown;
     outcome.decisions = {probe::Decision::unknown, probe::Decision::skip, probe::Decision::unknown};
     EXPECT_EQ(diagnose::guardOutcome(step, outcome), "rank 1 skips, others unknown");
+    outcome.decisions = {probe::Decision::skip, probe::Decision::skip, probe::Decision::unknown};
+    EXPECT_EQ(diagnose::guardOutcome(step, outcome), "ranks 0, 1 skip, others unknown");
     step.outcomes = {outcome};
     step.momentumBad = true;
     const auto after = diagnose::guardAfter(step);
     EXPECT_NE(factOf(after, "a skip"), nullptr);
     EXPECT_EQ(after.back().text, "here that gradient or the momentum was not finite, so the next update is not either");
+}
+
+TEST(GuardWords, UpdatesThatFollowAreBetweenTheLinesAroundThemAll)
+{
+    diagnose::GuardWhatIf whatIf;
+    const auto add = [&](const char* group, std::int64_t first, std::int64_t last) {
+        auto& step = whatIf.steps.emplace_back();
+        step.group = group;
+        step.role = Role::downstream;
+        step.step = {first, last};
+    };
+    add("160x96 bf16", 6, 7);
+    add("160x96 bf16", 7, 8);
+    add("32x32 bf16", 9, 9);
+    const auto facts = diagnose::guardContaminated(whatIf);
+    ASSERT_EQ(facts.size(), 2U);
+    EXPECT_EQ(facts[0].text, "160x96 bf16: 2 updates between the log lines of steps 6 and 8");
+    EXPECT_EQ(facts[1].text, "32x32 bf16: 1 update at step 9");
 }
 
 } // namespace
