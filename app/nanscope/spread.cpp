@@ -57,8 +57,8 @@ std::string sentenceOf(const diagnose::SpreadFrame& frame)
     const bool damaged = frame.damage.count > 0;
     auto text = damaged ? fmt::format("{}: {}", name(frame.damage.shape), frame.damage.text) : std::string("finite");
     if (frame.distance) {
-        text += std::isfinite(*frame.distance) ? fmt::format(", {:.2g} % off", 100 * *frame.distance)
-                                               : std::string(", off by more than a number can tell");
+        text +=
+            ", " + (std::isfinite(*frame.distance) ? offByText(*frame.distance) : "off by more than a number can tell");
     }
     return frame.planted ? text + "  (planted here)" : text;
 }

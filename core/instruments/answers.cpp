@@ -15,6 +15,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 #include "core/json/records.h"
+#include "core/model/words.h"
 
 namespace nanscope::instruments {
 
@@ -161,11 +162,6 @@ std::string edgeNumber(double value)
     return fmt::format("{:.6g}", value);
 }
 
-std::string percent(double part)
-{
-    return fmt::format("{:.2g} %", 100 * part);
-}
-
 std::string capitalised(std::string text)
 {
     if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
@@ -205,7 +201,7 @@ std::string stageLine(const SpectrumStage& stage)
     }
     return fmt::format(
         "  step {}: {} of {} flagged, at most {} from what is expected, {} outside of these directions\n", stage.step,
-        flagged, stage.lines.size(), numberText(furthest), percent(stage.outside));
+        flagged, stage.lines.size(), numberText(furthest), percentText(stage.outside));
 }
 
 std::string stageTable(const SpectrumStage& stage)
@@ -213,7 +209,7 @@ std::string stageTable(const SpectrumStage& stage)
     Table table({{"sigma", Align::right}, {"share", Align::right}, {"expected", Align::right}, {"found", Align::right},
         {"allowed", Align::right}, {""}});
     for (const auto& line : worthShowing(stage)) {
-        table.add({numberText(line.sigma), percent(line.share), line.expected ? numberText(*line.expected) : "-",
+        table.add({numberText(line.sigma), percentText(line.share), line.expected ? numberText(*line.expected) : "-",
             numberText(line.found), line.expected ? numberText(line.allowed) : "-", line.flagged ? "leaves it" : ""});
     }
     return table.text(2);
@@ -327,8 +323,8 @@ std::string answerText(const SpectrumAnswer& answer)
         const auto step = answer.stages.back().step;
         text += step > 0 ? fmt::format("  output, after step {}:\n", step) : std::string("  output:\n");
         text += stageTable(answer.stages.back());
-        text +=
-            fmt::format("  {} of the output lies outside of these directions\n", percent(answer.stages.back().outside));
+        text += fmt::format(
+            "  {} of the output lies outside of these directions\n", percentText(answer.stages.back().outside));
     }
     return text + fmt::format("\n  {}\n", printable(capitalised(answer.sentence)));
 }

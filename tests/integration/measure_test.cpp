@@ -50,6 +50,16 @@ std::string writeFunction(const WorkFolder& folder)
 
 } // namespace
 
+TEST(Measure, TheOnlySingularValueHasAllOfTheNorm)
+{
+    const WorkFolder folder;
+    const auto row = writeCapture(folder / "row.pt", {.rows = 1});
+    const auto done = run({"measure", "spectrum", row, "--variant", "gns-gram"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr(" 100 % "));
+    EXPECT_THAT(done.out, ::testing::Not(HasSubstr("e+02 %")));
+}
+
 TEST(Measure, ScaleEdgesOfAReplayAreInTextAndJson)
 {
     const WorkFolder folder;
