@@ -68,7 +68,9 @@ TEST(Statuses, WrongUsageIsOneSentence)
 {
     const std::vector<std::string> cases[] = {{}, {"explain"}, {"sweep", ".", "--no-such-option"}, {"diff", "a.pt"},
         {"sweep", ".", "--device", "cuda:99"}, {"report", ".", "-o", "out.pdf"}, {"sweep", ".", "--steps", "many"},
-        {"sweep", ".", "--steps", "1000000"}, {"sweep", ".", "--steps", "0"}, {"sweep", ".", "--epsilon", "-1"}};
+        {"sweep", ".", "--steps", "1000000"}, {"sweep", ".", "--steps", "0"}, {"sweep", ".", "--epsilon", "-1"},
+        {"diagnose", ""}, {"explain", ""}, {"diff", "", ""}, {"watch", ""}, {"diagnose", ".", "--session", ""},
+        {"sweep", ".", "--device", ""}, {"sweep", ".", "--job", ""}, {"whatif", "guard", ".", "--ranks", "4097"}};
     for (const auto& arguments : cases) {
         const auto done = run(arguments);
         EXPECT_EQ(done.status, 2) << (arguments.empty() ? "" : arguments.front());

@@ -31,6 +31,12 @@ std::string namesOf(const std::vector<OptionMode>& modes, const std::string& opt
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// A variable of the shell that is not set would be taken for an option that was not given, or for a place.
+std::string problemOfEmpty(const std::string& word)
+{
+    return word.empty() ? "nothing was given; a variable of the shell may not be set" : "";
+}
+
 } // namespace
 
 Option& Option::required()
@@ -84,7 +90,9 @@ Option& Option::positive()
 template <class Value>
 Option Options::add(const std::string& name, Value& value, const std::string& help)
 {
-    return Option(m_app.add_option(name, value, help));
+    auto* const option = m_app.add_option(name, value, help);
+    option->check(CLI::Validator(problemOfEmpty, ""));
+    return Option(option);
 }
 
 template Option Options::add(const std::string&, std::string&, const std::string&);
