@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -275,7 +276,32 @@ bool holdsMoreThan(const fs::path& folder, int wholeness)
     return false;
 }
 
-/// In a folder that `nanscope report --bundle` made: what the report says of the run is no log of it, and a part of the
+/// A folder that `nanscope report --bundle` made.
+bool isBundle(const fs::path& folder)
+{
+    std::error_code ignored;
+    return std::ranges::all_of(std::array {"report.json", "report.html", "README.txt"},
+        [&](const char* name) { return fs::exists(folder / name, ignored); });
+}
+
+/// Of a bundle that lies in the run which it is about: what it holds of a capture is no further one of the run.
+void leaveOutBundles(FoundFiles& found, const fs::path& root)
+{
+    std::map<fs::path, bool> folders;
+    const auto isOfOne = [&](const FoundFile& file) {
+        const auto folder = file.path.parent_path();
+        const auto [known, isNew] = folders.try_emplace(folder, false);
+        known->second = isNew ? folder != root && isBundle(folder) : known->second;
+        return known->second;
+    };
+    const bool ownCaptures = std::ranges::any_of(
+        found.files, [&](const FoundFile& file) { return file.kind == FoundFile::Kind::tensor && !isOfOne(file); });
+    if (ownCaptures) {
+        std::erase_if(found.files, isOfOne);
+    }
+}
+
+/// In a bundle: what the report says of the run is no log of it, and a part of the
 /// capture no second one beside more of it.
 bool isOfBundle(const fs::path& path)
 {
@@ -285,11 +311,8 @@ bool isOfBundle(const fs::path& path)
     if (!text && wholeness != 1 && wholeness != 2) {
         return false;
     }
-    std::error_code ignored;
     const auto folder = path.parent_path();
-    const bool bundle = fs::exists(folder / "report.json", ignored) && fs::exists(folder / "report.html", ignored)
-        && fs::exists(folder / "README.txt", ignored);
-    return bundle && (text || holdsMoreThan(folder, wholeness));
+    return isBundle(folder) && (text || holdsMoreThan(folder, wholeness));
 }
 
 struct Folder
@@ -557,6 +580,7 @@ Result<FoundFiles> findFiles(const fs::path& given, const JobContext& job)
     found.name = readable(path.filename().string(), 1000);
     found.root = runFolderOf(path).string();
     TRY(Walk(found, job).run(path));
+    leaveOutBundles(found, path);
     sortSidecars(found.files);
     std::sort(found.checkpoints.begin(), found.checkpoints.end(),
         [](const Checkpoint& a, const Checkpoint& b) { return std::tie(a.step, a.path) < std::tie(b.step, b.path); });

@@ -309,6 +309,19 @@ Result<void> writeZip(
     return done.and_then([&zip] { return zip.finish(); });
 }
 
+/// An earlier bundle is written anew; what else lies in a folder, such as the run itself, is not to be replaced, nor to
+/// be one with the bundle.
+Result<void> requireOwnFolder(const fs::path& path)
+{
+    std::error_code ignored;
+    const bool taken = fs::is_directory(path, ignored) && !fs::is_empty(path, ignored)
+        && !(fs::exists(path / "README.txt", ignored) && fs::exists(path / "report.html", ignored));
+    return taken ? failure(ErrorKind::usage,
+               "there are other files in this folder; a bundle takes a new folder, or a file of the name .zip",
+               path.string())
+                 : Result<void>();
+}
+
 Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleParts& parts)
 {
     std::error_code ignored;
@@ -344,6 +357,9 @@ Result<std::vector<WrittenFile>> writeFolder(const fs::path& path, const BundleP
 Result<WrittenBundle> writeBundle(const fs::path& path, const ReportInput& input, const BundleOptions& options)
 {
     const auto fail = [&path](const Error& error) { return failure(ErrorKind::internal, error.what, path.string()); };
+    if (path.extension() != ".zip") {
+        TRY(requireOwnFolder(path));
+    }
     BundleParts parts;
     constexpr std::size_t readmeRoom = 16384; // and the headers of a capture
     auto files = addFittingTexts(parts, input, options, options.limit - std::min(options.limit, readmeRoom));

@@ -110,6 +110,22 @@ TEST(Bundle, AZipIsOneFileBesideOtherReports)
     EXPECT_THAT(done.out, HasSubstr("b.zip"));
 }
 
+TEST(Bundle, ReplacesNothingButABundle)
+{
+    const WorkFolder folder;
+    fs::create_directories(folder.path() / "run");
+    writeText(folder / "run/expected.json", "mine");
+    writeCapture(folder / "run/a.pt");
+    const auto refused = run({"report", folder / "run", "--bundle", folder / "run"});
+    EXPECT_EQ(refused.status, 2);
+    EXPECT_THAT(refused.err, HasSubstr("There are other files in this folder"));
+    EXPECT_EQ(contentsOf(folder / "run/expected.json"), "mine");
+    for (const auto* again : {"first", "again"}) {
+        EXPECT_EQ(run({"report", folder / "run", "--bundle", folder / "run/b"}).status, 0) << again;
+    }
+    EXPECT_EQ(run({"list", folder / "run", "--json"}).json()["captures"].size(), 1U);
+}
+
 TEST(Bundle, GoesSomewhereOrIsWrongUsage)
 {
     const WorkFolder folder;

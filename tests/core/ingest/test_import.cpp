@@ -611,6 +611,20 @@ TEST_F(Import, aBundleIsOneCaptureAndNoLog)
     EXPECT_EQ(ingest::readRun(m_folder / "run")->captures.size(), 2U) << "no bundle";
 }
 
+TEST_F(Import, aBundleInTheRunThatItIsAboutIsNoCaptureOfIt)
+{
+    for (const auto* text : {"report.json", "report.html", "README.txt"}) {
+        m_folder.write(std::string("run/bundle/") + text, "{\"step\": 1, \"loss\": 2}\n");
+    }
+    writeCapture(m_folder / "run/bundle/capture_min.pt", 1);
+    EXPECT_EQ(ingest::readRun(m_folder / "run")->captures.size(), 1U) << "all that there is";
+    EXPECT_EQ(ingest::readRun(m_folder / "run/bundle")->captures.size(), 1U);
+    writeCapture(m_folder / "run/dumps/a.pt", 2);
+    const auto run = ingest::readRun(m_folder / "run");
+    ASSERT_EQ(run->captures.size(), 1U);
+    EXPECT_EQ(run->captures.front().file, "a.pt");
+}
+
 TEST_F(Import, aSessionStaysWithItsFolder)
 {
     m_folder.write("run/train.log", dionLines(0, 5));
