@@ -468,7 +468,7 @@ void writeCall(Json& known, const std::vector<const Capture*>& parts)
 }
 
 /// In a sidecar, as those of all parts say it: a word that one of them contradicts is none.
-Result<void> writeWhatRan(const std::vector<const Capture*>& parts, const std::string& output)
+std::string whatRan(const std::vector<const Capture*>& parts)
 {
     const auto& first = *parts.front();
     const auto all = [&](auto member) {
@@ -485,8 +485,28 @@ Result<void> writeWhatRan(const std::vector<const Capture*>& parts, const std::s
     if (first.nothingElse && all(&Capture::nothingElse)) {
         known["nothing_else"] = true;
     }
-    const auto text = known.dump(1);
+    return known.dump(1);
+}
+
+bool holdsText(const std::filesystem::path& path, const std::string& text)
+{
+    const auto file = platform::FileReader::open(path);
+    std::string words(text.size(), '\0');
+    return file && file->size() == text.size() && file->readAt(0, std::as_writable_bytes(std::span(words)))
+        && words == text;
+}
+
+/// What lies at the place of the sidecar, and was named by nobody, stays: also one that somebody wrote into since.
+Result<void> writeSidecar(const std::string& text, const std::string& output)
+{
     const auto path = std::filesystem::path(output).replace_extension(".json");
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored) && !holdsText(path, text)) {
+        return failure(ErrorKind::refused,
+            "what ran would be written here, in the place of a file that says something else; move that away, or "
+            "give the whole another name with -o",
+            path.string());
+    }
     return platform::writeFileAtomically(path, std::as_bytes(std::span(text)));
 }
 
@@ -512,8 +532,24 @@ Result<void> writeWhole(
     if (const auto epsilon = parts.front()->epsilon) {
         entries.emplace_back("epsilon", *epsilon);
     }
-    TRY(writeWhatRan(parts, output));
+    TRY(writeSidecar(whatRan(parts), output));
     return tensorfile::writePt(output, entries);
+}
+
+/// A part must not make room for the whole.
+Result<void> checkOutput(const std::vector<NamedFile>& files, const std::string& output)
+{
+    if (std::filesystem::path(output).extension() == ".json") {
+        return failure(
+            ErrorKind::usage, "the whole is a .pt, and its .json lies beside it; give -o the name of the .pt", output);
+    }
+    const auto isOutput = [&](const NamedFile& file) {
+        std::error_code none; // what is not there yet is no part
+        return std::filesystem::equivalent(file.path, output, none);
+    };
+    return output.empty() || std::ranges::none_of(files, isOutput)
+        ? Result<void>()
+        : failure(ErrorKind::usage, "this is one of the dumps that are stitched; give -o another name", output);
 }
 
 /// `inspect --stitch`: puts the shards in these files and folders together and tells what they come to; with `output`
@@ -521,6 +557,7 @@ Result<void> writeWhole(
 Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::string& output, Terminal& terminal)
 {
     const auto files = TRY(filesUnder(paths, terminal));
+    TRY(checkOutput(files, output));
     const auto read = TRY(readAll(files, terminal));
     const auto matched = shards::matchShards(read.captures);
     sayUnmatched(read.captures, matched, terminal);

@@ -202,6 +202,7 @@ TEST(Stitch, SeveralCapturesNeedTheOption)
     EXPECT_EQ(several.status, 2);
     EXPECT_THAT(several.err, HasSubstr("only looked at together with --stitch"));
     EXPECT_EQ(run({"inspect", dump("rows", 0), "-o", "x.pt"}).status, 2);
+    EXPECT_THAT(run({"inspect", shards.string() + "/rows", "--stitch", "-o", "x.json"}).err, HasSubstr("of the .pt"));
     EXPECT_EQ(run({"inspect", "no such folder", "--stitch"}).status, 4);
 }
 
@@ -214,4 +215,29 @@ TEST(Stitch, AFolderOfShardsIsImportedAsOrdinaryCaptures)
     EXPECT_EQ(json["captures"][0]["shape"], (std::vector {5, 1}));
     EXPECT_EQ(json["captures"][3]["shape"], (std::vector {5, 0})) << "an empty shard is a capture, too";
     EXPECT_EQ(run({"diagnose", (shards / "columns").string()}).status, 0);
+}
+
+TEST(Stitch, NothingThatNobodyNamedMakesRoomForTheWhole)
+{
+    const WorkFolder folder;
+    const auto parts = folder.path() / "parts";
+    fs::copy(shards / "grid", parts, fs::copy_options::recursive);
+    const auto stitch = [&](const std::string& output) {
+        return run({"inspect", parts.string(), "--stitch", "-o", output});
+    };
+    const auto whole = folder / "whole.pt";
+    ASSERT_EQ(stitch(whole).status, 0);
+    EXPECT_EQ(stitch(whole).status, 0) << "of the same words";
+    const std::string own = R"({"variant": "keller-jordan", "nothing_else": true})";
+    writeText(folder / "whole.json", own);
+    const auto refused = stitch(whole);
+    EXPECT_EQ(refused.status, 4);
+    EXPECT_THAT(refused.err, HasSubstr("in the place of a file that says something else"));
+    EXPECT_EQ(contentsOf(folder / "whole.json"), own);
+    const auto first = (parts / "dump_rank0.pt").string();
+    const auto before = contentsOf(first);
+    const auto over = stitch(first);
+    EXPECT_EQ(over.status, 2);
+    EXPECT_THAT(over.err, HasSubstr("one of the dumps that are stitched"));
+    EXPECT_EQ(contentsOf(first), before);
 }
