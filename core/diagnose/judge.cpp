@@ -280,6 +280,7 @@ public:
         }
         m_besides = verdict.facts.besides;
         compareWithAnswers(stored);
+        compareWithOtherCode(file);
         const auto memory = platform::physicalMemory() / 2;
         if (auto affordable = checkJudgingCost(file.input.matrices(), m_options.catalogue, memory); !affordable) {
             // Too large for this machine is nothing that is wrong with the file.
@@ -330,8 +331,8 @@ private:
         e.facts = factsOf(matrix, std::move(pattern));
         e.facts.role = verdict.facts.role;
         // Who saw other code at work takes back what a sidecar says.
-        e.facts.otherCode = m_options.otherCode;
-        e.facts.nothingElse = !m_options.otherCode && (m_options.nothingElse || matrix.stored.nothingElse);
+        e.facts.otherCode = m_options.otherCode || matrix.file.otherCode;
+        e.facts.nothingElse = !e.facts.otherCode && (m_options.nothingElse || matrix.stored.nothingElse);
         e.facts.nothingElseBySidecar = e.facts.nothingElse && matrix.stored.nothingElse;
         TRY(identifyWhatRan(e, matrix));
         TRY(measure(e, matrix.stored));
@@ -855,6 +856,20 @@ private:
                                              "for it is about this dump alone; correct it if it is wrong",
                                      *stored.variant, ranText(others), all ? "" : " as well"),
                 "sidecar, --ran"});
+        }
+    }
+
+    /// A word about this dump alone counts before one about all of the run.
+    void compareWithOtherCode(const tensorfile::CaptureFile& file)
+    {
+        if (file.otherCode && !m_options.otherCode) {
+            m_besides.push_back(
+                {fmt::format("the sidecar says of this dump what --other-code says of all (\"nothing_else\": "
+                             "false){}",
+                     m_options.nothingElse ? ", and you said --nothing-else: the sidecar counts, for it is "
+                                             "about this dump alone; correct it if it is wrong"
+                                           : ""),
+                    m_options.nothingElse ? "sidecar, --nothing-else" : "sidecar"});
         }
     }
 

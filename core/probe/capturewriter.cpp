@@ -50,7 +50,10 @@ Json inputJson(const BadCall& call)
 std::string sidecarOf(const WatchedFunction& function, const BadCall& call)
 {
     Json sidecar {{"schema", "nanscope.sidecar/1"}, {"mode", "strict"}, {"reason", "a non-finite output"},
-        {"rank", call.rank}, {"step", orNull(call.step)}, {"nothing_else", function.nothingElse}};
+        {"rank", call.rank}, {"step", orNull(call.step)}};
+    if (function.nothingElse) {
+        sidecar["nothing_else"] = true;
+    }
     // Readers take a name that is there for one that is known.
     if (function.variant) {
         sidecar["variant"] = *function.variant;

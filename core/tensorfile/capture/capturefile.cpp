@@ -188,7 +188,7 @@ std::string partOf(const CaptureFile& file)
 }
 
 /// What a dump says of itself counts before its sidecar.
-void spread(CaptureFile& file, const Spread& known)
+void spread(CaptureFile& file, const SaidBeside& known)
 {
     const auto take = [](Tensor& tensor, const std::shared_ptr<const Sharding>& sharding) {
         if (sharding != nullptr && tensor.sharding() == nullptr && sharding->shape.size() == tensor.shape().size()) {
@@ -266,7 +266,9 @@ Result<CaptureFile> collect(const std::filesystem::path& path, const TensorFile&
     capture.timestampMs = input->source()->stamp().modifiedNs / nsPerMs;
     readName(path.stem().string(), capture);
     readDict(file.root, capture);
-    spread(result, readSidecar(path, capture));
+    const auto said = readSidecar(path, capture);
+    spread(result, said);
+    result.otherCode = said.otherCode;
     const auto& scene = capture.scene;
     result.wrapped = scene.state == OwnState::none && scene.otherTensors == 0 && isWrapped(file.root, result);
     TRY(requireElements(result));

@@ -29,6 +29,9 @@ struct CaptureFile
     /// As dion's wrapper writes it: the input was cloned before the call, and what was called takes nothing besides it
     /// and epsilon.
     bool wrapped = false;
+
+    /// Who wrote its sidecar says that other code touched the input or the result.
+    bool otherCode = false;
 };
 
 /// What dion's wrapper, and our helper, write into the name of a dump.

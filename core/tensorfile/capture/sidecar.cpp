@@ -449,6 +449,14 @@ void takeSidecar(const simdjson::dom::object& object, Capture& capture)
     takeEpsilon(object, capture);
 }
 
+/// False is what helpers write where nobody says it, and what a person says who writes it.
+bool otherCodeIn(const simdjson::dom::object& object)
+{
+    bool nothingElse = true;
+    const bool said = object["nothing_else"].get(nothingElse) == simdjson::SUCCESS;
+    return said && !nothingElse && wordIn(object["schema"]).empty();
+}
+
 /// A sidecar that is open and parsed; `object` lives as long as the parser.
 struct Parsed
 {
@@ -669,7 +677,7 @@ Result<Capture> captureIn(const simdjson::dom::object& object)
 
 } // namespace
 
-Spread readSidecar(const std::filesystem::path& dump, Capture& capture)
+SaidBeside readSidecar(const std::filesystem::path& dump, Capture& capture)
 {
     const auto file = platform::FileReader::open(std::filesystem::path(dump).replace_extension(".json"));
     if (!file) {
@@ -681,7 +689,7 @@ Spread readSidecar(const std::filesystem::path& dump, Capture& capture)
         return {};
     }
     takeSidecar(parsed.object, capture);
-    return {shardingIn(parsed.object["part"]), shardingIn(parsed.object["output"]["part"])};
+    return {shardingIn(parsed.object["part"]), shardingIn(parsed.object["output"]["part"]), otherCodeIn(parsed.object)};
 }
 
 Result<Capture> readLoneSidecar(const std::filesystem::path& path)

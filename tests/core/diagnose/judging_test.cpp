@@ -565,6 +565,23 @@ TEST_F(Judging, ASidecarOutweighsWhatTheUserSays)
     EXPECT_EQ(diagnosed({{"keller-jordan"}}).captures[0].variant.how, IdentifiedBy::given);
 }
 
+TEST_F(Judging, ASidecarThatSpeaksOfOtherCodeOutweighsNothingElse)
+{
+    addUnwritten("x.pt");
+    m_run.captures[0].nothingElse = false;
+    diagnose::DiagnoseOptions options {{"gns-gram"}, true};
+    EXPECT_EQ(diagnosed(options).captures[0].blame, Blame::implementation);
+    m_folder.write("x.json", R"({"nothing_else": false})");
+    const auto judged = diagnosed(options).captures[0];
+    EXPECT_EQ(judged.blame, Blame::undecided) << judged.summary;
+    EXPECT_EQ(std::ranges::count(judged.notTestable, "sidecar, --nothing-else", &EvidenceLine::source), 1);
+    EXPECT_TRUE(judged.facts.otherCode && !judged.facts.nothingElse);
+    options.nothingElse = false;
+    EXPECT_EQ(std::ranges::count(diagnosed(options).captures[0].notTestable, "sidecar", &EvidenceLine::source), 1);
+    options.otherCode = true;
+    EXPECT_EQ(std::ranges::count(diagnosed(options).captures[0].notTestable, "sidecar", &EvidenceLine::source), 0);
+}
+
 TEST_F(Judging, WhatIsWantedMeanwhileIsJudgedNext)
 {
     for (const auto* name : {"a.pt", "b.pt", "c.pt", "d.pt"}) {

@@ -129,6 +129,23 @@ TEST_F(Sidecar, OfADumpIsReadWithTheDump)
         << "its dump may be on its way";
 }
 
+TEST_F(Sidecar, WrittenByHandMaySayThatOtherCodeRan)
+{
+    const auto path = folder.path() / "x.pt";
+    const tensorfile::TensorToWrite input {"input", DType::float32, {2, 2}, std::vector<std::byte>(16)};
+    ASSERT_TRUE(tensorfile::writePt(path, {{"input", input}}));
+    const auto said = [&](const char* words) {
+        folder.write("x.json", words);
+        const auto file = tensorfile::openCapture(path);
+        return file && file->otherCode;
+    };
+    EXPECT_TRUE(said(R"({"variant": "keller-jordan", "nothing_else": false})"));
+    EXPECT_FALSE(said(R"({"nothing_else": true})"));
+    EXPECT_FALSE(said(R"({"nothing_else": "false"})"));
+    EXPECT_FALSE(said("{}"));
+    EXPECT_FALSE(said(R"({"schema": "nanscope.sidecar/1", "nothing_else": false})")) << "a helper that was not told";
+}
+
 TEST_F(Sidecar, ThatIsTornOrNewerGivesOneSentence)
 {
     const auto whole = sidecar(counts);
