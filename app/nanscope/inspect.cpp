@@ -621,8 +621,10 @@ std::string checkpointResult(const CheckpointScan& scan)
     const auto missing =
         (unread == 1 ? "1 tensor or file" : countText(unread) + " tensors or files") + " could not be read";
     if (moments > 0) {
+        const bool anyWeight = std::ranges::count(scan.parameters, false, &Parameter::optimizerState) > 0;
         return fmt::format("Not finite: {} of the optimizer state. {}", counted(moments, "tensor"),
             unread > 0         ? missing + ", so whether the weights are finite is open."
+                : !anyWeight   ? "No weights lie here, so whether they are finite is open."
                 : open.empty() ? "The weights are finite: load them alone and start with a fresh optimizer state."
                                : open);
     }

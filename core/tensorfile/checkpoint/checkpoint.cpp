@@ -41,6 +41,15 @@ bool namesOptimizer(std::string_view name)
         || std::ranges::any_of(moments, [&](std::string_view moment) { return name.ends_with(moment); });
 }
 
+/// The weights in fp32 that a run goes on with, which DeepSpeed's ZeRO and Megatron-LM keep among the state of the
+/// optimizer. Of ZeRO's stage 3 they are all there is of the weights.
+bool namesMasterWeights(std::string_view name)
+{
+    constexpr std::array groups {".single_partition_of_fp32_groups.", ".fp32_flat_groups.", ".fp32_from_fp16_params."};
+    const auto dotted = '.' + std::string(name) + '.';
+    return std::ranges::any_of(groups, [&](std::string_view group) { return dotted.find(group) != std::string::npos; });
+}
+
 /// "optimizer.pt" of Hugging Face and "…_optim_states.pt" of DeepSpeed. Megatron's "model_optim_rng.pt" has weights,
 /// too.
 bool isOptimizerFile(std::string_view file)
@@ -165,7 +174,8 @@ Parameter CheckpointReader::begin(
     parameter.file = relative(path);
     parameter.dtype = dtype;
     parameter.shape = shape;
-    parameter.optimizerState = namesOptimizer(name) || isOptimizerFile(path.filename().string());
+    parameter.optimizerState =
+        !namesMasterWeights(name) && (namesOptimizer(name) || isOptimizerFile(path.filename().string()));
     return parameter;
 }
 

@@ -125,6 +125,24 @@ TEST(Checkpoint, OptimizerStateIsToldFromWeights)
     }
 }
 
+TEST(Checkpoint, WeightsThatLieAmongTheStateOfAnOptimizerAreWeights)
+{
+    const TemporaryFolder place;
+    const auto path = place.path() / "zero_pp_rank_0_mp_rank_00_optim_states.pt";
+    const TensorToWrite one {"t", DType::float32, {2}, std::vector<std::byte>(8)};
+    ASSERT_TRUE(writePt(path,
+        {{"optimizer_state_dict.fp32_flat_groups.0", one},
+            {"optimizer_state_dict.single_partition_of_fp32_groups.0", one},
+            {"optimizer.fp32_from_fp16_params.0.0", one},
+            {"optimizer_state_dict.base_optimizer_state.state.0.exp_avg", one},
+            {"optimizer_state_dict.optimizer_state_dict.state.0.exp_avg_sq", one}}));
+    std::vector<bool> states;
+    for (const auto& parameter : scan(path).parameters) {
+        states.push_back(parameter.optimizerState);
+    }
+    EXPECT_THAT(states, testing::ElementsAre(false, false, false, true, true));
+}
+
 TEST(Checkpoint, LostFileCostsItsOwnTensorsOnly)
 {
     const TemporaryFolder place;
