@@ -732,31 +732,86 @@ Json checkpointJson(const CheckpointScan& scan)
         {"opaque", scan.opaque}, {"rejected", std::move(rejected)}, {"parameters", std::move(parameters)}};
 }
 
-/// Of several steps the tensors would be counted as those of one.
-Result<void> requireOneCheckpoint(const std::string& path, Terminal& terminal)
+/// Of the checkpoints in a folder the one that its trainer goes on from.
+struct Latest
+{
+    std::string folder; ///< within the folder
+    std::string namedBy; ///< the file of the trainer that names it
+};
+
+/// DeepSpeed names the folder in "latest", Megatron-LM the iteration in "latest_checkpointed_iteration.txt".
+std::optional<Latest> latestNamedIn(const std::filesystem::path& path)
+{
+    constexpr std::size_t longest = 255; // of a name
+    for (const char* const file : {"latest", "latest_checkpointed_iteration.txt"}) {
+        const auto opened = platform::FileReader::open(path / file);
+        if (!opened || opened->size() > longest) {
+            continue;
+        }
+        std::string words(static_cast<std::size_t>(opened->size()), '\0');
+        if (!opened->readAt(0, std::as_writable_bytes(std::span(words)))) {
+            continue;
+        }
+        const auto word = std::string(trimmed(words.substr(0, words.find_first_of("\r\n"))));
+        const auto iteration = numberIn<std::int64_t>(word);
+        const auto folder = iteration && *iteration >= 0 ? fmt::format("iter_{:07}", *iteration) : word;
+        if (!folder.empty() && std::filesystem::path(folder).filename() == folder && folder != "." && folder != "..") {
+            return Latest {folder, file};
+        }
+    }
+    return std::nullopt;
+}
+
+/// A trainer's own checkpoint may hold that of a library: "checkpoint-500/global_step500" of transformers.
+void dropNested(std::vector<Checkpoint>& found)
+{
+    const auto outer = found;
+    std::erase_if(found, [&](const Checkpoint& inner) {
+        return std::ranges::any_of(
+            outer, [&](const Checkpoint& other) { return inner.place.starts_with(other.place + '/'); });
+    });
+}
+
+/// The one to read of a folder that holds several: of several steps the tensors would be counted as those of one. None
+/// where it is the folder itself.
+Result<std::optional<Latest>> chosenCheckpoint(const std::string& path, Terminal& terminal)
 {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) {
-        return {};
+        return std::nullopt;
     }
-    const auto found = TRY(ingest::findFiles(path, terminal.job())).checkpoints;
+    auto found = TRY(ingest::findFiles(path, terminal.job())).checkpoints;
+    dropNested(found);
     if (found.empty() || found.front().step == found.back().step) {
-        return {};
+        return std::nullopt;
+    }
+    const auto latest = latestNamedIn(path);
+    if (latest && std::filesystem::is_directory(std::filesystem::path(path) / latest->folder, ignored)) {
+        return latest;
     }
     return failure(ErrorKind::usage,
-        fmt::format("the folder holds checkpoints of several steps, from {} to {}; name one of them",
-            found.front().path, found.back().path),
+        fmt::format("the folder holds checkpoints of several steps, from {} to {}; name one of them{}",
+            found.front().path, found.back().path,
+            latest ? fmt::format(" ({} names {}, which is not there)", latest->namedBy, latest->folder) : ""),
         path);
 }
 
 Result<int> inspectCheckpoint(const std::string& path, Terminal& terminal)
 {
-    TRY(requireOneCheckpoint(path, terminal));
-    const auto scan = TRY(tensorfile::scanCheckpoint(path, terminal.job()));
+    const auto latest = TRY(chosenCheckpoint(path, terminal));
+    const auto place = latest ? std::filesystem::path(path) / latest->folder : std::filesystem::path(path);
+    const auto scan = TRY(tensorfile::scanCheckpoint(place, terminal.job()));
     if (terminal.json()) {
-        terminal.printJson(checkpointJson(scan));
+        auto answer = checkpointJson(scan);
+        answer["latest"] = latest ? Json(latest->folder) : Json(nullptr);
+        terminal.printJson(answer);
     } else {
-        terminal.print(checkpointResult(scan) + '\n' + checkpointNotes(scan) + '\n' + checkpointTable(scan));
+        const auto which = latest
+            ? fmt::format("Of several checkpoints the one that {} names, {}; to read another one, "
+                          "name its folder.\n",
+                latest->namedBy, printable(latest->folder))
+            : "";
+        terminal.print(which + checkpointResult(scan) + '\n' + checkpointNotes(scan) + '\n' + checkpointTable(scan));
     }
     return scan.rejected.empty() && howMany(scan, ParameterState::notRead) == 0 ? exitDone : exitRejected;
 }

@@ -65,6 +65,66 @@ TEST(InspectCheckpoint, SeveralStepsAreNotCountedAsOne)
     EXPECT_EQ(run({"inspect", work / "kept/step_100"}).status, 0);
 }
 
+TEST(InspectCheckpoint, OfSeveralStepsTheTrainersOwnFileNamesTheOne)
+{
+    const WorkFolder work;
+    const auto copy = [&](const char* from, const std::string& to) {
+        fs::create_directories(fs::path(work / to).parent_path());
+        fs::copy_file(checkpoints / "hf" / from, work / to);
+    };
+    const auto* const finite = "model-00001-of-00002.safetensors";
+    for (const auto* step : {"10", "20"}) {
+        copy(finite, std::string("deepspeed/global_step") + step + "/mp_rank_00_model_states.pt");
+        copy(finite, std::string("megatron/iter_00000") + step + "/mp_rank_00/model_optim_rng.pt");
+    }
+    writeText(work / "deepspeed/latest", "global_step20");
+    writeText(work / "megatron/latest_checkpointed_iteration.txt", "20\n");
+    const auto deepSpeed = run({"inspect", work / "deepspeed"});
+    EXPECT_EQ(deepSpeed.status, 0) << deepSpeed.err;
+    EXPECT_THAT(deepSpeed.out, StartsWith("Of several checkpoints the one that latest names, global_step20; to read"));
+    const auto alone = run({"inspect", work / "deepspeed/global_step20", "--json"}).json();
+    auto named = run({"inspect", work / "deepspeed", "--json"}).json();
+    EXPECT_EQ(named["latest"], "global_step20");
+    EXPECT_TRUE(alone["latest"].is_null());
+    named["latest"] = nullptr;
+    EXPECT_EQ(named, alone);
+    EXPECT_EQ(run({"inspect", work / "megatron", "--json"}).json()["latest"], "iter_0000020");
+
+    fs::remove_all(work.path() / "deepspeed/global_step20");
+    copy(finite, "deepspeed/global_step15/mp_rank_00_model_states.pt");
+    const auto gone = run({"inspect", work / "deepspeed"});
+    EXPECT_EQ(gone.status, 2);
+    EXPECT_THAT(gone.err, HasSubstr("name one of them (latest names global_step20, which is not there)"));
+    writeText(work / "deepspeed/latest", "../megatron");
+    EXPECT_EQ(run({"inspect", work / "deepspeed"}).status, 2) << "no folder of this one";
+}
+
+TEST(InspectCheckpoint, OfAnOptimizerAloneNothingIsSaidOfWeights)
+{
+    const WorkFolder work;
+    const std::string bytes("\0\0\xc0\x7f", 4);
+    const std::string header = R"({"exp_avg":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})";
+    std::string size(8, '\0');
+    size[0] = static_cast<char>(header.size());
+    writeText(work / "optimizer.safetensors", size + header + bytes);
+    const auto done = run({"inspect", work / "optimizer.safetensors"});
+    EXPECT_EQ(done.status, 0) << done.err;
+    EXPECT_THAT(done.out, StartsWith("Not finite: 1 tensor of the optimizer state. No weights lie here, so"));
+}
+
+TEST(InspectCheckpoint, OneWithinAnotherIsNoSecondStep)
+{
+    const WorkFolder work;
+    fs::create_directories(work.path() / "checkpoint-500/global_step520");
+    const auto part = [](int i) { return "model-0000" + std::to_string(i) + "-of-00002.safetensors"; };
+    fs::copy_file(checkpoints / "hf" / part(1), work.path() / "checkpoint-500" / part(1));
+    fs::copy_file(
+        checkpoints / "hf" / part(2), work.path() / "checkpoint-500/global_step520/mp_rank_00_model_states.pt");
+    writeText(work / "checkpoint-500/latest", "global_step520");
+    EXPECT_EQ(run({"inspect", work.path().string()}).status, 0);
+    EXPECT_EQ(run({"inspect", work / "checkpoint-500", "--json"}).json()["files"], 2);
+}
+
 TEST(VerifyCheckpoints, RollbackGoesByWhatTheyHold)
 {
     const WorkFolder work;
