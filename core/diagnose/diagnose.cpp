@@ -68,7 +68,16 @@ const CaptureVerdict* zeroThatSpread(const std::vector<CaptureVerdict>& verdicts
     return found == verdicts.end() ? nullptr : &*found;
 }
 
-std::string headlineOf(const Diagnosis& d)
+/// Where it was stopped, also of one that was stopped only after all were judged, nothing need have been left.
+bool leftSome(const Diagnosis& d, const CaptureIndex& captures)
+{
+    return !d.stopped.empty() && std::ranges::any_of(d.captures, [&](const CaptureVerdict& verdict) {
+        const auto* capture = captures.of(verdict);
+        return capture != nullptr && leftUnjudged(d, verdict, *capture);
+    });
+}
+
+std::string headlineOf(const Diagnosis& d, const CaptureIndex& captures)
 {
     const auto& t = d.triage;
     if (t.captures == 0) {
@@ -92,15 +101,15 @@ std::string headlineOf(const Diagnosis& d)
     if (t.births > 1) {
         text += fmt::format(", and {} more", t.births - 1);
     }
-    return d.stopped.empty() ? text : fmt::format("{}; not all judged ({})", text, d.stopped);
+    return leftSome(d, captures) ? fmt::format("{}; not all judged ({})", text, d.stopped) : text;
 }
 
 /// Counts the roles and writes the headline, "25 captures, 1 birth: rank 0, between the log lines of steps 5
 /// and 6".
-void summarize(Diagnosis& diagnosis)
+void summarize(Diagnosis& diagnosis, const CaptureIndex& captures)
 {
     diagnosis.triage = count(diagnosis.captures);
-    diagnosis.headline = headlineOf(diagnosis);
+    diagnosis.headline = headlineOf(diagnosis, captures);
 }
 
 void reportProgress(const JobContext& job, std::size_t done, std::size_t total, const std::string& capture)
@@ -252,8 +261,18 @@ Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue)
     nameBySidecars(diagnosis.captures, run, catalogue);
     diagnosis.findings = earlyFindings(run);
     diagnosis.clusters = clustersOf(run, diagnosis.captures);
-    summarize(diagnosis);
+    summarize(diagnosis, CaptureIndex(run));
     return diagnosis;
+}
+
+void arrange(Diagnosis& diagnosis, const RunData& run)
+{
+    if (diagnosis.captures.empty()) {
+        return; // the headline is about the logs
+    }
+    sortByRole(diagnosis.captures);
+    diagnosis.clusters = clustersOf(run, diagnosis.captures);
+    summarize(diagnosis, CaptureIndex(run));
 }
 
 namespace {
@@ -360,13 +379,11 @@ Result<Diagnosis> diagnose(const RunData& run, DiagnoseOptions options, const Jo
         leaveUnjudged(diagnosis, captures, *why);
     }
     if (job.cancel.cancelled()) {
-        summarize(diagnosis);
+        summarize(diagnosis, captures);
         return diagnosis;
     }
     countWrongRanks(diagnosis.captures, captures);
-    sortByRole(diagnosis.captures);
-    diagnosis.clusters = clustersOf(run, diagnosis.captures);
-    summarize(diagnosis);
+    arrange(diagnosis, run);
     diagnosis.advisories =
         matchAdvisories(joinAdvisories(builtInAdvisories(), options.advisories), factsOf(run, diagnosis.captures));
     diagnosis.findings = findingsOf(run, diagnosis.captures, choices, job.cancel);

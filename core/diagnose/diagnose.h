@@ -33,4 +33,8 @@ std::vector<Rejection> unreadCaptures(const RunData& run, const Diagnosis& diagn
 /// replay. Verdicts that take one have no summary.
 Diagnosis triageRun(const RunData& run, const replay::Catalogue& catalogue = {});
 
+/// Births first and in clusters, counts and headline as the verdicts are by now: what the owner of the run says may
+/// make a birth of a healthy call, and part a cluster.
+void arrange(Diagnosis& diagnosis, const RunData& run);
+
 } // namespace nanscope::diagnose

@@ -17,9 +17,9 @@
 #include "core/base/jsonanswer.h"
 #include "core/base/text.h"
 #include "core/base/try.h"
+#include "core/diagnose/diagnose.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/triage/triage.h"
 #include "core/diagnose/verdict/decide.h"
 #include "core/diagnose/verdict/experiments.h"
 #include "core/json/jsonfields.h"
@@ -173,7 +173,7 @@ Diagnosis weighed(Diagnosis diagnosis, const Observations& observed, const RunDa
         verdict = diagnose::withAnswers(std::move(verdict), observed, catalogue);
     }
     diagnosis = diagnose::withObservations(std::move(diagnosis), observed);
-    diagnosis.clusters = diagnose::clustersOf(run, diagnosis.captures);
+    diagnose::arrange(diagnosis, run);
     diagnose::adviseAgain(diagnosis, run, nameOnly ? diagnose::ResumePaths::inRun : diagnose::ResumePaths::absolute);
     for (auto& verdict : diagnosis.captures) {
         repeatVariantFiles(verdict, files, nameOnly);

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <unistd.h>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "core/diagnose/diagnose.h"
 #include "core/diagnose/recovery/rollback.h"
@@ -232,6 +232,28 @@ TEST_F(Judgement, ClustersSayTheVerdictAfterWhatWasTried)
     const auto after = workflow::weighed(*judged, {{}, {}, {{birth, 0, 5000}}}, run.run, {}, {}, true);
     EXPECT_TRUE(judged->clusters.front().text.ends_with(": implementation")) << judged->clusters.front().text;
     EXPECT_TRUE(after.clusters.front().text.ends_with(": nondeterministic")) << after.clusters.front().text;
+}
+
+TEST_F(Judgement, TheHeadlineCountsWhatIsTriedByNow)
+{
+    auto run = opened();
+    auto judged = diagnose::diagnose(run.run);
+    ASSERT_TRUE(judged);
+    const auto birth = judged->captures.front();
+    auto twin = *std::ranges::find(run.run.captures, birth.captureId, &Capture::id);
+    auto verdict = birth;
+    verdict.capture = twin.file = "twin.pt";
+    verdict.captureId = twin.id = 1000;
+    verdict.step = {birth.step->first + 1, birth.step->second + 1};
+    run.run.captures.push_back(twin);
+    judged->captures.push_back(verdict);
+    const auto headlineAfter = [&](const Observations& observed) {
+        return workflow::weighed(*judged, observed, run.run, {}, {}, true).headline;
+    };
+    EXPECT_THAT(headlineAfter({}), testing::HasSubstr("11 captures, 3 births in 2 clusters"));
+    EXPECT_THAT(headlineAfter({{}, {}, {{"twin.pt", 0, 5000}}}), testing::HasSubstr("3 births: "));
+    judged->stopped = "cancelled, while a checkpoint was read";
+    EXPECT_THAT(headlineAfter({}), testing::Not(testing::HasSubstr("not all judged"))) << "nothing was left";
 }
 
 TEST_F(Judgement, AReportKnowsWhatToDoTonightWhereThereIsNothingToGoBackFrom)
