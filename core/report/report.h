@@ -53,7 +53,7 @@ struct ReportImage
 };
 std::vector<ReportImage> reportImages(const ReportInput& input, const ReportOptions& options);
 
-/// Fifteen lines about one capture, with a tile map in text; for a terminal and a chat. `output` is the map of the
+/// Some twenty lines about one capture, with a tile map in text; for a terminal and a chat. `output` is the map of the
 /// batch element shownBatch() names. `words` are repeated in the commands that it suggests.
 std::string explainText(
     const Capture& capture, const CaptureVerdict& verdict, const TileMap* output, const std::string& words = {});
