@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/cliff/cliffpane.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QDoubleSpinBox>
 #include <QGridLayout>
 #include <QSignalBlocker>
@@ -138,9 +141,10 @@ void CliffPane::buildBody()
     body()->addWidget(m_pages, 1);
 }
 
-void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides)
+void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides,
+    const CaptureRef& capture)
 {
-    if (m_cell && sameReplay(*m_cell, cell) && m_batch == batch) {
+    if (m_cell && sameReplay(*m_cell, cell) && m_batch == batch && m_capture == capture) {
         return;
     }
     const auto variant = catalogue.find(cell.variant);
@@ -149,13 +153,15 @@ void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& ca
         return;
     }
     Q_EMIT replayUnwanted();
+    keepHistory();
+    m_capture = capture;
     m_cell = cell;
     m_overrides = overrides;
     m_batch = batch;
     m_variant = **variant;
     const bool otherCount = !cell.gauges.empty() && cell.gauges.size() != m_variant.steps.size();
     m_steps = otherCount ? std::optional(static_cast<int>(cell.gauges.size())) : std::nullopt;
-    m_history.clear();
+    takeHistory();
     m_shown = nullptr;
     m_step = 1;
     m_strip->resetRange();
@@ -165,12 +171,37 @@ void CliffPane::setCell(const Cell& cell, int batch, const replay::Catalogue& ca
     reset();
 }
 
+void CliffPane::keepHistory()
+{
+    constexpr std::size_t mostCells = 8;
+    if (!m_cell || m_history.all().empty()) {
+        return;
+    }
+    if (m_past.size() == mostCells) {
+        m_past.erase(m_past.begin());
+    }
+    m_past.push_back({m_capture, *m_cell, m_batch, std::exchange(m_history, {})});
+}
+
+void CliffPane::takeHistory()
+{
+    m_history.clear();
+    const auto past = std::ranges::find_if(m_past, [this](const Past& each) {
+        return each.capture == m_capture && each.batch == m_batch && sameReplay(each.cell, *m_cell);
+    });
+    if (past != m_past.end()) {
+        m_history = std::move(past->history);
+        m_past.erase(past);
+    }
+}
+
 void CliffPane::showMessage(const QString& message)
 {
     m_throttle.stop();
     if (m_cell) {
         Q_EMIT replayUnwanted();
     }
+    keepHistory();
     m_cell.reset();
     m_shown = nullptr;
     m_message->setText(message);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include <vector>
+
 #include <QLabel>
 #include <QStackedWidget>
 #include <QTimer>
@@ -31,8 +33,10 @@ class CliffPane : public PaneFrame
 public:
     explicit CliffPane(QWidget* parent = nullptr);
 
-    /// Starts anew unless it is the same cell and matrix. The cell names a variant of the catalogue.
-    void setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides = {});
+    /// Starts anew unless it is the same cell and matrix; what was replayed of one that was shown before is there
+    /// again. The cell names a variant of the catalogue.
+    void setCell(const Cell& cell, int batch, const replay::Catalogue& catalogue, const QString& overrides = {},
+        const CaptureRef& capture = {});
     /// Instead of a cell: why there is none.
     void showMessage(const QString& message);
     void setReplay(const SharedCliff& cliff);
@@ -61,6 +65,16 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
+    struct Past
+    {
+        CaptureRef capture;
+        Cell cell;
+        int batch = 0;
+        CliffHistory history;
+    };
+
+    void keepHistory();
+    void takeHistory();
     void buildHeader();
     void buildBody();
     void reset();
@@ -87,12 +101,14 @@ private:
     QTimer m_throttle;
 
     QString m_overrides; ///< epsilon and steps of the cell where they are not the usual ones
+    CaptureRef m_capture; ///< that the cell is of
     std::optional<Cell> m_cell;
     replay::Variant m_variant; ///< of the cell
     std::optional<int> m_steps; ///< where the cell was replayed with another number than the variant has
     int m_batch = 0;
     int m_step = 1;
     CliffHistory m_history;
+    std::vector<Past> m_past; ///< what was replayed of other cells, the newest last
     CliffPicture m_picture;
     SharedCliff m_shown; ///< the last replay that arrived
     QString m_failure;

@@ -238,7 +238,6 @@ void InstrumentsPane::setCapture(const Capture* capture, const QStringList& vari
     m_variant->setCurrentIndex(before > 0 ? before : identified > 0 ? 1 : 0);
     if (!same) {
         m_capture = std::move(shown);
-        m_found.clear();
         showFound();
     }
     m_measure->setEnabled(m_running || !m_capture.empty());
@@ -327,26 +326,51 @@ void InstrumentsPane::showProgress(int done, int total)
 void InstrumentsPane::showResult(std::shared_ptr<const MeasureResult> result)
 {
     setRunning(false);
-    // Another capture may have been selected meanwhile.
-    if (result->order.request.capture != m_capture) {
-        return;
+    constexpr std::size_t mostCaptures = 32;
+    FoundIn found = takeFound(result->order.request.capture);
+    found.results[result->order.request.instrument] = std::move(result);
+    if (m_found.size() == mostCaptures) {
+        m_found.erase(m_found.begin());
     }
-    m_found[result->order.request.instrument] = std::move(result);
-    showFound();
+    m_found.push_back(std::move(found));
+    // Another capture may have been selected meanwhile.
+    if (m_found.back().capture == m_capture) {
+        showFound();
+    }
+}
+
+InstrumentsPane::FoundIn InstrumentsPane::takeFound(const CaptureRef& capture)
+{
+    FoundIn taken {capture, {}};
+    if (const auto known = std::ranges::find(m_found, capture, &FoundIn::capture); known != m_found.end()) {
+        taken = std::move(*known);
+        m_found.erase(known);
+    }
+    return taken;
+}
+
+std::shared_ptr<const MeasureResult> InstrumentsPane::foundBy(instruments::Instrument instrument) const
+{
+    const auto here = std::ranges::find(m_found, m_capture, &FoundIn::capture);
+    if (here == m_found.end()) {
+        return nullptr;
+    }
+    const auto found = here->results.find(instrument);
+    return found == here->results.end() ? nullptr : found->second;
 }
 
 /// An answer never stands below the question of another instrument.
 void InstrumentsPane::showFound()
 {
-    const auto found = m_found.find(instrument());
-    if (found == m_found.end()) {
+    const std::shared_ptr<const MeasureResult> found = foundBy(instrument());
+    if (!found) {
         showText({});
         return;
     }
     m_list->hide();
     m_answer->show();
-    m_save->setVisible(std::holds_alternative<instruments::MinimiseAnswer>(found->second->answer));
-    m_answer->showResult(found->second);
+    m_save->setVisible(std::holds_alternative<instruments::MinimiseAnswer>(found->answer));
+    m_answer->showResult(found);
 }
 
 void InstrumentsPane::fillList()
@@ -355,7 +379,7 @@ void InstrumentsPane::fillList()
     for (const instruments::Instrument one : instruments::everyInstrument) {
         const InstrumentWords words = wordsOf(one);
         diagnose::AnswerFact fact {words.title.toStdString(), words.question.toStdString()};
-        if (m_found.contains(one)) {
+        if (foundBy(one)) {
             fact.source = tr("what it found").toStdString();
         }
         all.facts.push_back(std::move(fact));

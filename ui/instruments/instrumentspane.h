@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <vector>
 
 #include "core/model/capture.h"
 #include "core/rpc/remotedevice.h"
@@ -32,6 +33,7 @@ public:
     explicit InstrumentsPane(QWidget* parent = nullptr);
 
     /// `variants` as a user would try them; the first `identified` of them may have run.
+    /// What was found in a capture is there again when it is.
     void setCapture(const Capture* capture, const QStringList& variants, int identified);
     void replayOn(rpc::DevicePlace device) { m_device = std::move(device); }
     void setRunning(bool running);
@@ -60,6 +62,15 @@ Q_SIGNALS:
     void copied(const QString& what);
 
 private:
+    /// In one capture, the last of each instrument.
+    struct FoundIn
+    {
+        CaptureRef capture;
+        std::map<instruments::Instrument, std::shared_ptr<const MeasureResult>> results;
+    };
+
+    FoundIn takeFound(const CaptureRef& capture);
+    std::shared_ptr<const MeasureResult> foundBy(instruments::Instrument instrument) const;
     void buildHeader();
     QWidget* buildSettings();
     QWidget* buildFunction();
@@ -88,8 +99,7 @@ private:
     QLabel* m_about;
     FactsView* m_list; ///< of all instruments, where the chosen one has found nothing yet
     MeasureView* m_answer;
-    std::map<instruments::Instrument, std::shared_ptr<const MeasureResult>>
-        m_found; ///< in this capture, the last of each
+    std::vector<FoundIn> m_found; ///< of the captures that were measured last, the newest at the end
     CaptureRef m_capture; ///< empty: none is selected
     rpc::DevicePlace m_device;
     bool m_running = false;

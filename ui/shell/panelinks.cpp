@@ -556,9 +556,9 @@ void PaneLinks::onFilmMissing(const QString& sentence)
 void PaneLinks::fillCliff(const QString& missing)
 {
     const auto& cell = m_workspace.shownCell();
-    if (cell && !cell->capture.empty()) {
+    if (cell && !cell->capture.empty() && m_workspace.capture()) {
         m_panes.cliff->setCell(*cell, m_workspace.shownBatch(), m_workspace.loaded().catalogue,
-            overridesText(m_workspace.requestOf(*cell)));
+            overridesText(m_workspace.requestOf(*cell)), *m_workspace.capture());
     } else {
         m_panes.cliff->showMessage(missing);
     }

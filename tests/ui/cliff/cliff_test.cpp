@@ -211,6 +211,28 @@ TEST(CliffPaneTest, AnotherCellStartsAnewTheSameDoesNot)
         << shown.pane.message().toStdString();
 }
 
+TEST(CliffPaneTest, WhatWasReplayedIsThereAgainWithItsCapture)
+{
+    ShownPane shown;
+    ASSERT_TRUE(shown.waitForRequests(1));
+    shown.pane.setReplay(cliffAt(1, Outcome::finite));
+    shown.pane.setScale(2);
+    shown.pane.setReplay(cliffAt(2, Outcome::nan));
+    Cell other = gnsCell();
+    other.capture = "other.pt";
+    shown.pane.setCell(other, 0, {});
+    EXPECT_TRUE(shown.pane.history().all().empty());
+    shown.pane.showMessage(QStringLiteral("no film"));
+    const std::size_t asked = shown.requests.size();
+    shown.pane.setCell(gnsCell(), 0, {});
+    EXPECT_EQ(shown.pane.history().all().size(), 2U);
+    EXPECT_TRUE(shown.pane.outcomeText().contains(QStringLiteral("finite"))) << shown.pane.outcomeText().toStdString();
+    QTest::qWait(100);
+    EXPECT_EQ(shown.requests.size(), asked) << "it was replayed already";
+    shown.pane.setCell(gnsCell(), 0, {}, {}, "/tmp/rewritten.pt");
+    EXPECT_TRUE(shown.pane.history().all().empty()) << "another file of that name";
+}
+
 TEST(CliffPaneTest, AFailureIsSaidAndLeavesTheControls)
 {
     ShownPane shown;

@@ -151,7 +151,7 @@ TEST(InstrumentsPane, AFunctionIsSeenBeforeItRunsAndOnlyOnce)
     EXPECT_EQ(asked.count(), 2);
 }
 
-TEST(InstrumentsPane, AnotherCaptureForgetsWhatWasFound)
+TEST(InstrumentsPane, WhatWasFoundIsOfItsCaptureAndThereAgainWithIt)
 {
     InstrumentsPane pane;
     const Capture first = captureAt("/tmp/a.pt");
@@ -167,7 +167,33 @@ TEST(InstrumentsPane, AnotherCaptureForgetsWhatWasFound)
     EXPECT_EQ(pane.text(), QStringLiteral("found"));
     pane.setCapture(&second, someVariants(), 1);
     EXPECT_TRUE(pane.text().isEmpty());
+    result.text = QStringLiteral("found again");
     pane.showResult(std::make_shared<const MeasureResult>(result));
+    EXPECT_TRUE(pane.text().isEmpty()) << "what was still measured is of the other one";
+    pane.setCapture(&first, someVariants(), 1);
+    EXPECT_EQ(pane.text(), QStringLiteral("found again"));
+}
+
+TEST(InstrumentsPane, ForgetsTheCaptureThatWasMeasuredLongestAgo)
+{
+    InstrumentsPane pane;
+    const auto measure = [&](const std::string& path) {
+        MeasureResult result;
+        result.order.request.capture = path;
+        result.text = QStringLiteral("found");
+        pane.showResult(std::make_shared<const MeasureResult>(result));
+    };
+    measure("/tmp/first.pt");
+    measure("/tmp/second.pt");
+    measure("/tmp/first.pt");
+    for (int i = 0; i < 31; ++i) {
+        measure("/tmp/" + std::to_string(i) + ".pt");
+    }
+    const Capture first = captureAt("/tmp/first.pt");
+    const Capture second = captureAt("/tmp/second.pt");
+    pane.setCapture(&first, someVariants(), 1);
+    EXPECT_EQ(pane.text(), QStringLiteral("found"));
+    pane.setCapture(&second, someVariants(), 1);
     EXPECT_TRUE(pane.text().isEmpty());
 }
 
