@@ -436,12 +436,13 @@ void Workspace::restore(Said next)
     } else {
         Q_EMIT answersChanged();
     }
+        m_refit = true;
     if (replays) {
         judgeAgain();
     } else {
         adviseAgain();
         Q_EMIT answersTakenBack();
-        followVerdict();
+        showAsBefore();
     }
 }
 
@@ -755,7 +756,11 @@ void Workspace::onJudged(std::shared_ptr<const Diagnosis> diagnosis)
     Q_EMIT runChanged();
     adviseAsObserved();
     Q_EMIT selectionChanged();
-    followVerdict();
+    if (std::exchange(m_refit, false)) {
+        showAsBefore();
+    } else {
+        followVerdict();
+    }
 }
 
 // Replays of the selected capture: which cell is seen, and what is asked of the replay process about it.
@@ -853,6 +858,16 @@ void Workspace::onCliff(replay::ReplayedCliff cliff)
 {
     for (replay::CliffReplay& replay : cliff.replays) {
         nameCapture(replay.cell, m_cliffOf);
+/// Once an answer is taken back its film may still fit, and yet nobody would be shown that one.
+void Workspace::showAsBefore()
+{
+    if (capture() && !m_chosenByUser) {
+        showDefaultCell();
+    } else {
+        followVerdict();
+    }
+}
+
     }
     Q_EMIT cliffReady(std::make_shared<const replay::ReplayedCliff>(std::move(cliff)));
 }

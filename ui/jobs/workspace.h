@@ -274,6 +274,7 @@ private:
     ReportSubject reportSubject() const;
 
     std::optional<session::NoLockWait>
+    void showAsBefore();
         m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
     ViewHistory<Said> m_answerSteps;
@@ -301,6 +302,7 @@ private:
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
+    bool m_refit = false; ///< it is of an answer that was taken back
     VerifyJob m_verify;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};

@@ -122,6 +122,7 @@ void VerdictPane::connectParts()
 {
     connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
     connect(m_ticks, &VerdictTicks::anotherWanted, this, &VerdictPane::askWhatRan);
+    connect(m_ticks, &VerdictTicks::ranUnwanted, this, [this] { Q_EMIT ranChanged({}); });
     connect(m_ticks, &VerdictTicks::resized, this, &VerdictPane::fitList);
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
@@ -449,6 +450,7 @@ void VerdictPane::setRan(const QStringList& ran)
 {
     m_ran = ran;
 }
+    m_ticks->setRanSaid(!ran.isEmpty());
 
 QStringList VerdictPane::ticked() const
 {

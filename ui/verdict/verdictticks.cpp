@@ -104,7 +104,6 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     setAccessibleName(tr("Variants that may have run"));
     m_flow->setSpacing(grid(1) + 2);
     m_label->setObjectName(QStringLiteral("muted"));
-    m_all->setToolTip(tr("Tick every variant that was replayed again"));
     m_more->setToolTip(tr("Say that another variant ran, or in another format or with another epsilon; it is replayed, "
                           "then the capture is judged again"));
     for (QWidget* part : std::initializer_list<QWidget*> {m_label, m_others, m_alone, m_besides, m_more, m_all}) {
@@ -120,7 +119,13 @@ VerdictTicks::VerdictTicks(QWidget* parent)
     connect(m_alone, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_besides, &VerdictBox::toggled, this, [this] { Q_EMIT changed(this->ticked()); });
     connect(m_more, &QToolButton::clicked, this, &VerdictTicks::anotherWanted);
-    connect(m_all, &QToolButton::clicked, this, [this] { Q_EMIT changed(m_names); });
+    connect(m_all, &QToolButton::clicked, this, [this] {
+        if (this->ticked() != m_names) {
+            Q_EMIT changed(m_names);
+        } else {
+            Q_EMIT ranUnwanted();
+        }
+    });
     updateButtons();
 }
 
@@ -142,6 +147,12 @@ void VerdictTicks::setTicks(const CaptureVerdict& judged, const QStringList& tic
 void VerdictTicks::clearTicks()
 {
     setTicks({}, {}, {});
+}
+
+void VerdictTicks::setRanSaid(bool said)
+{
+    m_ranSaid = said;
+    updateButtons();
 }
 
 /// As they stand, so that the box that was just clicked stays where it is. Where more than that one changed, an answer
@@ -242,7 +253,10 @@ void VerdictTicks::updateButtons()
     // One of the two, as a question answered with the other takes this one back.
     m_besides->setVisible(m_asksAlone && m_besides->isChecked());
     m_alone->setVisible(m_asksAlone && !m_besides->isChecked());
-    m_all->setVisible(any && ticked() != m_names);
+    const bool answered = ticked() != m_names;
+    m_all->setVisible((any && answered) || (m_ranSaid && !answered));
+    m_all->setToolTip(answered ? tr("Tick every variant that was replayed again")
+                               : tr("Take back what you said ran; the run is judged again without it"));
     m_more->setText(any ? tr("Another ran…") : tr("What ran…"));
     m_more->setVisible(!m_sidecar);
     showBoxes();

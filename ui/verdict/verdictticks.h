@@ -32,6 +32,8 @@ public:
     /// `ticked` in the names of ticksOf(); an empty list ticks everything.
     void setTicks(const CaptureVerdict& judged, const QStringList& ticked, const replay::Catalogue& catalogue);
     void clearTicks();
+    /// The user said what ran, which can be taken back.
+    void setRanSaid(bool said);
     bool showsAll() const { return m_showsAll; }
 
     QStringList names() const;
@@ -41,6 +43,7 @@ public:
 
 Q_SIGNALS:
     void changed(const QStringList& ticked);
+    void ranUnwanted(); ///< what the user said ran is taken back
     void anotherWanted(); ///< something else ran, or in another format, or with another epsilon
     void resized(); ///< more ticks are shown, or fewer
 
@@ -62,6 +65,7 @@ private:
     QStringList m_names;
     QStringList m_variants;
     bool m_asksAlone = false;
+    bool m_ranSaid = false;
     bool m_sidecar = false; ///< says what ran: nothing else is asked
     bool m_showsAll = false;
 };

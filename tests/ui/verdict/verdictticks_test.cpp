@@ -424,6 +424,35 @@ TEST_F(Ticks, AVariantThatWasNotReplayedIsAskedFor)
     EXPECT_EQ(m_pane.verdict()->blame, Blame::undecided) << "nothing changes until it is replayed";
 }
 
+TEST_F(Ticks, TheQuestionStandsAboveItsReasons)
+{
+    const auto* summary = m_pane.findChild<QLabel*>(QStringLiteral("summary"));
+    ASSERT_NE(summary, nullptr);
+    QApplication::processEvents();
+    ASSERT_TRUE(m_pane.question()->isVisible());
+    EXPECT_LE(m_pane.question()->mapTo(&m_pane, QPoint(0, m_pane.question()->height())).y(),
+        summary->mapTo(&m_pane, QPoint()).y());
+}
+
+TEST_F(Ticks, WhatWasSaidToHaveRunIsTakenBackWhereAnswersAre)
+{
+    const auto takeBack = [this] {
+        const auto buttons = m_pane.ticks()->findChildren<QToolButton*>();
+        const auto found = std::ranges::find(buttons, QStringLiteral("Take back"), &QToolButton::text);
+        return found == buttons.end() ? nullptr : *found;
+    };
+    ASSERT_NE(takeBack(), nullptr);
+    EXPECT_FALSE(takeBack()->isVisible());
+    QSignalSpy replay(&m_pane, &VerdictPane::ranChanged);
+    m_pane.setRan({QStringLiteral("keller-jordan")});
+    EXPECT_TRUE(takeBack()->isVisible());
+    takeBack()->click();
+    ASSERT_EQ(replay.size(), 1);
+    EXPECT_EQ(replay.first().first().toStringList(), QStringList());
+    m_pane.setRan({});
+    EXPECT_FALSE(takeBack()->isVisible());
+}
+
 TEST_F(Ticks, TheSidecarCannotBeUnticked)
 {
     auto facts = calmFacts();
