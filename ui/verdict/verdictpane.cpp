@@ -101,10 +101,11 @@ VerdictPane::VerdictPane(QWidget* parent)
     layout->addWidget(m_place);
     layout->addWidget(buildHeader());
     layout->addWidget(m_kind);
-    layout->addWidget(m_summary);
+    // In a low window the answers are in sight before the reasons.
     layout->addWidget(m_question);
     m_alike = buildAlike();
     layout->addWidget(m_alike);
+    layout->addWidget(m_summary);
     layout->addWidget(m_now);
     layout->addWidget(m_chips);
     layout->addWidget(m_list);
@@ -121,8 +122,8 @@ VerdictPane::~VerdictPane() = default;
 void VerdictPane::connectParts()
 {
     connect(m_ticks, &VerdictTicks::changed, this, &VerdictPane::changeTicks);
-    connect(m_ticks, &VerdictTicks::anotherWanted, this, &VerdictPane::askWhatRan);
     connect(m_ticks, &VerdictTicks::ranUnwanted, this, [this] { Q_EMIT ranChanged({}); });
+    connect(m_ticks, &VerdictTicks::anotherWanted, this, &VerdictPane::askWhatRan);
     connect(m_ticks, &VerdictTicks::resized, this, &VerdictPane::fitList);
     connect(m_question, &VerdictQuestion::answered, this, &VerdictPane::changeTicks);
     connect(m_question, &VerdictQuestion::ranWanted, this, &VerdictPane::askWhatRan);
@@ -436,8 +437,8 @@ void VerdictPane::fitList()
 
 void VerdictPane::sayHeight()
 {
-    const bool opened =
-        !m_hidden->isHidden() || !m_list->isHidden() || !m_experiments->isHidden() || m_ticks->showsAll();
+    // Of a capture that has nothing in the open list, too: the room stays until the user closes it.
+    const bool opened = !m_hidden->isHidden() || m_open != List::none || m_ticks->showsAll();
     Q_EMIT heightNeeded(m_parts->heightOfAll(), opened);
 }
 
@@ -449,8 +450,8 @@ QSize VerdictPane::minimumSizeHint() const
 void VerdictPane::setRan(const QStringList& ran)
 {
     m_ran = ran;
-}
     m_ticks->setRanSaid(!ran.isEmpty());
+}
 
 QStringList VerdictPane::ticked() const
 {

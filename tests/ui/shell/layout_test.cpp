@@ -257,6 +257,24 @@ TEST_F(Layouts, TheAnswerGrowsWithWhatItSaysAndWithWhatIsOpenedInIt)
     }
 }
 
+TEST_F(Layouts, AnOpenListKeepsItsRoomWhereTheNextCaptureHasNone)
+{
+    openSample();
+    VerdictPane& pane = *window->panes().verdict;
+    const int closed = area()->answer()->height();
+    pane.setOpenList(VerdictPane::List::speaksFor);
+    ASSERT_TRUE(waitUntil([&] { return area()->answer()->height() > closed; }));
+    const int opened = area()->answer()->height();
+    auto verdict = *window->workspace().verdict();
+    verdict.facts.replayed = false;
+    verdict.speaksFor.clear();
+    pane.showVerdict(*window->workspace().capture(), verdict);
+    QTest::qWait(200);
+    EXPECT_EQ(area()->answer()->height(), opened);
+    pane.setOpenList(VerdictPane::List::none);
+    EXPECT_TRUE(waitUntil([&] { return area()->answer()->height() == closed; }));
+}
+
 TEST_F(Layouts, TheOpenTabComesBackWithItsRun)
 {
     openSample();
