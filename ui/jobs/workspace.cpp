@@ -110,7 +110,11 @@ void Workspace::connectJobs()
     connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
     connect(&m_loader, &RunLoader::idle, this, [this] {
         m_judging = false;
+        m_rescanning = false;
         m_refreshing = false;
+        if (const QString told = std::exchange(m_rescanned, {}); !told.isEmpty()) {
+            Q_EMIT note(told);
+        }
         Q_EMIT stateChanged();
         // After the verdicts of the job that has ended.
         QMetaObject::invokeMethod(this, &Workspace::askFindings, Qt::QueuedConnection);
@@ -119,8 +123,10 @@ void Workspace::connectJobs()
         }
     });
     connect(&m_follower, &FolderFollower::changed, this, &Workspace::onFolderChanged);
-    connect(&m_loader, &RunLoader::cancelled, this,
-        [this] { Q_EMIT note(m_judging ? tr("Judging cancelled") : tr("Reading cancelled")); });
+    connect(&m_loader, &RunLoader::cancelled, this, [this] {
+        m_rescanned.clear();
+        Q_EMIT note(m_judging ? tr("Judging cancelled") : tr("Reading cancelled"));
+    });
     connect(&m_loader, &RunLoader::failed, this, [this](const Error& error) {
         follow();
         Q_EMIT problem(qstr(sentence(error)), {});
@@ -352,6 +358,7 @@ ReportSubject Workspace::reportSubject() const
     const CaptureVerdict* judged = verdict();
     return {m_loaded, judged && judged->role == Role::birth ? judged->capture : std::string()};
 }
+    m_rescanning = false;
 
 // The run that is open: read, judged, followed while it grows, and what its owner says about it.
 
@@ -393,6 +400,7 @@ void Workspace::onFolderChanged()
     }
     if (m_loader.busy()) {
         m_folderChanged = true;
+        m_rescanning = true;
         return;
     }
     m_refreshing = true;
@@ -620,8 +628,24 @@ void Workspace::onVerified(const std::vector<Checkpoint>& checkpoints)
 /// What an earlier visit saw holds for the advice, too.
 void Workspace::adviseAsObserved()
 {
+/// What a rescan found, beside what it judges anew.
+QString Workspace::rescanText(const LoadedRun& run) const
+{
+    const auto before = std::ssize(m_loaded.run->captures);
+    const auto now = std::ssize(run.run->captures);
+    if (now > before) {
+        return now - before == 1 ? tr("Read again: 1 new capture")
+                                 : tr("Read again: %1 new captures").arg(now - before);
+    }
+    return sameContents(*run.run, *m_loaded.run) ? tr("Read again: nothing new")
+                                                 : tr("Read again: the run has changed");
+}
+
     m_advice.drop();
     const Observations& observed = m_loaded.observed;
+    if (std::exchange(m_rescanning, false)) {
+        m_rescanned = rescanText(run);
+    }
     const bool read = std::ranges::any_of(
         m_loaded.run->checkpoints, [](const Checkpoint& checkpoint) { return checkpoint.contents.has_value(); });
     if (read || !observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
@@ -803,6 +827,16 @@ void Workspace::showDefaultCell()
                 : nothingIsFinite(*shown) ? tr("No value of the input is finite, so a replay shows nothing else")
                 : judging() && lacksVerdict()
                 ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
+QString Workspace::whyNoSweep() const
+{
+    if (!capture()) {
+        return tr("Select a capture to sweep it");
+    }
+    return m_film.replaying() ? tr("The film is being replayed: wait for its end, or cancel it")
+        : sweeping()          ? tr("A sweep is running: wait for its end, or cancel it")
+                              : QString();
+}
+
                 : tr("Sweep this capture to see every step of its replay"));
     }
 }
@@ -1035,15 +1069,17 @@ bool Workspace::offerRest(const QString& sentence, const QStringList& details)
 void Workspace::replayRestOnCpu()
 {
     if (!sweeping() && !m_rest.empty()) {
+    m_film.replay(cell, m_film.batch());
+    Q_EMIT stateChanged();
         startSweep(m_sweepOf, std::exchange(m_rest, {}));
     }
 }
 
 void Workspace::replayCell(const replay::CellRequest& cell)
 {
-    if (capture() && !sweeping()) {
-        m_film.replay(cell, m_film.batch());
-        Q_EMIT stateChanged();
+    if (const QString why = whyNoSweep(); !why.isEmpty()) {
+        Q_EMIT note(why);
+        return;
     }
 }
 

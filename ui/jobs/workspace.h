@@ -166,6 +166,8 @@ public:
     const std::optional<Cell>& shownCell() const { return m_film.cell(); }
     /// No cell is shown or on its way, and a sweep would make some.
     bool sweepWouldShow() const;
+    /// In a sentence; empty where the selected capture can be swept.
+    QString whyNoSweep() const;
     int shownBatch() const { return m_film.batch(); }
 
     bool busy() const;
@@ -243,6 +245,7 @@ private:
     void follow();
     void reportRejections();
     void tellWhatCame();
+    QString rescanText(const LoadedRun& run) const;
     QStringList userFileProblems() const;
     workflow::UserFiles userFilesSoon() const;
     void onVerified(const std::vector<Checkpoint>& checkpoints);
@@ -290,6 +293,8 @@ private:
     QStringList m_failures; ///< why cells of it failed
     std::vector<replay::CellRequest> m_rest; ///< what it left out, on the CPU
     bool m_folderChanged = false; ///< while something else ran
+    bool m_rescanning = false; ///< the user asked for it
+    QString m_rescanned; ///< what reading the open run again brought, until it is told
     bool m_refreshing = false; ///< the loader reads what it has read before
     FolderFollower m_follower;
     RunLoader m_loader;

@@ -72,8 +72,7 @@ void makeUserContextActions(Actions& a, QMainWindow& window)
 
 void makeCaptureActions(Actions& a, QMainWindow& window)
 {
-    a.sweep = make(window, ActionsWords::tr("&Sweep"), Qt::CTRL | Qt::Key_R,
-        ActionsWords::tr("Replay the selected capture under the variants and formats that are chosen"));
+    a.sweep = make(window, ActionsWords::tr("&Sweep"), Qt::CTRL | Qt::Key_R, sweepTip());
     a.cancel =
         make(window, ActionsWords::tr("&Cancel"), Qt::CTRL | Qt::Key_Period, ActionsWords::tr("Stop what is running"));
     a.exportReport = make(window, ActionsWords::tr("&Export report…"), Qt::CTRL | Qt::Key_E,
@@ -174,6 +173,11 @@ void fillToolBar(const Actions& a, QMainWindow& window)
 void setTip(QAction& action, const QString& tip)
 {
     const QString keys = action.shortcut().toString(QKeySequence::NativeText);
+QString sweepTip()
+{
+    return ActionsWords::tr("Replay the selected capture under the variants and formats that are chosen");
+}
+
     action.setStatusTip(tip);
     action.setToolTip(keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys));
 }

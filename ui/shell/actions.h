@@ -54,6 +54,9 @@ struct Actions
 
 Actions makeActions(QMainWindow& window);
 
+/// Of the command Sweep, where there is something to sweep.
+QString sweepTip();
+
 /// In the status bar, and with the shortcut in the tool tip.
 void setTip(QAction& action, const QString& tip);
 

@@ -9,6 +9,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QCloseEvent>
+#include <QDesktopServices>
 #include <QDir>
 #include <QDragEnterEvent>
 #include <QFileDialog>
@@ -23,6 +24,7 @@
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QToolBar>
+#include <QUrl>
 #include <QVBoxLayout>
 
 #include "core/model/verdict.h"
@@ -540,7 +542,9 @@ void MainWindow::onStateChanged()
     }
     m_actions.copyIssueText->setEnabled(run);
     showSteps();
-    m_actions.sweep->setEnabled(m_workspace.capture() && !sweeping);
+    const QString whyNoSweep = m_workspace.whyNoSweep();
+    m_actions.sweep->setEnabled(whyNoSweep.isEmpty());
+    setTip(*m_actions.sweep, whyNoSweep.isEmpty() ? sweepTip() : whyNoSweep);
     const Workspace::Task task = m_workspace.foremost();
     m_actions.cancel->setEnabled(task != Workspace::Task::none);
     setTip(*m_actions.cancel, cancelTip(task));
@@ -924,7 +928,11 @@ void MainWindow::connectReport()
     Reporter* reporter = &m_workspace.reporter();
     connect(reporter, &Reporter::written, this, [this](const QString& path, const QString& note) {
         const QString text = tr("Report written: %1").arg(shortPath(path));
-        m_status.say(note.isEmpty() ? text : tr("%1; %2").arg(text, note));
+        m_status.offer(note.isEmpty() ? text : tr("%1; %2").arg(text, note), tr("Open it"), [this, path] {
+            if (!QDesktopServices::openUrl(QUrl::fromLocalFile(path))) {
+                m_messages->showMessage(tr("This desktop names no program that opens %1").arg(path), {});
+            }
+        });
     });
     connect(reporter, &Reporter::issueText, this, [this](const QString& text) {
         QApplication::clipboard()->setText(text);

@@ -313,7 +313,7 @@ void PaneLinks::onSelectionChanged()
 void PaneLinks::onStateChanged()
 {
     const bool sweepingSelected = m_workspace.sweepingSelected();
-    m_panes.sweep->setSweepEnabled(m_workspace.capture() && (!m_workspace.sweeping() || sweepingSelected));
+    m_panes.sweep->setWhyNoSweep(sweepingSelected ? QString() : m_workspace.whyNoSweep());
     m_panes.sweep->setHasGpus(m_workspace.capture()
         && std::ranges::any_of(m_workspace.service().devices(),
             [](const ReplayDevice& device) { return device.name != QLatin1String("cpu"); }));

@@ -310,9 +310,10 @@ void SweepPane::showChoice(const QString& text)
         tr("Which variants and formats the next sweep replays, with which epsilon, steps and lowering"));
 }
 
-void SweepPane::setSweepEnabled(bool enabled)
+void SweepPane::setWhyNoSweep(const QString& why)
 {
-    m_button->setEnabled(enabled);
+    m_button->setEnabled(why.isEmpty());
+    m_button->setToolTip(why);
 }
 
 void SweepPane::setHasGpus(bool has)

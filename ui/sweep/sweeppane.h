@@ -37,7 +37,8 @@ public:
     void setRunning(bool running, const std::vector<replay::CellRequest>& ordered = {});
     /// What is not usual about what the next sweep replays; empty where nothing is.
     void showChoice(const QString& text);
-    void setSweepEnabled(bool enabled);
+    /// Empty where the capture can be swept.
+    void setWhyNoSweep(const QString& why);
     /// There are some whose replays can be compared.
     void setHasGpus(bool has);
     bool isRunning() const { return m_running; }

@@ -95,7 +95,7 @@ ExperimentRow::ExperimentRow(const Experiment& experiment, QWidget* parent)
     m_box->setVisible(!experiment.outcomes.empty());
     connect(copy, &QToolButton::clicked, this, [this, what] {
         QApplication::clipboard()->setText(what);
-        Q_EMIT copied(what);
+        Q_EMIT copied(tr("Copied: %1").arg(what));
     });
     connect(m_box, &VerdictBox::toggled, this, [this](bool ticked) {
         if (!ticked) {

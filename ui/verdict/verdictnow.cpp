@@ -49,7 +49,7 @@ VerdictNow::VerdictNow(QWidget* parent)
     layout->addWidget(m_copy, 0, Qt::AlignTop);
     connect(m_copy, &QToolButton::clicked, this, [this] {
         QApplication::clipboard()->setText(text());
-        Q_EMIT copied(text());
+        Q_EMIT copied(tr("Copied what to do now"));
     });
     showLines();
 }

@@ -552,6 +552,64 @@ TEST_F(SampleWindow, TheFilmLeavesAFunctionThatDidNotRun)
     EXPECT_TRUE(waitUntil([&] { return shown() == "gns-standard"; })) << shown();
 }
 
+TEST_F(SampleWindow, TakingAnAnswerBackShowsTheFilmFromBefore)
+{
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
+    const auto shown = [this] {
+        const Film* film = window.panes().film->strip()->film();
+        return film ? film->cell.variant : std::string();
+    };
+    ASSERT_EQ(shown(), "gns-gram");
+    Q_EMIT window.panes().verdict->ticksChanged({QStringLiteral("gns-standard")});
+    ASSERT_TRUE(waitUntil([&] { return shown() == "gns-standard"; })) << shown();
+    window.actions().undoAnswer->trigger();
+    EXPECT_TRUE(waitUntil([&] { return shown() == "gns-gram"; })) << shown();
+    window.workspace().setRan({QStringLiteral("gns-standard")});
+    ASSERT_TRUE(waitUntil([&] { return window.workspace().settled() && shown() == "gns-standard"; })) << shown();
+    window.actions().undoAnswer->trigger();
+    EXPECT_TRUE(waitUntil([&] { return window.workspace().settled() && shown() == "gns-gram"; })) << shown();
+}
+
+TEST_F(SampleWindow, ARescanSaysWhatItFound)
+{
+    QSignalSpy notes(&window.workspace(), &Workspace::note);
+    window.actions().rescan->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    ASSERT_EQ(notes.size(), 1);
+    EXPECT_EQ(notes.first().first().toString(), QStringLiteral("Read again: nothing new"));
+    window.actions().follow->setChecked(false);
+    writeZeroOutput(sample / "dion_nan_captures", 7, 1);
+    window.actions().rescan->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_EQ(notes.last().first().toString(), QStringLiteral("Read again: 1 new capture"));
+}
+
+TEST_F(WindowTest, ARescanOfLogsAloneSaysWhatItFound)
+{
+    std::ofstream(folder.filePath(QStringLiteral("train.log")).toStdString()) << "step 1 loss 2.5\nstep 2 loss 2.4\n";
+    ASSERT_TRUE(open(folder.path()));
+    QSignalSpy notes(&window.workspace(), &Workspace::note);
+    window.actions().rescan->trigger();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    ASSERT_EQ(notes.size(), 1);
+    EXPECT_EQ(notes.first().first().toString(), QStringLiteral("Read again: nothing new"));
+}
+
+TEST_F(SampleWindow, SweepSaysWhyItWaits)
+{
+    const auto tip = [this] { return window.actions().sweep->toolTip(); };
+    EXPECT_TRUE(tip().startsWith(QStringLiteral("Replay the selected capture"))) << tip().toStdString();
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    window.workspace().replayCell(test::cellRequest("keller-jordan", Precision::fp32));
+    ASSERT_FALSE(window.actions().sweep->isEnabled());
+    EXPECT_TRUE(tip().startsWith(QStringLiteral("The film is being replayed"))) << tip().toStdString();
+    QSignalSpy notes(&window.workspace(), &Workspace::note);
+    window.workspace().replayCell(test::cellRequest("keller-jordan", Precision::fp64));
+    EXPECT_EQ(notes.size(), 1) << "what a click does not do is said";
+    ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));
+    EXPECT_TRUE(tip().startsWith(QStringLiteral("Replay the selected capture"))) << tip().toStdString();
+}
+
 TEST_F(SampleWindow, ComparingGivesItsRoomBack)
 {
     window.resize(1280, 800);
@@ -649,6 +707,9 @@ TEST_F(SampleWindow, ReportSaysWhatTheWindowSays)
     const std::string text(std::istreambuf_iterator<char>(in), {});
     EXPECT_NE(text.find(truth["birth"]["verdict"].get<std::string>()), std::string::npos);
     EXPECT_LE(text.size(), 65536U);
+    const auto buttons = window.statusBar()->findChildren<QToolButton*>();
+    EXPECT_TRUE(std::ranges::any_of(buttons,
+        [](const QToolButton* button) { return button->isVisible() && button->text() == QStringLiteral("Open it"); }));
 
     window.exportTo(folder.filePath(QStringLiteral("report.json")));
     ASSERT_TRUE(waitUntil([&] { return written.size() == 2; }));

@@ -379,6 +379,44 @@ TEST(StatusLine, WhatDoesNotFitEndsInDots)
     EXPECT_TRUE((*worker)->toolTip().endsWith(QStringLiteral("details")));
 }
 
+TEST(StatusLine, WhatIsLongLeavesTheWordsBesideItWhole)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    line.setWorker(QStringLiteral("Worker: idle"), {});
+    line.setSession({});
+    line.setListed(QStringLiteral("25 captures"));
+    bar.resize(600, bar.sizeHint().height());
+    bar.show();
+    QCoreApplication::processEvents();
+    const int height = bar.sizeHint().height();
+    line.say(QString(200, QLatin1Char('a')) + QStringLiteral("\nand a second line"));
+    QCoreApplication::processEvents();
+    EXPECT_EQ(bar.sizeHint().height(), height) << "of one line";
+    int whole = 0;
+    for (const ElidedLabel* label : bar.findChildren<ElidedLabel*>()) {
+        whole += !label->fullText().isEmpty() && label->text() == label->fullText() ? 1 : 0;
+    }
+    EXPECT_EQ(whole, 3);
+}
+
+TEST(StatusLine, WhatIsOfferedGoesWithTheNextWord)
+{
+    QStatusBar bar;
+    StatusLine line(bar);
+    bar.resize(600, bar.sizeHint().height());
+    bar.show();
+    int taken = 0;
+    line.offer(QStringLiteral("Report written"), QStringLiteral("Open it"), [&] { ++taken; });
+    auto* button = bar.findChild<QToolButton*>();
+    ASSERT_NE(button, nullptr);
+    ASSERT_TRUE(button->isVisible());
+    button->click();
+    EXPECT_EQ(taken, 1);
+    line.say(QStringLiteral("Layout saved"));
+    EXPECT_FALSE(button->isVisible());
+}
+
 TEST(TimeLeft, IsToldOnceItCanBe)
 {
     TimeLeft left;

@@ -493,7 +493,8 @@ TEST_F(Ticks, ExperimentsAreTickedOffAndCopied)
     QSignalSpy copied(&m_pane, &VerdictPane::experimentCopied);
     rows[0]->findChildren<QToolButton*>().first()->click();
     EXPECT_EQ(QApplication::clipboard()->text(), QStringLiteral("use_triton=False in the optimizer"));
-    EXPECT_EQ(copied.size(), 1);
+    ASSERT_EQ(copied.size(), 1);
+    EXPECT_EQ(copied.first().first().toString(), QStringLiteral("Copied: use_triton=False in the optimizer"));
     rows[0]->box()->click();
     EXPECT_EQ(rows[0]->seenBox()->currentIndex(), -1) << "taken back, it is not answered";
     // What was tried was tried with the run, whichever of its captures is looked at.

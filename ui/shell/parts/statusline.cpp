@@ -10,8 +10,10 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QStatusBar>
+#include <QToolButton>
 
 #include "core/base/job.h"
+#include "ui/shared/answerparts.h"
 #include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
@@ -69,6 +71,7 @@ StatusLine::StatusLine(QStatusBar& bar)
     , m_known(new ElidedLabel)
     , m_listed(new ElidedLabel)
     , m_phase(new ElidedLabel)
+    , m_offer(makeToolButton(nullptr, "quiet"))
     , m_progress(new QProgressBar)
     , m_readout(new ElidedLabel)
 {
@@ -88,14 +91,23 @@ StatusLine::StatusLine(QStatusBar& bar)
         &bar, &QStatusBar::messageChanged, parts, [parts](const QString& tip) { parts->setVisible(tip.isEmpty()); });
     auto* row = new QHBoxLayout(parts);
     row->setContentsMargins(0, 0, 0, 0);
-    for (ElidedLabel* label : {m_worker, m_session, m_known, m_listed, m_phase}) {
+    for (ElidedLabel* label : {m_worker, m_session, m_known, m_listed}) {
         label->setTextFormat(Qt::PlainText);
         row->addWidget(label);
     }
+    // A layout takes what is missing from all alike: what can be long asks for nothing, and gets what the others leave.
+    for (ElidedLabel* label : {m_phase, m_readout}) {
+        label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    }
+    m_offer->setFocusPolicy(Qt::StrongFocus);
+    row->addWidget(m_phase, 2);
+    row->addWidget(m_offer);
     row->addWidget(m_progress);
     row->addWidget(m_readout, 1);
     bar.addWidget(parts, 1);
+    QObject::connect(m_offer, &QToolButton::clicked, parts, [this] { m_taken(); });
     m_known->hide();
+    m_offer->hide();
     m_progress->hide();
 }
 
@@ -142,11 +154,27 @@ void StatusLine::setReadout(const QString& text)
     m_readout->setFullText(text);
 }
 
-void StatusLine::say(const QString& text)
+/// No wider than it is, so that what is offered stands behind it.
+void StatusLine::tell(const QString& text)
 {
     m_phase->setFullText(text);
+    m_phase->setMaximumWidth(m_phase->sizeHint().width() + grid(1));
+    m_offer->hide();
+}
+
+void StatusLine::say(const QString& text)
+{
+    tell(QString(text).replace(QLatin1Char('\n'), QLatin1Char(' ')));
     m_bar.clearMessage();
     m_tellsProgress = false;
+}
+
+void StatusLine::offer(const QString& text, const QString& what, std::function<void()> taken)
+{
+    say(text);
+    m_taken = std::move(taken);
+    m_offer->setText(what);
+    m_offer->show();
 }
 
 void StatusLine::showProgress(const Progress& progress, bool busy)
@@ -166,7 +194,7 @@ void StatusLine::showProgress(const Progress& progress, bool busy)
     if (!progress.message.empty()) {
         parts << m_phase->fontMetrics().elidedText(qstr(progress.message), Qt::ElideRight, mostMessage);
     }
-    m_phase->setFullText(parts.join(QStringLiteral(" · ")));
+    tell(parts.join(QStringLiteral(" · ")));
     m_tellsProgress = true;
     // One that is all of it has no share that is done: the bar only moves.
     const bool shares = progress.total > 1 && progress.phase != planned;
@@ -208,7 +236,7 @@ void StatusLine::setBusy(bool running, bool awaited)
 {
     const bool busy = running || awaited;
     if (!busy && std::exchange(m_tellsProgress, false)) {
-        m_phase->setFullText({});
+        tell({});
     }
     if (!busy) {
         m_left = {}; // the next job may have the same name, and time passes until it begins

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 
 class QProgressBar;
 class QStatusBar;
+class QToolButton;
 
 namespace nanscope {
 
@@ -55,12 +57,15 @@ public:
     void setListed(const QString& text);
     void setReadout(const QString& text);
     void say(const QString& text);
+    /// With a button behind it, which goes with the next word.
+    void offer(const QString& text, const QString& what, std::function<void()> taken);
     void showProgress(const Progress& progress, bool busy);
     /// Shows the bar where a job runs, and hides it, with what it said, once nothing is running or waited for any more.
     void setBusy(bool running, bool awaited);
     QString phase() const { return m_phase->fullText(); }
 
 private:
+    void tell(const QString& text);
     void onSessionFileChanged(const QString& path);
     void takePlan(const Progress& progress);
     QStringList timesOf(const Progress& progress);
@@ -71,8 +76,10 @@ private:
     ElidedLabel* m_known;
     ElidedLabel* m_listed;
     ElidedLabel* m_phase;
+    QToolButton* m_offer;
     QProgressBar* m_progress;
     ElidedLabel* m_readout;
+    std::function<void()> m_taken; ///< what the button does
     TimeLeft m_left;
     QElapsedTimer m_clock;
     QFileSystemWatcher m_sessionFile;
