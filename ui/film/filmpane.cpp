@@ -55,7 +55,8 @@ FilmPane::FilmPane(HeatView* view, QWidget* parent)
     m_mode->addItem(tr("Difference to the captured output"), static_cast<int>(FilmMode::againstOutput));
     m_mode->addItem(tr("Difference to another cell…"), askForCell);
     m_mode->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_mode->setMinimumContentsLength(18);
+    m_mode->setMinimumContentsLength(13);
+    setNoteLines(2);
     m_letter->setObjectName(QStringLiteral("paneTitle"));
     header()->insertWidget(0, m_letter);
     setLetter({});
@@ -315,7 +316,7 @@ void FilmPane::updateNote()
         note = tr("%1 · %2").arg(plantText(*plant), note);
     }
     if (m_plausible.size() > 1 && std::ranges::count(m_plausible, film->cell.variant) > 0) {
-        note += tr(" · one of %1 variants that may have run").arg(m_plausible.size());
+        note += tr(" · one of %1 that may have run").arg(m_plausible.size());
     }
     setNote(note, memoryNote(*film));
 }

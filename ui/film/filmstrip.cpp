@@ -448,6 +448,7 @@ void FilmStrip::drawRowLabels(QPainter& painter) const
     QRect note = rowLabelRect(row);
     note.setLeft(note.right() + tileGap);
     note.setRight(frame.left() - 2 * tileGap);
+    note.adjust(0, -tileGap, 0, tileGap); // the last row, and above it frames are in the last column alone
     const int lines = std::max(1, note.height() / QFontMetrics(painter.font()).lineSpacing());
     painter.drawText(
         note, Qt::AlignVCenter | Qt::AlignRight, elidedLines(m_capturedNote, painter.font(), note.width(), lines));

@@ -345,43 +345,51 @@ void FramePane::describe(FrameMap& map)
 
 QGridLayout* FramePane::buildFacts()
 {
-    auto* form = new QGridLayout;
-    form->setVerticalSpacing(2);
-    form->setColumnStretch(1, 1);
-    m_facts = form;
-    form->addWidget(makeMutedLabel(this, tr("Under cursor")), 0, 0, Qt::AlignTop);
+    m_facts = new QGridLayout;
+    m_facts->setVerticalSpacing(2);
+    m_cursorName = makeMutedLabel(this, tr("Under cursor"));
     for (int i = 0; i < frameFactCount; ++i) {
-        auto* name = makeMutedLabel(this, factName(static_cast<FrameFact>(i)));
-        form->addWidget(name, i + 1, 0, Qt::AlignTop);
-        m_names[static_cast<std::size_t>(i)] = name;
+        m_names[static_cast<std::size_t>(i)] = makeMutedLabel(this, factName(static_cast<FrameFact>(i)));
     }
-    for (std::size_t side = 0; side < m_sides.size(); ++side) {
-        const int column = static_cast<int>(side) + 1;
-        m_sides[side].cursor = addValue(*form, 0, column);
-        for (int i = 0; i < frameFactCount; ++i) {
-            m_sides[side].facts[static_cast<std::size_t>(i)] = addValue(*form, i + 1, column);
-        }
+    for (SideWidgets& side : m_sides) {
+        side.cursor = makeValue();
+        side.cursor->setLines(2); // nothing moves under a cursor that moves
+        std::ranges::generate(side.facts, [this] { return makeValue(); });
     }
-    return form;
+    return m_facts;
 }
 
-ElidedLabel* FramePane::addValue(QGridLayout& form, int row, int column)
+/// As wide as its column. What is long goes on in the next line: the last digits of a number are what somebody looks
+/// for.
+ElidedLabel* FramePane::makeValue()
 {
     auto* value = new ElidedLabel(this);
+    value->setLines(1, 2);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    form.addWidget(value, row, column);
+    value->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     return value;
 }
 
-/// A number goes on in the next line where the column is narrow: its last digits are what somebody looks for.
-void FramePane::giveNumbersRoom()
+/// The values of two sides stand below their maps; names beside them would leave room for half a value.
+void FramePane::placeFacts()
 {
-    for (SideWidgets& side : m_sides) {
-        side.cursor->setLines(m_comparing ? 3 : 2);
-        for (const FrameFact fact : {FrameFact::largest, FrameFact::distance}) {
-            side.facts[static_cast<std::size_t>(fact)]->setLines(m_comparing ? 2 : 1);
+    int row = 0;
+    const auto place = [&](QLabel* name, ElidedLabel* first, ElidedLabel* second) {
+        if (m_comparing) {
+            m_facts->addWidget(name, row++, 0, 1, 2);
+        } else {
+            m_facts->addWidget(name, row, 0, Qt::AlignTop);
         }
+        m_facts->addWidget(first, row, m_comparing ? 0 : 1);
+        m_facts->addWidget(second, row++, m_comparing ? 1 : 2);
+    };
+    place(m_cursorName, m_sides[0].cursor, m_sides[1].cursor);
+    for (std::size_t i = 0; i < m_names.size(); ++i) {
+        place(m_names[i], m_sides[0].facts[i], m_sides[1].facts[i]);
     }
+    m_facts->setColumnStretch(0, m_comparing ? 1 : 0);
+    m_facts->setColumnStretch(1, 1);
+    m_facts->setHorizontalSpacing(m_comparing ? grid(2) : grid(3));
 }
 
 /// Two columns leave room for what tells two cells apart.
@@ -416,12 +424,10 @@ void FramePane::setComparing(bool comparing)
 {
     m_comparing = comparing;
     map(Side::second)->setVisible(comparing);
-    m_facts->setColumnStretch(2, comparing ? 1 : 0);
-    m_facts->setHorizontalSpacing(comparing ? grid(2) : grid(3));
+    placeFacts();
     if (!comparing) {
         setFrame(nullptr, -1, Side::second);
     }
-    giveNumbersRoom();
     showRows();
     updateScale();
 }
@@ -487,7 +493,7 @@ void FramePane::updateScale()
         side.scale->setScale(scale);
         side.scale->setCover(side.map->cover());
     }
-    sideOf(Side::first).scale->setNote(shared ? tr("one scale for both") : QString());
+    sideOf(Side::first).scale->setNote(shared ? tr("for both") : QString());
     sideOf(Side::first).scale->setVisible(first->picture() || !second->picture());
     sideOf(Side::second).scale->setVisible(m_comparing && !shared && second->picture());
 }

@@ -74,10 +74,10 @@ private:
 
     SideWidgets& sideOf(Side side) { return m_sides[static_cast<std::size_t>(side)]; }
     QGridLayout* buildFacts();
-    ElidedLabel* addValue(QGridLayout& form, int row, int column);
+    ElidedLabel* makeValue();
+    void placeFacts();
     void fillFacts(SideWidgets& side);
     void describe(FrameMap& map);
-    void giveNumbersRoom();
     void showRows();
     void updateReadout();
     void updateScale();
@@ -88,6 +88,7 @@ private:
     std::filesystem::path m_file; ///< of the film that is shown: another capture is seen whole
     QGridLayout* m_facts = nullptr;
     std::array<SideWidgets, 2> m_sides;
+    QLabel* m_cursorName = nullptr;
     std::array<QLabel*, frameFactCount> m_names {};
     bool m_comparing = false;
 };

@@ -69,6 +69,13 @@ void PaneFrame::setNote(const QString& note, const QString& details)
     showHeader();
 }
 
+void PaneFrame::setNoteLines(int most)
+{
+    const Qt::Alignment before = m_note->alignment();
+    m_note->setLines(1, most);
+    m_note->setAlignment(before);
+}
+
 void PaneFrame::showEvent(QShowEvent* event)
 {
     QFrame::showEvent(event);

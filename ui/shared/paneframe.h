@@ -23,6 +23,7 @@ public:
     /// and a header that holds nothing is hidden.
     void setTitle(const QString& title);
     void setNote(const QString& note, const QString& details = {}); ///< what its tool tip says besides
+    void setNoteLines(int most);
     QString note() const;
     QHBoxLayout* header() { return m_header; }
     /// The heading as a widget of its own, for who puts it elsewhere: the title bar of a dock.

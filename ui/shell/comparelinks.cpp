@@ -14,6 +14,7 @@
 #include "ui/film/framepane.h"
 #include "ui/jobs/workspace.h"
 #include "ui/shell/plantlinks.h"
+#include "ui/sweep/sweeppane.h"
 
 namespace nanscope {
 
@@ -77,6 +78,10 @@ void CompareLinks::connectSecond()
                 showSecond();
             });
     });
+    connect(m_panes.sweep, &SweepPane::secondWanted, this, [this](const replay::CellRequest& cell) {
+        m_cell = cell;
+        showSecond();
+    });
     connect(pane, &FilmPane::swapWanted, this, &CompareLinks::swap);
     connect(pane, &FilmPane::modeChanged, this, [&film, pane](FilmMode mode) { film.setMode(mode, pane->other()); });
     new PlantLinks(*pane, film, this);
@@ -94,6 +99,7 @@ void CompareLinks::setComparing(bool comparing)
     m_panes.film->setLetter(comparing ? tr("A") : QString());
     m_panes.beside->setVisible(comparing);
     m_panes.frame->setComparing(comparing);
+    m_panes.sweep->setComparing(comparing);
     if (comparing) {
         showSecond();
     } else {
@@ -187,6 +193,7 @@ void CompareLinks::onSecondFilm(std::shared_ptr<const Film> film)
         const QScopedValueRollback quietly(m_following, true);
         m_panes.beside->setFilm(m_film);
     }
+    m_panes.sweep->markSecond(m_film->request.cell);
     follow(*m_panes.film, *m_panes.beside);
 }
 
@@ -194,6 +201,7 @@ void CompareLinks::onSecondMissing(const QString& sentence)
 {
     m_film = nullptr;
     m_panes.beside->showMessage(sentence);
+    m_panes.sweep->markSecond(m_comparing ? m_cell : std::nullopt);
 }
 
 void CompareLinks::onSecondFrame(int frame)

@@ -273,6 +273,22 @@ QString CellGridModel::rowName(int at) const
     return parts.join(QStringLiteral(" · "));
 }
 
+void CellGridModel::setSides(
+    const std::optional<replay::CellRequest>& first, const std::optional<replay::CellRequest>& second)
+{
+    m_first = first;
+    m_second = second;
+    if (rowCount() > 0) {
+        Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {SideRole});
+    }
+}
+
+QString CellGridModel::sideText(const QModelIndex& index) const
+{
+    const auto is = [&](const std::optional<replay::CellRequest>& side) { return side && indexOf(*side) == index; };
+    return (is(m_first) ? tr("A") : QString()) + (is(m_second) ? tr("B") : QString());
+}
+
 QVariant CellGridModel::data(const QModelIndex& index, int role) const
 {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) {
@@ -294,6 +310,8 @@ QVariant CellGridModel::data(const QModelIndex& index, int role) const
         return birthText(at);
     case CopyRole:
         return copyText(at);
+    case SideRole:
+        return sideText(index);
     default:
         return {};
     }

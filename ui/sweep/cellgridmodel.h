@@ -47,6 +47,8 @@ public:
     const SweepGrid& grid() const { return m_grid; }
     /// `request` asks for it again. False where there is no place for it.
     bool putCell(const Cell& cell, const replay::CellRequest& request);
+    /// Letters for the cells that are compared.
+    void setSides(const std::optional<replay::CellRequest>& first, const std::optional<replay::CellRequest>& second);
     /// Marks the cells that are about to be computed, and no others.
     void setPending(const std::vector<replay::CellRequest>& cells);
     int pendingCount() const;
@@ -82,12 +84,15 @@ private:
     static CellState stateOf(const Entry& entry);
     static QString text(const Entry& entry);
     static QString birthText(const Entry& entry);
+    QString sideText(const QModelIndex& index) const;
     static QString copyText(const Entry& entry);
     QString toolTip(const QModelIndex& index) const;
     QString rowName(int row) const;
 
     SweepGrid m_grid;
     bool m_severalDevices = false;
+    std::optional<replay::CellRequest> m_first; ///< of two that are compared
+    std::optional<replay::CellRequest> m_second;
     std::vector<Entry> m_entries; ///< row-major
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/sweep/sweeppane.h"
 
+#include <QComboBox>
 #include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -158,6 +159,13 @@ void CellDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
         painter->setPen(theme().muted);
         painter->drawText(field, Qt::AlignCenter, index.data().toString());
     }
+    if (const QString side = index.data(SideRole).toString(); !side.isEmpty()) {
+        QFont bold = option.font;
+        bold.setBold(true);
+        painter->setFont(bold);
+        painter->setPen(theme().accent);
+        painter->drawText(field.adjusted(0, 0, -3, -1), Qt::AlignRight | Qt::AlignBottom, side);
+    }
     if (option.state.testFlag(QStyle::State_Selected)) {
         painter->setPen(QPen(theme().accent, 1));
         painter->drawRect(field.adjusted(0, 0, -1, -1));
@@ -204,7 +212,13 @@ SweepPane::SweepPane(QWidget* parent)
     , m_options(makeToolButton(this, "quiet"))
     , m_agree(makeToolButton(
           this, "quiet", tr("Compare GPUs…"), tr("Whether every GPU replays this capture to the same bits")))
+    , m_side(new QComboBox(this))
 {
+    m_side->addItems({tr("Clicks choose A"), tr("Clicks choose B")});
+    m_side->setAccessibleName(tr("The side that clicks choose"));
+    m_side->setToolTip(tr("Which of the two compared cells a click in the table replaces"));
+    header()->addWidget(m_side);
+    setComparing(false);
     m_view->setModel(m_model);
     setUpGrid(*m_view);
     makeCopyable(*m_view, tr("Sweep"), [this] { return m_model->captureName(); });
@@ -260,7 +274,12 @@ void SweepPane::fitNames()
 void SweepPane::selectCell(const QModelIndex& index)
 {
     const Cell* cell = m_model->cellAt(index);
-    if (cell && m_shown != m_model->requestAt(index)) {
+    if (choosesSecond()) {
+        if (index.isValid() && m_second != m_model->requestAt(index)) {
+            m_second = m_model->requestAt(index);
+            Q_EMIT secondWanted(*m_second);
+        }
+    } else if (cell && m_shown != m_model->requestAt(index)) {
         m_shown = m_model->requestAt(index);
         Q_EMIT cellSelected(*cell);
     }
@@ -269,13 +288,40 @@ void SweepPane::selectCell(const QModelIndex& index)
 void SweepPane::markShown(const std::optional<replay::CellRequest>& cell)
 {
     m_shown = cell;
-    m_view->setCurrentIndex(cell ? m_model->indexOf(*cell) : QModelIndex());
+    showSides();
+    if (!choosesSecond()) {
+        m_view->setCurrentIndex(cell ? m_model->indexOf(*cell) : QModelIndex());
+    }
+}
+
+void SweepPane::setComparing(bool comparing)
+{
+    m_comparing = comparing;
+    m_side->setCurrentIndex(1);
+    m_side->setVisible(comparing);
+    showSides();
+}
+
+bool SweepPane::choosesSecond() const
+{
+    return m_comparing && m_side->currentIndex() == 1;
+}
+
+void SweepPane::markSecond(const std::optional<replay::CellRequest>& cell)
+{
+    m_second = cell;
+    showSides();
+}
+
+void SweepPane::showSides()
+{
+    m_model->setSides(m_comparing ? m_shown : std::nullopt, m_comparing ? m_second : std::nullopt);
 }
 
 void SweepPane::requestReplay(const QModelIndex& index)
 {
     const Cell* cell = m_model->cellAt(index);
-    if (index.isValid() && !m_running && (!cell || !cell->error.empty())) {
+    if (index.isValid() && !choosesSecond() && (!cell || !cell->error.empty())) {
         Q_EMIT replayRequested(m_model->requestAt(index));
     }
 }

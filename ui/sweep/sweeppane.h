@@ -9,6 +9,7 @@
 #include "core/replay/engine/capturecells.h"
 #include "ui/shared/paneframe.h"
 
+class QComboBox;
 class QProgressBar;
 class QPushButton;
 class QToolButton;
@@ -33,6 +34,9 @@ public:
     bool putCell(const Cell& cell, const replay::CellRequest& request);
     /// Marks the cell whose film is seen; none where there is none, or it has no place here.
     void markShown(const std::optional<replay::CellRequest>& cell);
+    /// Of two cells that are compared, clicks choose the one that the user says; the second at first.
+    void setComparing(bool comparing);
+    void markSecond(const std::optional<replay::CellRequest>& cell);
     /// With what is replayed.
     void setRunning(bool running, const std::vector<replay::CellRequest>& ordered = {});
     /// What is not usual about what the next sweep replays; empty where nothing is.
@@ -46,6 +50,7 @@ public:
     CellGridModel* model() { return m_model; }
     QTableView* view() { return m_view; }
     QToolButton* optionsButton() { return m_options; }
+    QComboBox* sideBox() { return m_side; }
 
 Q_SIGNALS:
     void sweepRequested();
@@ -60,6 +65,8 @@ Q_SIGNALS:
     void cellSelected(const nanscope::Cell& cell);
     /// One that is not computed yet was clicked.
     void replayRequested(const nanscope::replay::CellRequest& cell);
+    /// One was selected to be compared with the first.
+    void secondWanted(const nanscope::replay::CellRequest& cell);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -70,6 +77,8 @@ private:
     void showDetail(const QModelIndex& index);
     void selectCell(const QModelIndex& index);
     void requestReplay(const QModelIndex& index);
+    bool choosesSecond() const;
+    void showSides();
 
     CellGridModel* m_model;
     QTableView* m_view;
@@ -79,8 +88,11 @@ private:
     QToolButton* m_every;
     QToolButton* m_options;
     QToolButton* m_agree;
+    QComboBox* m_side; ///< that clicks choose while two cells are compared
+    bool m_comparing = false;
     bool m_running = false;
     std::optional<replay::CellRequest> m_shown; ///< its film is seen
+    std::optional<replay::CellRequest> m_second; ///< it is compared with that one
     int m_ordered = 0; ///< cells that the running sweep replays
 };
 

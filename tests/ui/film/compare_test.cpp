@@ -4,6 +4,8 @@
 #include <QComboBox>
 #include <QPushButton>
 #include <QSlider>
+#include <QTabWidget>
+#include <QTableView>
 #include <QTest>
 
 #include <gtest/gtest.h>
@@ -18,7 +20,11 @@
 #include "ui/film/framepane.h"
 #include "ui/heatmap/heatlegend.h"
 #include "ui/heatmap/heatview.h"
+#include "ui/shared/elidedlabel.h"
+#include "ui/shared/table/roles.h"
 #include "ui/shared/text.h"
+#include "ui/sweep/cellgridmodel.h"
+#include "ui/sweep/sweeppane.h"
 
 namespace nanscope {
 
@@ -121,6 +127,53 @@ TEST_F(CompareTest, AnyCellCanBeTheSecond)
                                                                  << qPrintable(facts);
 }
 
+TEST_F(CompareTest, AClickInTheSweepChoosesTheSideThatIsSaid)
+{
+    SweepPane& sweep = *window.panes().sweep;
+    const auto click = [&](const replay::CellRequest& cell) {
+        const QModelIndex index = sweep.model()->indexOf(cell);
+        EXPECT_TRUE(index.isValid());
+        sweep.view()->setCurrentIndex(index);
+        Q_EMIT sweep.view()->clicked(index);
+        return index;
+    };
+    window.findChild<QTabWidget*>()->setCurrentWidget(&sweep);
+    EXPECT_FALSE(sweep.sideBox()->isVisible());
+    ASSERT_TRUE(compare());
+    EXPECT_TRUE(sweep.sideBox()->isVisible());
+    const replay::CellRequest before = first().film()->request.cell;
+    EXPECT_EQ(sweep.model()->indexOf(before).data(SideRole).toString(), QStringLiteral("A"));
+    replay::CellRequest wanted = before;
+    wanted.precision = Precision::bf16;
+    const QModelIndex at = click(wanted);
+    ASSERT_TRUE(waitForSecond([](const Film& film) { return film.cell.precision == Precision::bf16; }));
+    EXPECT_EQ(first().film()->request.cell, before);
+    EXPECT_EQ(at.data(SideRole).toString(), QStringLiteral("B"));
+    sweep.sideBox()->setCurrentIndex(0);
+    wanted.precision = Precision::fp32;
+    click(wanted);
+    ASSERT_TRUE(waitForFilm([](const Film& film) { return film.cell.precision == Precision::fp32; }));
+    EXPECT_EQ(second().film()->cell.precision, Precision::bf16);
+    window.actions().compare->trigger();
+    EXPECT_EQ(at.data(SideRole).toString(), QString());
+}
+
+TEST_F(CompareTest, ValuesOfBothSidesHaveRoomBelowTheirMaps)
+{
+    constexpr qsizetype longest = 16; // digits of fp64 are more
+    ASSERT_TRUE(compare());
+    QCoreApplication::processEvents();
+    int whole = 0;
+    for (const ElidedLabel* value : frame().findChildren<ElidedLabel*>()) {
+        if (value->isVisible() && value->fullText().size() <= longest
+            && frame().factsText().contains(value->fullText())) {
+            EXPECT_FALSE(value->text().contains(QChar(0x2026))) << value->fullText().toStdString();
+            ++whole;
+        }
+    }
+    EXPECT_GE(whole, 12);
+}
+
 TEST_F(CompareTest, FramesFollowEachOther)
 {
     ASSERT_TRUE(compare());
@@ -159,7 +212,7 @@ TEST_F(CompareTest, BothAreOnOneScaleUntilOneIsADifferenceOrGone)
         EXPECT_EQ(here, there);
         EXPECT_LE(here.low, ownScale(op).value_or(here).low);
     }
-    EXPECT_EQ(frame().scaleBar()->note(), QStringLiteral("one scale for both"));
+    EXPECT_EQ(frame().scaleBar()->note(), QStringLiteral("for both"));
     EXPECT_TRUE(frame().scaleBar(Side::second)->isHidden());
 
     auto* mode = window.panes().beside->modeBox();

@@ -533,7 +533,7 @@ TEST_F(SampleWindow, TheFilmFollowsWhatTheUserSaysMayHaveRun)
 {
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled() && window.panes().film->strip()->film(); }));
     const FilmPane& film = *window.panes().film;
-    EXPECT_TRUE(film.note().contains(QStringLiteral("variants that may have run"))) << film.note().toStdString();
+    EXPECT_TRUE(film.note().contains(QStringLiteral("that may have run"))) << film.note().toStdString();
     const std::string shown = window.panes().film->strip()->film()->cell.variant;
     Q_EMIT window.panes().verdict->ticksChanged({qstr(shown)});
     ASSERT_TRUE(waitUntil([this] { return window.workspace().settled(); }));

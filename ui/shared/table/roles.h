@@ -14,6 +14,7 @@ enum ItemRole {
     OutcomeRole, ///< int(Outcome) of a done cell
     CellStateRole, ///< int(CellState)
     BirthTextRole, ///< "step 3 gram", empty when nothing was born
+    SideRole, ///< "A" or "B" of a cell that is compared, empty for another
     IdentifiedRole, ///< true for a variant of the plausible set
     StatusRole, ///< int(StatusMark) before the text of a cell
     CopyRole, ///< machine words for the clipboard where they are not what is displayed
