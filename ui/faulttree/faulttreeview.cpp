@@ -353,8 +353,8 @@ void FaultTreeView::paintCurrent(QPainter& painter) const
     if (m_current >= 0 && hasFocus()) {
         const FaultNode& node = m_tree.nodes[toIndex(m_current)];
         painter.setClipRect(plot());
-        drawRing(
-            painter, origin() + m_geometry.centerOf(node), radiusOf(node.role) + 6, QPen(theme().text, 1, Qt::DotLine));
+        // Around the ring of what is selected, which it must not be taken for.
+        drawRing(painter, origin() + m_geometry.centerOf(node), radiusOf(node.role) + 7, QPen(theme().text, 2));
     }
 }
 

@@ -165,19 +165,22 @@ void fillToolBar(const Actions& a, QMainWindow& window)
     bar->setContextMenuPolicy(Qt::PreventContextMenu);
     bar->setToolButtonStyle(Qt::ToolButtonTextOnly);
     bar->addActions({a.openFolder, a.rescan, a.sweep, a.cancel, a.compare, a.exportReport});
+    for (QToolButton* button : bar->findChildren<QToolButton*>(QString(), Qt::FindDirectChildrenOnly)) {
+        button->setFocusPolicy(Qt::TabFocus);
+    }
     bar->widgetForAction(a.sweep)->setObjectName(QStringLiteral("primary"));
 }
 
 } // namespace
 
-void setTip(QAction& action, const QString& tip)
-{
-    const QString keys = action.shortcut().toString(QKeySequence::NativeText);
 QString sweepTip()
 {
     return ActionsWords::tr("Replay the selected capture under the variants and formats that are chosen");
 }
 
+void setTip(QAction& action, const QString& tip)
+{
+    const QString keys = action.shortcut().toString(QKeySequence::NativeText);
     action.setStatusTip(tip);
     action.setToolTip(keys.isEmpty() ? tip : QStringLiteral("%1 (%2)").arg(tip, keys));
 }
