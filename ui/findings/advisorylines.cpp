@@ -35,7 +35,7 @@ QString reach(const AdvisoryMatch& advisory)
     if (advisory.certain) {
         return AdvisoryLines::tr("matches %1").arg(matched);
     }
-    const QString missing = qstr(advisory.missing).toHtmlEscaped();
+    const QString missing = windowText(advisory.missing).toHtmlEscaped();
     return matched.isEmpty() ? AdvisoryLines::tr("cannot tell without %1").arg(missing)
                              : AdvisoryLines::tr("matches %1; cannot tell without %2").arg(matched, missing);
 }

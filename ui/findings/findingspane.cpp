@@ -56,7 +56,7 @@ QString adviceHtml(const Finding& finding)
 {
     QString items;
     for (const std::string& advice : finding.advice) {
-        items += QStringLiteral("<li>%1</li>").arg(htmlText(advice));
+        items += QStringLiteral("<li>%1</li>").arg(windowText(advice).toHtmlEscaped());
     }
     return items.isEmpty() ? items : QStringLiteral("<ul style='margin:4px 0 4px 16px'>%1</ul>").arg(items);
 }

@@ -48,7 +48,7 @@ MeasureView::MeasureView(QWidget* parent)
 
 void MeasureView::showResult(std::shared_ptr<const MeasureResult> result)
 {
-    const QString text = result->text;
+    const QString text = windowText(result->text.toStdString());
     setResult(std::move(result), text);
 }
 
@@ -96,7 +96,7 @@ QToolButton* MeasureView::makeCopyButton()
     copy->setPopupMode(QToolButton::InstantPopup);
     auto* menu = new QMenu(copy);
     connect(menu->addAction(tr("Copy as &text")), &QAction::triggered, this, [this] {
-        QGuiApplication::clipboard()->setText(text());
+        QGuiApplication::clipboard()->setText(m_result ? m_result->text : text());
         Q_EMIT copied(tr("Copied the measurement as text"));
     });
     connect(menu->addAction(tr("Copy as &JSON")), &QAction::triggered, this, [this] {

@@ -57,11 +57,12 @@ CellFilm::CellFilm(ReplayService& service, const replay::Catalogue& catalogue, Q
     connect(&m_replayed, &FrameLoader::frameFailed, this, &CellFilm::detailMissing);
 }
 
-void CellFilm::setPlace(const rpc::KeptIn& place, const CaptureRef& capture, std::optional<double> epsilon)
+void CellFilm::setPlace(const rpc::KeptIn& place, const Capture* capture)
 {
     m_place = place;
-    m_capture = capture;
-    m_epsilon = epsilon;
+    m_capture = capture ? CaptureRef(*capture) : CaptureRef();
+    m_epsilon = capture ? capture->epsilon : std::nullopt;
+    m_outputShape = capture && capture->output ? capture->output->shape : Shape();
 }
 
 void CellFilm::show(const Cell& cell, int batch)
@@ -286,7 +287,10 @@ void CellFilm::onReplayed(const replay::ReplayedFilm& film)
         frame.distance = op < film.distances.size() ? film.distances[op] : std::nullopt;
     }
     if (made.frames.empty()) {
-        explain(tr("Nothing in this replay has the size of what it would be held against"));
+        const QString ends =
+            film.ops.empty() ? tr("nothing") : matrixLabel({film.ops.back().rows, film.ops.back().cols});
+        explain(tr("The captured output is %1, and no op of this replay is: it ends with %2")
+                    .arg(matrixLabel(m_outputShape), ends));
         return;
     }
     publish(std::move(made));

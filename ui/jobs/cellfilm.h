@@ -26,9 +26,9 @@ public:
     /// What variants the catalogue names is asked at every replay.
     CellFilm(ReplayService& service, const replay::Catalogue& catalogue, QObject* parent = nullptr);
 
-    /// Where captures and cells come from, and the epsilon that the capture was made with. Without a session there are
-    /// no stored pictures: what is shown is replayed then.
-    void setPlace(const rpc::KeptIn& place, const CaptureRef& capture, std::optional<double> epsilon = {});
+    /// Which capture, null for none, and where its cells come from. Without a session there are no stored pictures:
+    /// what is shown is replayed then.
+    void setPlace(const rpc::KeptIn& place, const Capture* capture);
     void show(const Cell& cell, int batch);
     /// Of a cell that is not stored yet: a sweep of it alone.
     void replay(const replay::CellRequest& cell, int batch);
@@ -106,6 +106,7 @@ private:
     rpc::KeptIn m_place;
     CaptureRef m_capture;
     std::optional<double> m_epsilon; ///< of the capture
+    Shape m_outputShape; ///< of the capture, empty where it has no output
     Subject m_subject;
     std::shared_ptr<const Film> m_film; ///< the last one told of
     QString m_why; ///< the last sentence, in place of a film

@@ -59,7 +59,7 @@ void MeasureJob::start(const MeasureOrder& order)
         if (result) {
             Q_EMIT answered(*result);
         } else {
-            Q_EMIT failed(qstr(sentence(result.error())));
+            Q_EMIT failed(windowText(sentence(result.error())));
         }
     };
     Q_EMIT started();

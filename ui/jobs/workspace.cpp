@@ -551,7 +551,7 @@ const std::optional<Rollback>& Workspace::rollback() const
 QString Workspace::goOn() const
 {
     const bool known = m_loaded.diagnosis && !rollback();
-    return known ? qstr(diagnose::goOnTonight(*m_loaded.run, m_loaded.diagnosis->captures)) : QString();
+    return known ? windowText(diagnose::goOnTonight(*m_loaded.run, m_loaded.diagnosis->captures)) : QString();
 }
 
 void Workspace::setObserved(const Observations& observed)
@@ -794,10 +794,9 @@ void Workspace::showDefaultCell()
     const Capture* shown = capture();
     m_chosenByUser = false;
     m_film.clear();
-    const auto epsilon = shown ? shown->epsilon : std::nullopt;
-    m_film.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef(), epsilon);
+    m_film.setPlace(m_loaded.place(), shown);
     m_beside.clear(tr("The second cell follows the first"));
-    m_beside.setPlace(m_loaded.place(), shown ? CaptureRef(*shown) : CaptureRef(), epsilon);
+    m_beside.setPlace(m_loaded.place(), shown);
     const auto ticked = tickedVerdict();
     const CaptureVerdict* judged = ticked ? &*ticked : nullptr;
     const int batch = judged ? judged->facts.damage.batch : 0;

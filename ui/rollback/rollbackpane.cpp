@@ -41,8 +41,8 @@ QString proofText(const CheckpointAdvice& advice)
 {
     QStringList lines;
     for (const EvidenceLine& line : advice.proof) {
-        lines << (line.source.empty() ? qstr(line.text)
-                                      : QStringLiteral("%1 [%2]").arg(qstr(line.text), qstr(line.source)));
+        lines << (line.source.empty() ? windowText(line.text)
+                                      : QStringLiteral("%1 [%2]").arg(windowText(line.text), qstr(line.source)));
     }
     return lines.join(QStringLiteral("; "));
 }
@@ -103,7 +103,7 @@ std::vector<RowColumn<CheckpointAdvice>> RollbackPane::columns() const
             .text = [](const CheckpointAdvice& advice) { return checkpointWord(advice.status); },
             .mark = [](const CheckpointAdvice& advice) { return markOf(advice.status); },
             .bold = recommended},
-        {.title = tr("Why"), .text = [](const CheckpointAdvice& advice) { return qstr(advice.reason); }},
+        {.title = tr("Why"), .text = [](const CheckpointAdvice& advice) { return windowText(advice.reason); }},
         {.title = tr("Proof"), .text = proofText},
         {.title = tr("Place"), .text = [](const CheckpointAdvice& advice) { return qstr(advice.path); }},
     };
@@ -168,10 +168,10 @@ void RollbackPane::setRollback(const std::optional<Rollback>& rollback, bool jud
     setNote(known == 0 ? QString() : tr("%1, %2 safe").arg(count).arg(safe));
     m_view->setVisible(m_model->rowCount() > 0);
     if (rollback) {
-        m_tonight->setText(sentenceCase(qstr(rollback->tonight)));
+        m_tonight->setText(sentenceCase(windowText(rollback->tonight)));
         m_reason->setText(rollback->recommended
-                ? tr("Step %1: %2").arg(*rollback->recommended).arg(qstr(rollback->reason))
-                : sentenceCase(qstr(rollback->reason)));
+                ? tr("Step %1: %2").arg(*rollback->recommended).arg(windowText(rollback->reason))
+                : sentenceCase(windowText(rollback->reason)));
         m_view->selectRow(m_recommended);
     } else if (judged) {
         m_tonight->setText(goOn.isEmpty() ? tr("Nothing to go back from") : sentenceCase(goOn));

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include <QCoreApplication>
 #include <QDir>
@@ -31,6 +32,24 @@ QString percent(double ratio)
 }
 
 } // namespace
+
+QString windowText(std::string_view text)
+{
+    // The controls are called so in rollbackpane.cpp, actions.cpp, verdictticks.cpp and instrumentspane.cpp.
+    const std::pair<QLatin1String, QString> words[] = {
+        {QLatin1String("--verify-checkpoints"), TextWords::tr("“Verify checkpoints”")},
+        {QLatin1String("(nanscope sweep)"), TextWords::tr("(“Sweep”)")},
+        {QLatin1String("(--ran)"), TextWords::tr("(“Another ran…”)")},
+        {QLatin1String("(--variant)"), TextWords::tr("(“Variant”)")},
+        {QLatin1String("--variant says"), TextWords::tr("“Variant” says")},
+        {QLatin1String("(--calls)"), TextWords::tr("(“Calls”)")},
+        {QLatin1String("--python names"), TextWords::tr("“Python” names")}};
+    QString shown = qstr(text);
+    for (const auto& [option, control] : words) {
+        shown.replace(option, control);
+    }
+    return shown;
+}
 
 QString shapeLabel(const Shape& shape)
 {

@@ -31,6 +31,9 @@ inline QString qstr(std::string_view text)
     return exactText(printableLines(text));
 }
 
+/// What core advises, with the names of the window's own controls in place of the options that the command line has.
+QString windowText(std::string_view text);
+
 inline QString htmlText(std::string_view text)
 {
     return qstr(text).toHtmlEscaped();

@@ -353,7 +353,8 @@ void PaneLinks::showLogVerdict()
         return;
     }
     const auto& rollback = m_workspace.rollback();
-    const QString tonight = rollback ? tr("Tonight: %1").arg(qstr(rollback->tonight)) + QLatin1Char('\n') : QString();
+    const QString tonight =
+        rollback ? tr("Tonight: %1").arg(windowText(rollback->tonight)) + QLatin1Char('\n') : QString();
     m_panes.verdict->showMessage(!story.isEmpty() ? sentenceCase(story)
             : m_workspace.judging()               ? tr("Judging what the logs tell…")
                                                   : tr("No captures here"),

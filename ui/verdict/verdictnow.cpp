@@ -56,7 +56,7 @@ VerdictNow::VerdictNow(QWidget* parent)
 
 void VerdictNow::setRollback(const std::optional<Rollback>& rollback, const QString& goOn)
 {
-    m_tonight = rollback ? qstr(rollback->tonight) : goOn;
+    m_tonight = rollback ? windowText(rollback->tonight) : goOn;
     showLines();
 }
 

@@ -49,7 +49,8 @@ protected:
         output[badRow * cols + badCol] = nan;
         path = writeFrameCapture(folder / "big.pt", {1, rows, cols}, input, output);
         map.resize(200, 180);
-        film.setPlace({}, path);
+        capture.path = path;
+        film.setPlace({}, &capture);
         QObject::connect(&film, &CellFilm::changed, &map, [this](const std::shared_ptr<const Film>& made) {
             shown = made;
             map.setFrame(made, static_cast<int>(made->frames.size()) - 1);
@@ -109,6 +110,7 @@ protected:
     std::vector<double> input = waveValues(rows * cols);
     std::vector<double> output = std::vector<double>(rows * cols, 0.25);
     std::string path;
+    Capture capture;
     ReplayService service {{{QStringLiteral(NANSCOPE_PROGRAMS "/nanscope"), {QStringLiteral("serve")}, false}}};
     const replay::Catalogue catalogue;
     CellFilm film {service, catalogue};
@@ -133,6 +135,22 @@ TEST_F(FrameMapTest, AnElementInSightIsThatOfTheReplay)
     const double there = expected[badRow * cols + badCol];
     EXPECT_TRUE(map.elementUnderCursor().startsWith(QStringLiteral("[200, 310] = %1").arg(there, 0, 'g', 4)))
         << qPrintable(map.elementUnderCursor());
+}
+
+TEST_F(FrameMapTest, AnOutputOfAnotherSizeIsSaidWithBothSizes)
+{
+    capture.path = (folder / "odd.pt").string();
+    ASSERT_TRUE(tensorfile::writePt(capture.path,
+        {{"input", doublesTensor("input", {1, rows, cols}, input)},
+            {"output", doublesTensor("output", {1, 8, 4}, std::vector<double>(32))}, {"epsilon", 1e-7}}));
+    capture.output.emplace();
+    capture.output->shape = {1, 8, 4};
+    film.setPlace({}, &capture);
+    film.setMode(FilmMode::againstOutput);
+    film.showReplayed(torchMuon(), 0);
+    ASSERT_TRUE(waitUntil([this] { return sentences.size() > 1; }));
+    EXPECT_EQ(sentences.last(),
+        QStringLiteral("The captured output is 8×4, and no op of this replay is: it ends with 300×520"));
 }
 
 TEST_F(FrameMapTest, ADifferenceKeepsWhatIsNotANumber)

@@ -42,6 +42,15 @@ TEST(Text, ASentenceBeginsWithACapitalUnlessItsFirstWordIsAName)
     }
 }
 
+TEST(Text, AdviceNamesTheButtonsOfTheWindow)
+{
+    EXPECT_EQ(windowText("resume from a checkpoint of step 4 or earlier; verify it first (--verify-checkpoints): x"),
+        QStringLiteral("resume from a checkpoint of step 4 or earlier; verify it first (“Verify checkpoints”): x"));
+    EXPECT_EQ(windowText("nobody said which variant it is (--variant): y"),
+        QStringLiteral("nobody said which variant it is (“Variant”): y"));
+    EXPECT_EQ(windowText("torchrun --tee 3 keeps it"), QStringLiteral("torchrun --tee 3 keeps it")) << "not of ours";
+}
+
 TEST(Text, ExactNumberReadsBackAsTheSameBits)
 {
     for (const double value : {0.1, 1e-300, 3.0517578125e-05, static_cast<double>(0.1F), -0.0}) {
