@@ -18,6 +18,7 @@
 #include "core/model/verdict.h"
 #include "core/session/session.h"
 #include "tests/ui/openwindow.h"
+#include "ui/captures/capturemodel.h"
 #include "ui/captures/capturespane.h"
 #include "ui/faulttree/faulttreepane.h"
 #include "ui/findings/findingspane.h"
@@ -116,6 +117,40 @@ TEST_F(LargeRun, TenThousandCapturesOf512Ranks)
     box->clear();
     EXPECT_TRUE(waitUntil([&] { return list->model()->rowCount() == captures; }));
     EXPECT_FALSE(window->grab().isNull());
+}
+
+TEST_F(LargeRun, AnswersAreWeighedBesideTheWindow)
+{
+    const fs::path run = copySample();
+    constexpr int later = 900'000;
+    for (int i = 0; i < 250; ++i) {
+        SparseCapture capture(run / "dion_nan_captures", 1, later + i, 8);
+        capture.put(2 * i % 64, nanBits);
+        capture.put(2 * (i / 32), oneBits);
+        capture.put(capture.outputBegin(), nanBits);
+    }
+    start({});
+    ASSERT_TRUE(open(run));
+    Workspace& workspace = window->workspace();
+    const auto& captures = workspace.loaded().run->captures;
+    ASSERT_GT(captures.size(), 200U);
+    const auto& judged = workspace.loaded().known()->captures;
+    const auto accused = std::ranges::find(judged, Blame::implementation, &CaptureVerdict::blame);
+    ASSERT_NE(accused, judged.end());
+    const auto of = std::ranges::find(captures, accused->capture, &Capture::file);
+    window->panes().captures->selectCapture(static_cast<int>(of - captures.begin()));
+    const auto shown = [&] {
+        const QModelIndex row = window->panes().captures->view()->currentIndex();
+        return row.siblingAtColumn(CaptureModel::VerdictColumn).data().toString();
+    };
+    ASSERT_EQ(shown(), QStringLiteral("implementation"));
+    Observations observed;
+    observed.called = {{of->file, 0, 10}};
+    workspace.setObserved(observed);
+    EXPECT_EQ(shown(), QStringLiteral("implementation")) << "the window does not wait for it";
+    EXPECT_TRUE(waitUntil([&] { return shown() != QStringLiteral("implementation"); }));
+    workspace.undoAnswer();
+    EXPECT_TRUE(waitUntil([&] { return shown() == QStringLiteral("implementation"); }));
 }
 
 TEST_F(LargeRun, VerdictsArriveWhileOthersAreBeingReached)

@@ -10,6 +10,8 @@
 
 #include "core/base/try.h"
 #include "core/diagnose/diagnose.h"
+#include "core/diagnose/rejudge.h"
+#include "core/diagnose/verdict/decide.h"
 #include "core/model/words.h"
 #include "core/platform/privatefolder.h"
 #include "core/replay/variants/sessionvariants.h"
@@ -284,6 +286,19 @@ Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelTok
         }
     }
     return findings;
+}
+
+std::shared_ptr<const Diagnosis> tickedOf(const LoadedRun& run)
+{
+    auto known = run.known();
+    if (!known || run.observed == Observations()) {
+        return known;
+    }
+    Diagnosis ticked = *known;
+    for (CaptureVerdict& verdict : ticked.captures) {
+        verdict = diagnose::withAnswers(std::move(verdict), run.observed, run.catalogue);
+    }
+    return std::make_shared<const Diagnosis>(diagnose::withObservations(std::move(ticked), run.observed));
 }
 
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed)

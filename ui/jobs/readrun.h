@@ -48,6 +48,9 @@ Result<Diagnosis> judgeRun(const LoadedRun& run, diagnose::DiagnoseOptions optio
 /// The findings of a judged run by what is chosen of them now: no capture is replayed. Stored like the diagnosis.
 Result<std::vector<Finding>> findingsAgain(const LoadedRun& run, const CancelToken& cancel);
 
+/// Every verdict over what the owner of the run ticked and saw; null while nothing is known.
+std::shared_ptr<const Diagnosis> tickedOf(const LoadedRun& run);
+
 /// Keeps what the owner of the run saw in the run's own session.
 Result<void> storeObserved(const LoadedRun& run, const Observations& observed);
 

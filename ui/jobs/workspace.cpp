@@ -12,7 +12,6 @@
 #include "core/diagnose/judgeone.h"
 #include "core/diagnose/recovery/rollback.h"
 #include "core/diagnose/rejudge.h"
-#include "core/diagnose/verdict/decide.h"
 #include "core/model/diagnosisrules.h"
 #include "core/model/verdict.h"
 #include "core/report/report.h"
@@ -110,12 +109,12 @@ void Workspace::connectJobs()
     connect(&m_loader, &RunLoader::judged, this, &Workspace::onJudged);
     connect(&m_loader, &RunLoader::idle, this, [this] {
         m_judging = false;
-        m_rescanning = false;
         m_refreshing = false;
+        m_rescanning = false;
+        Q_EMIT stateChanged();
         if (const QString told = std::exchange(m_rescanned, {}); !told.isEmpty()) {
             Q_EMIT note(told);
         }
-        Q_EMIT stateChanged();
         // After the verdicts of the job that has ended.
         QMetaObject::invokeMethod(this, &Workspace::askFindings, Qt::QueuedConnection);
         if (std::exchange(m_folderChanged, false)) {
@@ -266,15 +265,7 @@ std::optional<CaptureVerdict> Workspace::tickedVerdict() const
 
 std::shared_ptr<const Diagnosis> Workspace::tickedDiagnosis() const
 {
-    auto known = m_loaded.known();
-    if (!known || m_loaded.observed == Observations()) {
-        return known;
-    }
-    auto ticked = std::make_shared<Diagnosis>(*known);
-    for (CaptureVerdict& verdict : ticked->captures) {
-        verdict = diagnose::withAnswers(std::move(verdict), m_loaded.observed, m_loaded.catalogue);
-    }
-    return std::make_shared<Diagnosis>(diagnose::withObservations(std::move(*ticked), m_loaded.observed));
+    return tickedOf(m_loaded);
 }
 
 int Workspace::causeOf(const CaptureVerdict& verdict) const
@@ -358,7 +349,6 @@ ReportSubject Workspace::reportSubject() const
     const CaptureVerdict* judged = verdict();
     return {m_loaded, judged && judged->role == Role::birth ? judged->capture : std::string()};
 }
-    m_rescanning = false;
 
 // The run that is open: read, judged, followed while it grows, and what its owner says about it.
 
@@ -368,6 +358,7 @@ void Workspace::open(const QString& path, const UserContextOf& userContextOf)
     m_deep.cancel();
     m_verify.cancel();
     m_refreshing = false;
+    m_rescanning = false;
     m_folderChanged = false;
     m_follower.stop();
     m_userFiles.drop();
@@ -400,7 +391,6 @@ void Workspace::onFolderChanged()
     }
     if (m_loader.busy()) {
         m_folderChanged = true;
-        m_rescanning = true;
         return;
     }
     m_refreshing = true;
@@ -410,6 +400,7 @@ void Workspace::onFolderChanged()
 void Workspace::rescan()
 {
     if (hasRun()) {
+        m_rescanning = true;
         m_loader.openAgain(m_loaded, true);
         Q_EMIT stateChanged();
     }
@@ -444,8 +435,8 @@ void Workspace::restore(Said next)
     } else {
         Q_EMIT answersChanged();
     }
-        m_refit = true;
     if (replays) {
+        m_refit = true;
         judgeAgain();
     } else {
         adviseAgain();
@@ -628,6 +619,15 @@ void Workspace::onVerified(const std::vector<Checkpoint>& checkpoints)
 /// What an earlier visit saw holds for the advice, too.
 void Workspace::adviseAsObserved()
 {
+    m_advice.drop();
+    const Observations& observed = m_loaded.observed;
+    const bool read = std::ranges::any_of(
+        m_loaded.run->checkpoints, [](const Checkpoint& checkpoint) { return checkpoint.contents.has_value(); });
+    if (read || !observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
+        adviseAgain();
+    }
+}
+
 /// What a rescan found, beside what it judges anew.
 QString Workspace::rescanText(const LoadedRun& run) const
 {
@@ -641,20 +641,11 @@ QString Workspace::rescanText(const LoadedRun& run) const
                                                  : tr("Read again: the run has changed");
 }
 
-    m_advice.drop();
-    const Observations& observed = m_loaded.observed;
+void Workspace::onLoaded(const LoadedRun& run, bool judging)
+{
     if (std::exchange(m_rescanning, false)) {
         m_rescanned = rescanText(run);
     }
-    const bool read = std::ranges::any_of(
-        m_loaded.run->checkpoints, [](const Checkpoint& checkpoint) { return checkpoint.contents.has_value(); });
-    if (read || !observed.tried.empty() || !observed.called.empty() || !observed.answers.empty()) {
-        adviseAgain();
-    }
-}
-
-void Workspace::onLoaded(const LoadedRun& run, bool judging)
-{
     if (m_refreshing && !judging && sameContents(*run.run, *m_loaded.run)) {
         return;
     }
@@ -826,16 +817,6 @@ void Workspace::showDefaultCell()
                 : nothingIsFinite(*shown) ? tr("No value of the input is finite, so a replay shows nothing else")
                 : judging() && lacksVerdict()
                 ? tr("The film is replayed once this capture is judged. Sweep shows it now.")
-QString Workspace::whyNoSweep() const
-{
-    if (!capture()) {
-        return tr("Select a capture to sweep it");
-    }
-    return m_film.replaying() ? tr("The film is being replayed: wait for its end, or cancel it")
-        : sweeping()          ? tr("A sweep is running: wait for its end, or cancel it")
-                              : QString();
-}
-
                 : tr("Sweep this capture to see every step of its replay"));
     }
 }
@@ -844,6 +825,16 @@ bool Workspace::sweepWouldShow() const
 {
     return capture() && !m_film.showing() && m_service.available() && !sweeping() && !followsFromAnother(verdict())
         && !nothingIsFinite(*capture());
+}
+
+QString Workspace::whyNoSweep() const
+{
+    if (!capture()) {
+        return tr("Select a capture to sweep it");
+    }
+    return m_film.replaying() ? tr("The film is being replayed: wait for its end, or cancel it")
+        : sweeping()          ? tr("A sweep is running: wait for its end, or cancel it")
+                              : QString();
 }
 
 /// Nothing else than what is shown would explain the verdict.
@@ -864,6 +855,16 @@ void Workspace::followVerdict()
     const bool unfit = !m_chosenByUser && (!showsExplanation() || ranNot);
     if (capture() && (!m_film.showing() || unfit)) {
         showDefaultCell();
+    }
+}
+
+/// Once an answer is taken back its film may still fit, and yet nobody would be shown that one.
+void Workspace::showAsBefore()
+{
+    if (capture() && !m_chosenByUser) {
+        showDefaultCell();
+    } else {
+        followVerdict();
     }
 }
 
@@ -891,16 +892,6 @@ void Workspace::onCliff(replay::ReplayedCliff cliff)
 {
     for (replay::CliffReplay& replay : cliff.replays) {
         nameCapture(replay.cell, m_cliffOf);
-/// Once an answer is taken back its film may still fit, and yet nobody would be shown that one.
-void Workspace::showAsBefore()
-{
-    if (capture() && !m_chosenByUser) {
-        showDefaultCell();
-    } else {
-        followVerdict();
-    }
-}
-
     }
     Q_EMIT cliffReady(std::make_shared<const replay::ReplayedCliff>(std::move(cliff)));
 }
@@ -1068,8 +1059,6 @@ bool Workspace::offerRest(const QString& sentence, const QStringList& details)
 void Workspace::replayRestOnCpu()
 {
     if (!sweeping() && !m_rest.empty()) {
-    m_film.replay(cell, m_film.batch());
-    Q_EMIT stateChanged();
         startSweep(m_sweepOf, std::exchange(m_rest, {}));
     }
 }
@@ -1080,6 +1069,8 @@ void Workspace::replayCell(const replay::CellRequest& cell)
         Q_EMIT note(why);
         return;
     }
+    m_film.replay(cell, m_film.batch());
+    Q_EMIT stateChanged();
 }
 
 bool Workspace::sweepingSelected() const

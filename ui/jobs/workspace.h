@@ -274,10 +274,10 @@ private:
     void showNothing();
     bool showsExplanation() const;
     void followVerdict();
+    void showAsBefore();
     ReportSubject reportSubject() const;
 
     std::optional<session::NoLockWait>
-    void showAsBefore();
         m_leaving; ///< outlives every job, none of which may wait for a locked session then
     LoadedRun m_loaded;
     ViewHistory<Said> m_answerSteps;
@@ -302,12 +302,12 @@ private:
     ReplayService m_service;
     CellFilm m_film {m_service, m_loaded.catalogue};
     bool m_chosenByUser = false; ///< the cell of that film
+    bool m_refit = false; ///< it is of an answer that was taken back
     CellFilm m_beside {m_service, m_loaded.catalogue};
     ServiceRequest m_cliff {&m_service};
     DeepJob m_deep {m_service};
     QThreadPool m_notes; ///< one thread: what is said last is stored last
     WhatIfJob m_whatIf;
-    bool m_refit = false; ///< it is of an answer that was taken back
     VerifyJob m_verify;
     MeasureJob m_measure;
     Reporter m_reporter {[this] { return reportSubject(); }};

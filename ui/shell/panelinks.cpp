@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/diagnose/recovery/missingdumps.h"
+#include "core/diagnose/rejudge.h"
 #include "core/model/verdict.h"
 #include "core/model/words.h"
 #include "core/platform/platform.h"
@@ -21,6 +22,7 @@
 #include "ui/findings/findingspane.h"
 #include "ui/gauges/gaugespane.h"
 #include "ui/instruments/instrumentspane.h"
+#include "ui/jobs/readrun.h"
 #include "ui/jobs/workspace.h"
 #include "ui/report/reportpane.h"
 #include "ui/shared/text.h"
@@ -89,6 +91,13 @@ QString logLines(const std::vector<EvidenceLine>& logs)
         lines += QStringLiteral("%1: %2\n").arg(qstr(logs[i].source), qstr(logs[i].text));
     }
     return logs.size() > most ? lines + PaneLinks::tr("%1 more logs\n").arg(logs.size() - most) : lines;
+}
+
+/// An undecided capture takes a fifth of a millisecond to be judged again, and a window must answer at once.
+bool isLarge(const LoadedRun& run)
+{
+    constexpr std::size_t judgedAtOnce = 200;
+    return run.known() && run.known()->captures.size() > judgedAtOnce;
 }
 
 bool logsNonFinite(const RunData& run)
@@ -279,7 +288,12 @@ void PaneLinks::onRunChanged()
     m_panes.verdict->setReplayedOn(loaded.diagnosis ? qstr(loaded.diagnosis->replayedOn) : QString());
     m_panes.timeline->setRun(loaded.run.get(), loaded.known().get(), loaded.session);
     m_panes.faults->setRun(loaded.run, loaded.known());
-    m_panes.captures->setRun(loaded.run, m_workspace.tickedDiagnosis());
+    m_panes.captures->setRun(loaded.run, isLarge(loaded) ? loaded.known() : m_workspace.tickedDiagnosis());
+    if (isLarge(loaded)) {
+        showTicked();
+    } else {
+        m_ticking.drop();
+    }
     if (loaded.run->captures.empty()) {
         onSelectionChanged();
     }
@@ -288,7 +302,13 @@ void PaneLinks::onRunChanged()
 
 void PaneLinks::onVerdictsArrived(bool ofSelected)
 {
-    m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
+    if (m_workspace.judging() && isLarge(m_workspace.loaded())) {
+        // The others follow soon, and the end of it weighs them all.
+        m_ticking.drop();
+        m_panes.captures->setVerdicts(m_workspace.loaded().known());
+    } else {
+        showTicked();
+    }
     if (ofSelected) {
         fillVerdict();
     }
@@ -385,7 +405,7 @@ void PaneLinks::fillVerdict()
         m_panes.verdict->setConsequences(consequencesOf(*m_workspace.loaded().known(), *verdict));
         m_panes.verdict->showVerdict(*capture, *verdict, m_workspace.ticks());
     }
-    m_panes.verdict->offerAlike(m_workspace.answersAlike().size());
+    offerAlike();
     m_panes.verdict->offerJudging(m_workspace.owesVerdict());
     m_panes.film->strip()->setCapturedNote(verdict ? qstr(originsText(*verdict)) : QString());
     fillPlausible();
@@ -395,9 +415,41 @@ void PaneLinks::fillVerdict()
 
 void PaneLinks::showAnswers()
 {
-    m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
-    m_panes.verdict->offerAlike(m_workspace.answersAlike().size());
+    showTicked();
+    offerAlike();
     fillPlausible();
+}
+
+void PaneLinks::showTicked()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    if (!isLarge(loaded) || loaded.observed == Observations()) {
+        m_ticking.drop();
+        m_panes.captures->setVerdicts(m_workspace.tickedDiagnosis());
+        return;
+    }
+    m_ticking.start(
+        this, [run = loaded](const CancelToken& /*cancel*/) { return tickedOf(run); },
+        [this](const std::shared_ptr<const Diagnosis>& ticked) { m_panes.captures->setVerdicts(ticked); });
+}
+
+void PaneLinks::offerAlike()
+{
+    const LoadedRun& loaded = m_workspace.loaded();
+    const QStringList ticks = m_workspace.ticks();
+    if (!isLarge(loaded) || ticks.isEmpty()) {
+        m_alike.drop();
+        m_panes.verdict->offerAlike(m_workspace.answersAlike().size());
+        return;
+    }
+    m_panes.verdict->offerAlike(0);
+    m_alike.start(
+        this,
+        [run = loaded, said = KeptAnswer {m_workspace.capture()->file, stringsOf(ticks)}](
+            const CancelToken& /*cancel*/) {
+            return diagnose::answersAlike(run.known()->captures, said, run.observed.answers, run.catalogue).size();
+        },
+        [this](std::size_t others) { m_panes.verdict->offerAlike(others); });
 }
 
 /// After the user's answers, too.

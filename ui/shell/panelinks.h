@@ -8,6 +8,7 @@
 #include <QObject>
 
 #include "ui/film/film.h"
+#include "ui/jobs/background.h"
 #include "ui/shell/panearea.h"
 
 namespace nanscope {
@@ -54,6 +55,8 @@ private:
     void fillVerdict();
     void fillDamage();
     void showAnswers();
+    void showTicked();
+    void offerAlike();
     void fillPlausible();
     void markDamage();
     void showFilm();
@@ -75,6 +78,8 @@ private:
     std::optional<DamagePattern> m_damage; ///< of that output
     std::string m_capture; ///< path of the one selected last
     std::string m_runRoot; ///< of the run that is shown
+    NewestJob m_ticking; ///< weighs the verdicts of a run of many captures by what was answered
+    NewestJob m_alike; ///< counts what could be answered alike in it
 };
 
 } // namespace nanscope
