@@ -783,7 +783,7 @@ private:
         const auto first = TRY(outputOfFirst(e, stored));
         const Region everywhere {0, e.element.shape.rows, 0, e.element.shape.cols};
         if (e.noise) {
-            lookForLeftovers(e, *first, everywhere);
+            lookForLeftovers(e, *first, everywhere, stored);
             return {};
         }
         const auto odd = TRY(findOutlierTiles(e.element, e.members, *first, stored.epsilon, m_device, m_job.cancel));
@@ -799,17 +799,21 @@ private:
             e.facts.termOrFactor = odd.deliberate;
         }
         if (odd.count > 0 || e.facts.fit.unjudged.all()) {
-            lookForLeftovers(e, *first, odd.count > 0 ? odd.region : everywhere);
+            lookForLeftovers(e, *first, odd.count > 0 ? odd.region : everywhere, stored);
             return {};
         }
         return e.facts.fit.unjudged.count == 0 ? compareWithRoundings(e, stored) : Result<void>();
     }
 
     /// What roundings do not explain even where they may explain everything else.
-    static void lookForLeftovers(Evidence& e, ValueView replay, const Region& part)
+    static void lookForLeftovers(Evidence& e, ValueView replay, const Region& part, const Capture& stored)
     {
         const auto bits = findExactLeftovers(e.element, replay, part);
-        if (bits.leftover == Leftover::none) {
+        const auto mayVanish = [&](const Member& member) {
+            return mayVanishAmongOthers(stored, e.element.batch, member.precision);
+        };
+        if (bits.leftover == Leftover::none
+            || (bits.leftover == Leftover::zeros && std::ranges::any_of(e.members, mayVanish))) {
             return;
         }
         auto& fit = e.facts.fit;

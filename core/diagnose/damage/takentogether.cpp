@@ -3,7 +3,11 @@
 #include "core/diagnose/damage/takentogether.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <span>
+
+#include "core/tensorfile/scan/scantensor.h"
 
 namespace nanscope::diagnose {
 
@@ -14,9 +18,11 @@ bool allDamaged(const Scan& scan)
     return scan.count > 0 && scan.nonFinite() == scan.count;
 }
 
-bool seenAsPublished(const Capture& capture)
+/// Published functions take matrices one by one.
+bool mayTakeTogether(const Capture& capture)
 {
-    return capture.variant && !capture.scene.function.empty();
+    const bool seenAsPublished = capture.variant && !capture.scene.function.empty();
+    return capture.input.shape.size() >= 3 && !seenAsPublished;
 }
 
 bool damaged(const Scan& scan)
@@ -53,7 +59,7 @@ std::vector<TakenTogether> takenTogether(const Capture& capture)
     const auto& dims = capture.input.shape;
     const auto outputs = capture.output ? capture.output->batches.size() : 0;
     std::vector<TakenTogether> marks(std::min(capture.input.batches.size(), outputs), TakenTogether::no);
-    if (dims.size() < 3 || seenAsPublished(capture)) {
+    if (!mayTakeTogether(capture)) {
         return marks;
     }
     std::size_t size = 1;
@@ -64,6 +70,15 @@ std::vector<TakenTogether> takenTogether(const Capture& capture)
         }
     }
     return marks;
+}
+
+bool mayVanishAmongOthers(const Capture& capture, std::int64_t batch, Precision precision)
+{
+    const auto& in = capture.input.batches;
+    const double squares =
+        std::accumulate(in.begin(), in.end(), 0.0, [](double sum, const Scan& scan) { return sum + scan.sumSquares; });
+    return mayTakeTogether(capture)
+        && in[static_cast<std::size_t>(batch)].absmax < tensorfile::smallestNormal(precision) * std::sqrt(squares);
 }
 
 } // namespace nanscope::diagnose

@@ -22,4 +22,8 @@ enum class TakenTogether : std::uint8_t {
 /// function called with this very tensor: those take matrices one by one.
 std::vector<TakenTogether> takenTogether(const Capture& capture);
 
+/// True where such a function may leave zeros of a matrix: its values, divided by the norm of all matrices of the call,
+/// are below the normal numbers of the format.
+bool mayVanishAmongOthers(const Capture& capture, std::int64_t batch, Precision precision);
+
 } // namespace nanscope::diagnose

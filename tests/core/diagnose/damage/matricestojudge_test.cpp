@@ -69,6 +69,21 @@ TEST(TakenTogether, OneFiniteValueShowsThatMatricesAreTakenOneByOne)
     EXPECT_THAT(diagnose::takenTogether(call), Each(TakenTogether::no));
 }
 
+TEST(TakenTogether, AMatrixVanishesAmongOthersWhereTheirNormTakesItBelowTheNormalNumbers)
+{
+    auto call = lostCall({2});
+    call.input.batches = {finite(1, 4), finite(1e-5, 1e-10)};
+    EXPECT_TRUE(diagnose::mayVanishAmongOthers(call, 1, Precision::fp16)) << "5e-6, and 6.1e-5 is normal";
+    EXPECT_FALSE(diagnose::mayVanishAmongOthers(call, 0, Precision::fp16));
+    EXPECT_FALSE(diagnose::mayVanishAmongOthers(call, 1, Precision::bf16));
+    call.variant = "gns-gram";
+    call.scene.function = "seen by the helper";
+    EXPECT_FALSE(diagnose::mayVanishAmongOthers(call, 1, Precision::fp16)) << "it takes matrices one by one";
+    call = lostCall({1});
+    call.input.shape = {4, 4};
+    EXPECT_FALSE(diagnose::mayVanishAmongOthers(call, 0, Precision::fp16));
+}
+
 TEST(TakenTogether, ZerosThatAreFlattenedStayZeros)
 {
     auto call = lostCall({2});
