@@ -173,6 +173,7 @@ TEST(Stitch, TheWholeKeepsWhatItsPartsSayAgainstAnAccusation)
         std::ofstream(parts / ("dump_rank" + std::to_string(rank) + ".json")) << sidecar;
     };
     const auto known = [&] {
+        fs::remove(folder / "whole.json"); // says something else by now
         const auto done = run({"inspect", parts.string(), "--stitch", "-o", folder / "whole.pt"});
         EXPECT_EQ(done.status, 0) << done.err;
         std::ifstream file(folder / "whole.json");

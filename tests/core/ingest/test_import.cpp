@@ -619,7 +619,7 @@ TEST_F(Import, aBundleInTheRunThatItIsAboutIsNoCaptureOfIt)
     writeCapture(m_folder / "run/bundle/capture_min.pt", 1);
     EXPECT_EQ(ingest::readRun(m_folder / "run")->captures.size(), 1U) << "all that there is";
     EXPECT_EQ(ingest::readRun(m_folder / "run/bundle")->captures.size(), 1U);
-    writeCapture(m_folder / "run/dumps/a.pt", 2);
+    writeCapture(m_folder / "run/a.pt", 2);
     const auto run = ingest::readRun(m_folder / "run");
     ASSERT_EQ(run->captures.size(), 1U);
     EXPECT_EQ(run->captures.front().file, "a.pt");
