@@ -31,9 +31,10 @@ constexpr double zerosReplayed = 0.02;
 // A tile that should hold less than this share of the average energy is judged as if it held that much.
 constexpr double energyFloor = 0.01;
 
-// Where a replay gives so many of the tiles that are not all zero bit for bit, it is what ran, and another tile is no
-// rounding, however far apart roundings of this input may end: a rounding before the last product changes every tile.
-constexpr double exactRest = 0.5;
+// Where a replay gives so many tiles bit for bit, it is what ran, and another tile is no rounding, however far apart
+// roundings of this input may end. Of the tiles in which roundings differ: zeros, and rows that share no column with
+// others, come out alike of each.
+constexpr double exactRest = 0.9;
 constexpr std::size_t fewestExact = 8;
 
 // Roundings of one function end equally far apart in all tiles. Where three tiles in four are nearer to a replay than a
@@ -174,13 +175,14 @@ private:
                 widen(otherForm ? m_otherSpread : m_spread, plain, std::move(output));
             }
         }
+        m_isExact = isOneExact();
         return {};
     }
 
-    void noteExact(ValueView output)
+    /// Those that the output has bit for bit.
+    Chosen exactTiles(ValueView output) const
     {
         Chosen same(m_chosen.size(), true);
-        Chosen hasValues(m_chosen.size(), false);
         const auto cols = m_element.shape.cols;
         for (std::int64_t i = 0; i < m_element.shape.elements(); ++i) {
             const auto at = static_cast<std::size_t>(i);
@@ -188,19 +190,30 @@ private:
                 static_cast<std::size_t>(i / cols / TileErrors::side * m_grid.across + i % cols / TileErrors::side);
             const double captured = m_element.output[at];
             same[tile] = same[tile] && (captured == inFormatOf(m_element, output[at]) || !std::isfinite(captured));
-            hasValues[tile] = hasValues[tile] || captured != 0;
         }
-        std::size_t equal = 0;
-        std::size_t all = 0;
-        for (std::size_t tile = 0; tile < same.size(); ++tile) {
-            all += hasValues[tile] && m_chosen[tile] ? 1 : 0;
-            equal += same[tile] && hasValues[tile] && m_chosen[tile] ? 1 : 0;
-        }
-        const bool isExact = equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(all);
-        if (isExact && equal > m_exactTiles) {
-            m_exactTiles = equal;
+        return same;
+    }
+
+    void noteExact(ValueView output)
+    {
+        auto same = exactTiles(output);
+        if (m_sameTiles.empty() || std::ranges::count(same, true) > std::ranges::count(m_sameTiles, true)) {
+            m_sameTiles = std::move(same);
             m_nearestExact = errorsAgainst(m_element, output, m_chosen);
         }
+    }
+
+    /// One of the replays is what ran.
+    bool isOneExact() const
+    {
+        std::size_t equal = 0;
+        std::size_t all = 0;
+        for (std::size_t tile = 0; tile < m_sameTiles.size(); ++tile) {
+            const bool tells = m_chosen[tile] && m_spread[tile] > 0;
+            all += tells ? 1 : 0;
+            equal += tells && m_sameTiles[tile] ? 1 : 0;
+        }
+        return equal >= fewestExact && static_cast<double>(equal) >= exactRest * static_cast<double>(all);
     }
 
     void widen(std::vector<double>& spread, ValueView plain, Values other) const
@@ -247,12 +260,15 @@ private:
 
     bool standsOut(std::size_t tile, double typical) const
     {
-        if (m_exactTiles > 0) {
+        if (m_isExact) {
             return m_nearestExact[tile] > oddError;
+        }
+        if (!isFar(tile, typical)) {
+            return false;
         }
         const auto calm = calmRatio();
         const double unlikely = calm ? overCalm * *calm * m_spread[tile] : overSpread * spreadAt(tile);
-        return isFar(tile, typical) && m_nearest[tile] > unlikely;
+        return m_nearest[tile] > unlikely;
     }
 
     /// The error of three tiles in four, at most, as a part of what roundings of the members differ there; none where
@@ -279,14 +295,14 @@ private:
 
     double spreadAt(std::size_t tile) const { return std::max(m_spread[tile], m_otherSpread[tile]); }
 
-    bool tooNoisy() const { return m_exactTiles == 0 && typicalError() > typicalAtMost; }
+    bool tooNoisy() const { return !m_isExact && typicalError() > typicalAtMost; }
 
     /// Far off, and hidden by roundings: of unpublished forms alone, or of the others.
     std::vector<std::size_t> hiddenOnes(bool byOtherForms) const
     {
         const double typical = typicalError();
         std::vector<std::size_t> hidden;
-        for (std::size_t i = 0; i < m_nearest.size() && m_exactTiles == 0; ++i) {
+        for (std::size_t i = 0; i < m_nearest.size() && !m_isExact; ++i) {
             const bool unlessOthers = m_nearest[i] > overSpread * m_spread[i];
             if (m_chosen[i] && isFar(i, typical) && !standsOut(i, typical) && unlessOthers == byOtherForms) {
                 hidden.push_back(i);
@@ -328,7 +344,7 @@ private:
         const double limit = std::max(
             unevenError, std::min(overEven * quantileOf(chosen, evenShare), overTypicalIfUneven * quantileOf(chosen)));
         const auto calm = calmRatio();
-        const double share = m_exactTiles > 0 ? 0 : calm ? overCalm * *calm : overUnevenSpread;
+        const double share = m_isExact ? 0 : calm ? overCalm * *calm : overUnevenSpread;
         for (std::size_t i = 0; i < errors().size(); ++i) {
             if (m_chosen[i] && errors()[i] > std::max(limit, share * spreadAt(i))) {
                 uneven.push_back(i);
@@ -338,7 +354,7 @@ private:
     }
 
     /// Per tile, against the replay that gives most of them bit for bit, or else against that which comes closest.
-    const std::vector<double>& errors() const { return m_exactTiles > 0 ? m_nearestExact : m_nearest; }
+    const std::vector<double>& errors() const { return m_isExact ? m_nearestExact : m_nearest; }
 
     bool isCleared(std::size_t tile) const
     {
@@ -393,7 +409,8 @@ private:
     std::vector<double> m_spread; ///< per tile, by how much roundings of one member differ
     std::vector<double> m_otherSpread; ///< the same of unpublished forms, beside published ones
     std::vector<std::string> m_otherForms;
-    std::size_t m_exactTiles = 0; ///< that a replay gives bit for bit, where those are nearly all
+    bool m_isExact = false; ///< one of the replays is what ran
+    Chosen m_sameTiles; ///< that a replay gives bit for bit, of the one that gives the most
     std::vector<double> m_nearestExact; ///< per tile, the error against that replay
     TileErrors m_grid; ///< only where its tiles lie
     std::vector<int> m_zeros; ///< of the captured output, per tile
