@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -276,32 +276,29 @@ bool holdsMoreThan(const fs::path& folder, int wholeness)
     return false;
 }
 
-/// A folder that `nanscope report --bundle` made.
-bool isBundle(const fs::path& folder)
+bool holdsAll(const fs::path& folder, std::initializer_list<const char*> names)
 {
     std::error_code ignored;
-    return std::ranges::all_of(std::array {"report.json", "report.html", "README.txt"},
-        [&](const char* name) { return fs::exists(folder / name, ignored); });
+    return std::ranges::all_of(names, [&](const char* name) { return fs::exists(folder / name, ignored); });
 }
 
-/// Of a bundle that lies in the run which it is about: what it holds of a capture is no further one of the run.
+/// Of a bundle that lies in the run which it is about: the part of a capture beside its reproducer is no further one of
+/// the run. Whatever else lies there may be the run's own.
 void leaveOutBundles(FoundFiles& found, const fs::path& root)
 {
-    std::map<fs::path, bool> folders;
-    const auto isOfOne = [&](const FoundFile& file) {
+    const auto isPart = [&](const FoundFile& file) {
+        const auto wholeness = wholenessOf(file.path);
         const auto folder = file.path.parent_path();
-        const auto [known, isNew] = folders.try_emplace(folder, false);
-        known->second = isNew ? folder != root && isBundle(folder) : known->second;
-        return known->second;
+        return (wholeness == 1 || wholeness == 2) && folder != root && holdsAll(folder, {"repro.py", "expected.json"});
     };
     const bool ownCaptures = std::ranges::any_of(
-        found.files, [&](const FoundFile& file) { return file.kind == FoundFile::Kind::tensor && !isOfOne(file); });
+        found.files, [&](const FoundFile& file) { return file.kind == FoundFile::Kind::tensor && !isPart(file); });
     if (ownCaptures) {
-        std::erase_if(found.files, isOfOne);
+        std::erase_if(found.files, isPart);
     }
 }
 
-/// In a bundle: what the report says of the run is no log of it, and a part of the
+/// In a folder that `nanscope report --bundle` made: what the report says of the run is no log of it, and a part of the
 /// capture no second one beside more of it.
 bool isOfBundle(const fs::path& path)
 {
@@ -312,7 +309,7 @@ bool isOfBundle(const fs::path& path)
         return false;
     }
     const auto folder = path.parent_path();
-    return isBundle(folder) && (text || holdsMoreThan(folder, wholeness));
+    return holdsAll(folder, {"report.json", "report.html", "README.txt"}) && (text || holdsMoreThan(folder, wholeness));
 }
 
 struct Folder

@@ -124,6 +124,8 @@ TEST(Bundle, ReplacesNothingButABundle)
         EXPECT_EQ(run({"report", folder / "run", "--bundle", folder / "run/b"}).status, 0) << again;
     }
     EXPECT_EQ(run({"list", folder / "run", "--json"}).json()["captures"].size(), 1U);
+    fs::remove(folder / "run/b/report.json");
+    EXPECT_EQ(run({"list", folder / "run", "--json"}).json()["captures"].size(), 1U) << "as one of some sections";
 }
 
 TEST(Bundle, GoesSomewhereOrIsWrongUsage)

@@ -613,7 +613,7 @@ TEST_F(Import, aBundleIsOneCaptureAndNoLog)
 
 TEST_F(Import, aBundleInTheRunThatItIsAboutIsNoCaptureOfIt)
 {
-    for (const auto* text : {"report.json", "report.html", "README.txt"}) {
+    for (const auto* text : {"repro.py", "expected.json", "report.html", "README.txt"}) {
         m_folder.write(std::string("run/bundle/") + text, "{\"step\": 1, \"loss\": 2}\n");
     }
     writeCapture(m_folder / "run/bundle/capture_min.pt", 1);
@@ -623,6 +623,11 @@ TEST_F(Import, aBundleInTheRunThatItIsAboutIsNoCaptureOfIt)
     const auto run = ingest::readRun(m_folder / "run");
     ASSERT_EQ(run->captures.size(), 1U);
     EXPECT_EQ(run->captures.front().file, "a.pt");
+    writeCapture(m_folder / "run/bundle/own.pt", 3);
+    m_folder.write("run/bundle/train.log", dionLines(0, 5));
+    const auto more = ingest::readRun(m_folder / "run");
+    EXPECT_EQ(more->captures.size(), 2U) << "what a user put there";
+    EXPECT_FALSE(more->series.empty());
 }
 
 TEST_F(Import, aSessionStaysWithItsFolder)
