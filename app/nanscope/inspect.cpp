@@ -468,7 +468,7 @@ void writeCall(Json& known, const std::vector<const Capture*>& parts)
 }
 
 /// In a sidecar, as those of all parts say it: a word that one of them contradicts is none.
-std::string whatRan(const std::vector<const Capture*>& parts)
+std::string whatRan(const std::vector<const Capture*>& parts, bool otherCode)
 {
     const auto& first = *parts.front();
     const auto all = [&](auto member) {
@@ -482,8 +482,8 @@ std::string whatRan(const std::vector<const Capture*>& parts)
     if (first.step && all(&Capture::step)) {
         known["step"] = *first.step;
     }
-    if (first.nothingElse && all(&Capture::nothingElse)) {
-        known["nothing_else"] = true;
+    if (otherCode || (first.nothingElse && all(&Capture::nothingElse))) {
+        known["nothing_else"] = !otherCode;
     }
     return known.dump(1);
 }
@@ -511,8 +511,8 @@ Result<void> writeSidecar(const std::string& text, const std::string& output)
 }
 
 /// A capture of the logical tensors, as if one rank had made it.
-Result<void> writeWhole(
-    const std::vector<StitchedSide>& sides, const std::vector<const Capture*>& parts, const std::string& output)
+Result<void> writeWhole(const std::vector<StitchedSide>& sides, const std::vector<const Capture*>& parts,
+    bool otherCode, const std::string& output)
 {
     std::vector<std::pair<std::string, tensorfile::ValueToWrite>> entries;
     for (const auto& side : sides) {
@@ -532,7 +532,7 @@ Result<void> writeWhole(
     if (const auto epsilon = parts.front()->epsilon) {
         entries.emplace_back("epsilon", *epsilon);
     }
-    TRY(writeSidecar(whatRan(parts), output));
+    TRY(writeSidecar(whatRan(parts, otherCode), output));
     return tensorfile::writePt(output, entries);
 }
 
@@ -580,10 +580,12 @@ Result<int> stitchCaptures(const std::vector<std::string>& paths, const std::str
     }
     if (!output.empty()) {
         std::vector<const Capture*> parts;
+        bool otherCode = false;
         for (const auto index : matched.sets.front().captures) {
             parts.push_back(&read.captures[index].capture);
+            otherCode = otherCode || read.captures[index].otherCode;
         }
-        TRY(writeWhole(sides, parts, output));
+        TRY(writeWhole(sides, parts, otherCode, output));
     }
     const bool unused = std::any_of(sides.begin(), sides.end(),
         [](const StitchedSide& side) { return !side.tensor.unused.empty() || !side.tensor.drift.empty(); });
@@ -743,7 +745,8 @@ struct Latest
 std::optional<Latest> latestNamedIn(const std::filesystem::path& path)
 {
     constexpr std::size_t longest = 255; // of a name
-    for (const char* const file : {"latest", "latest_checkpointed_iteration.txt"}) {
+    constexpr std::string_view iterationFile = "latest_checkpointed_iteration.txt";
+    for (const std::string_view file : {std::string_view("latest"), iterationFile}) {
         const auto opened = platform::FileReader::open(path / file);
         if (!opened || opened->size() > longest) {
             continue;
@@ -753,22 +756,30 @@ std::optional<Latest> latestNamedIn(const std::filesystem::path& path)
             continue;
         }
         const auto word = std::string(trimmed(words.substr(0, words.find_first_of("\r\n"))));
-        const auto iteration = numberIn<std::int64_t>(word);
+        const auto iteration = file == iterationFile ? numberIn<std::int64_t>(word) : std::nullopt;
         const auto folder = iteration && *iteration >= 0 ? fmt::format("iter_{:07}", *iteration) : word;
         if (!folder.empty() && std::filesystem::path(folder).filename() == folder && folder != "." && folder != "..") {
-            return Latest {folder, file};
+            return Latest {folder, std::string(file)};
         }
     }
     return std::nullopt;
 }
 
-/// A trainer's own checkpoint may hold that of a library: "checkpoint-500/global_step500" of transformers.
+/// A trainer's own checkpoint may hold that of a library: "checkpoint-500/global_step500" of transformers. One that
+/// holds several is a folder of them.
 void dropNested(std::vector<Checkpoint>& found)
 {
-    const auto outer = found;
+    const auto all = found;
+    const auto isWithin = [](const Checkpoint& inner, const Checkpoint& outer) {
+        return inner.place.starts_with(outer.place + '/');
+    };
+    const auto holdsOne = [&](const Checkpoint& outer, std::int64_t step) {
+        return std::ranges::none_of(
+            all, [&](const Checkpoint& other) { return isWithin(other, outer) && other.step != step; });
+    };
     std::erase_if(found, [&](const Checkpoint& inner) {
         return std::ranges::any_of(
-            outer, [&](const Checkpoint& other) { return inner.place.starts_with(other.place + '/'); });
+            all, [&](const Checkpoint& outer) { return isWithin(inner, outer) && holdsOne(outer, inner.step); });
     });
 }
 

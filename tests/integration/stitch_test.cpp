@@ -195,6 +195,8 @@ TEST(Stitch, TheWholeKeepsWhatItsPartsSayAgainstAnAccusation)
     EXPECT_EQ(json["named_like"], "torch-muon@6x");
     EXPECT_FALSE(json.contains("variant"));
     EXPECT_EQ(json["environment"]["device"], "cpu");
+    say(1, R"({"nothing_else": false})");
+    EXPECT_EQ(known()["nothing_else"], false) << "other code touched a part of it";
 }
 
 TEST(Stitch, SeveralCapturesNeedTheOption)
