@@ -267,7 +267,8 @@ bool exceedsAll(const Tridiagonal& t, double theta, std::vector<double>& pivots)
 }
 
 /// Of a unit eigenvector to the largest eigenvalue, by the pivots that it leaves: (theta - T) v = 0 from the last row
-/// up, in which direction the components do not shrink by cancellation.
+/// up. Too small where the first component is below rounding, which no start vector with a part of every direction
+/// leaves.
 double lastComponent(const Tridiagonal& t, const std::vector<double>& pivots)
 {
     double squares = 1; // of the components so far, by that of the last of them
@@ -294,6 +295,9 @@ RitzValue largestOf(const Tridiagonal& t, double beta)
     std::vector<double> pivots(n);
     while (high - low > enough) {
         const double middle = low + (high - low) / 2;
+        if (middle <= low || middle >= high) {
+            break; // of denormals
+        }
         (exceedsAll(t, middle, pivots) ? high : low) = middle;
     }
     return {high, exceedsAll(t, high, pivots) ? lastComponent(t, pivots) * beta : beta};
