@@ -180,14 +180,15 @@ void CliffPane::keepHistory()
     if (m_past.size() == mostCells) {
         m_past.erase(m_past.begin());
     }
-    m_past.push_back({m_capture, *m_cell, m_batch, std::exchange(m_history, {})});
+    m_past.push_back({m_capture, *m_cell, m_variant, m_batch, std::exchange(m_history, {})});
 }
 
 void CliffPane::takeHistory()
 {
     m_history.clear();
     const auto past = std::ranges::find_if(m_past, [this](const Past& each) {
-        return each.capture == m_capture && each.batch == m_batch && sameReplay(each.cell, *m_cell);
+        return each.capture == m_capture && each.batch == m_batch && sameReplay(each.cell, *m_cell)
+            && each.variant == m_variant;
     });
     if (past != m_past.end()) {
         m_history = std::move(past->history);

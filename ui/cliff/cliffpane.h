@@ -69,6 +69,7 @@ private:
     {
         CaptureRef capture;
         Cell cell;
+        replay::Variant variant; ///< its file may say something else by now
         int batch = 0;
         CliffHistory history;
     };

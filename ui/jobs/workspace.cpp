@@ -124,6 +124,7 @@ void Workspace::connectJobs()
     connect(&m_follower, &FolderFollower::changed, this, &Workspace::onFolderChanged);
     connect(&m_loader, &RunLoader::cancelled, this, [this] {
         m_rescanned.clear();
+        m_refit = false;
         Q_EMIT note(m_judging ? tr("Judging cancelled") : tr("Reading cancelled"));
     });
     connect(&m_loader, &RunLoader::failed, this, [this](const Error& error) {
@@ -359,6 +360,8 @@ void Workspace::open(const QString& path, const UserContextOf& userContextOf)
     m_verify.cancel();
     m_refreshing = false;
     m_rescanning = false;
+    m_rescanned.clear();
+    m_refit = false;
     m_folderChanged = false;
     m_follower.stop();
     m_userFiles.drop();
@@ -832,9 +835,9 @@ QString Workspace::whyNoSweep() const
     if (!capture()) {
         return tr("Select a capture to sweep it");
     }
-    return m_film.replaying() ? tr("The film is being replayed: wait for its end, or cancel it")
-        : sweeping()          ? tr("A sweep is running: wait for its end, or cancel it")
-                              : QString();
+    return !sweeping()       ? QString()
+        : m_film.replaying() ? tr("The film is being replayed: wait for its end, or cancel it")
+                             : tr("A sweep is running: wait for its end, or cancel it");
 }
 
 /// Nothing else than what is shown would explain the verdict.

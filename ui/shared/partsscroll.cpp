@@ -3,7 +3,6 @@
 #include "ui/shared/partsscroll.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <QEvent>
 #include <QScrollBar>
@@ -48,14 +47,9 @@ int PartsScroll::heightOfAll() const
 
 QSize PartsScroll::sizeHint() const
 {
-    const int width = viewport()->width();
-    if (!m_hint.isValid() || std::exchange(m_hintAt, width) != width) {
-        m_hint = m_parts->totalSizeHint();
-        if (m_parts->hasHeightForWidth()) {
-            m_hint.setHeight(m_parts->totalHeightForWidth(width));
-        }
-    }
-    return m_hint;
+    const QSize hint = m_parts->totalSizeHint();
+    return {
+        hint.width(), m_parts->hasHeightForWidth() ? m_parts->totalHeightForWidth(viewport()->width()) : hint.height()};
 }
 
 QSize PartsScroll::minimumSizeHint() const
@@ -92,7 +86,6 @@ void PartsScroll::showKept()
 bool PartsScroll::eventFilter(QObject* object, QEvent* event)
 {
     if (object == widget() && event->type() == QEvent::LayoutRequest) {
-        m_hint = {};
         fit();
     }
     return QScrollArea::eventFilter(object, event);

@@ -40,9 +40,6 @@ private:
     void showKept();
 
     QVBoxLayout* m_parts;
-    /// All around it ask again and again, and each time every text would be broken into lines anew.
-    mutable QSize m_hint;
-    mutable int m_hintAt = -1; ///< this width of the viewport
     QPointer<QWidget> m_kept; ///< in sight
     int m_keptHeight = QWIDGETSIZE_MAX; ///< so much of it
     int m_keptFrom = 0; ///< what was scrolled to before

@@ -332,6 +332,10 @@ void PaneLinks::onSelectionChanged()
 
 void PaneLinks::onStateChanged()
 {
+    // Also where the judging was cancelled.
+    if (std::exchange(m_judging, m_workspace.judging()) && !m_judging && isLarge(m_workspace.loaded())) {
+        showTicked();
+    }
     const bool sweepingSelected = m_workspace.sweepingSelected();
     m_panes.sweep->setWhyNoSweep(sweepingSelected ? QString() : m_workspace.whyNoSweep());
     m_panes.sweep->setHasGpus(m_workspace.capture()

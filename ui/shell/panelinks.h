@@ -78,6 +78,7 @@ private:
     std::optional<DamagePattern> m_damage; ///< of that output
     std::string m_capture; ///< path of the one selected last
     std::string m_runRoot; ///< of the run that is shown
+    bool m_judging = false;
     NewestJob m_ticking; ///< weighs the verdicts of a run of many captures by what was answered
     NewestJob m_alike; ///< counts what could be answered alike in it
 };

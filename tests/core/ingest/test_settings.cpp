@@ -400,7 +400,7 @@ TEST_F(ImportedSettings, OfARunAreStoredAndReadAnewWhenTheFileChanges)
     m_folder.write("run/.hydra/overrides.yaml", "- lr=0.1\n");
     m_folder.write("run/configs/other_config.yaml", "lr: 7\n");
     m_folder.write("run/rank_3/hparams.yaml", "seed: 5\n");
-    m_folder.write("run/train.log", "Step 0: train_loss=1.5000, grad_norm=0.2500\nOverriding: lr = 0.2\n");
+    m_folder.write("run/train.log", "Step 5: train_loss=1.5000, grad_norm=0.2500\nOverriding: lr = 0.2\n");
     auto session = session::Session::open(m_folder.path() / "s.nanscope", session::OpenMode::create);
     ASSERT_TRUE(session);
     const auto import = [&] {

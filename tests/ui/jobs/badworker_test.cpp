@@ -152,7 +152,8 @@ TEST_F(BadWorker, FloodIsStoppedAndSaid)
     ASSERT_TRUE(sweepWith("floods"));
     ASSERT_TRUE(sweepEnds());
     EXPECT_TRUE(sentence().contains(QStringLiteral("sent what is no answer and was stopped")));
-    EXPECT_TRUE(window->actions().sweep->isEnabled());
+    EXPECT_TRUE(waitUntil([this] { return window->actions().sweep->isEnabled(); }))
+        << window->actions().sweep->toolTip().toStdString();
 }
 
 TEST(BadWorkerProcess, LineWithoutEndIsStopped)

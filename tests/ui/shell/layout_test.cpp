@@ -261,9 +261,11 @@ TEST_F(Layouts, AnOpenListKeepsItsRoomWhereTheNextCaptureHasNone)
 {
     openSample();
     VerdictPane& pane = *window->panes().verdict;
+    const auto fits = [&] { return pane.parts()->leastHeight() <= pane.parts()->viewport()->height(); };
+    ASSERT_TRUE(waitUntil(fits));
     const int closed = area()->answer()->height();
     pane.setOpenList(VerdictPane::List::speaksFor);
-    ASSERT_TRUE(waitUntil([&] { return area()->answer()->height() > closed; }));
+    ASSERT_TRUE(waitUntil([&] { return area()->answer()->height() > closed && fits(); }));
     const int opened = area()->answer()->height();
     auto verdict = *window->workspace().verdict();
     verdict.facts.replayed = false;
