@@ -14,7 +14,6 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPainter>
-#include <QScrollBar>
 #include <QStyledItemDelegate>
 #include <QTableView>
 #include <QUrl>
@@ -148,8 +147,7 @@ CapturesPane::CapturesPane(QWidget* parent)
     connect(m_box, &QLineEdit::textChanged, this, &CapturesPane::filter);
     connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &CapturesPane::onCurrentChanged);
     connect(m_view->horizontalHeader(), &QWidget::customContextMenuRequested, this, &CapturesPane::chooseColumns);
-    // Its appearance narrows the list, and resizes nothing else.
-    connect(m_view->verticalScrollBar(), &QScrollBar::rangeChanged, this, &CapturesPane::fitColumns);
+    m_view->viewport()->installEventFilter(this);
 }
 
 void CapturesPane::buildActions()
@@ -292,12 +290,6 @@ void CapturesPane::chooseColumns(const QPoint& at)
     menu.exec(m_view->horizontalHeader()->mapToGlobal(at));
 }
 
-void CapturesPane::resizeEvent(QResizeEvent* event)
-{
-    PaneFrame::resizeEvent(event);
-    fitColumns();
-}
-
 // What is looked at is no matter of what is listed: it stays, and is marked again when the list shows it.
 void CapturesPane::filter(const QString& text)
 {
@@ -404,6 +396,10 @@ void CapturesPane::onCurrentChanged()
 
 bool CapturesPane::eventFilter(QObject* watched, QEvent* event)
 {
+    // Also where a scroll bar or another style narrows the list, which resizes nothing else.
+    if (watched == m_view->viewport() && event->type() == QEvent::Resize) {
+        fitColumns();
+    }
     if (watched == m_box && event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Escape) {

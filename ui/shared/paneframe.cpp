@@ -3,6 +3,7 @@
 #include "ui/shared/paneframe.h"
 
 #include <QHBoxLayout>
+#include <QStyle>
 #include <QVBoxLayout>
 
 #include "ui/shared/elidedlabel.h"
@@ -48,6 +49,8 @@ QWidget* PaneFrame::takeHeader()
     m_headerBar->setObjectName(QStringLiteral("dockHeader"));
     m_headerBar->setAttribute(Qt::WA_StyledBackground);
     setObjectName(QStringLiteral("dockBody"));
+    style()->unpolish(this); // the style sheet knew it by its old name
+    style()->polish(this);
     return m_headerBar;
 }
 
