@@ -496,7 +496,8 @@ bool holdsText(const std::filesystem::path& path, const std::string& text)
         && words == text;
 }
 
-/// What lies at the place of the sidecar, and was named by nobody, stays: also one that somebody wrote into since.
+/// A file that is there already is kept, unless it says the same: the user has named the output, not the file beside
+/// it.
 Result<void> writeSidecar(const std::string& text, const std::string& output)
 {
     const auto path = std::filesystem::path(output).replace_extension(".json");

@@ -359,8 +359,7 @@ QGridLayout* FramePane::buildFacts()
     return m_facts;
 }
 
-/// As wide as its column. What is long goes on in the next line: the last digits of a number are what somebody looks
-/// for.
+/// As wide as its column. A long number goes on in the next line, so that its last digits are seen.
 ElidedLabel* FramePane::makeValue()
 {
     auto* value = new ElidedLabel(this);
@@ -508,9 +507,9 @@ void FramePane::updateReadout()
             places << QStringLiteral("%1 %2").arg(frameTitle(*side.map->film(), *side.map->frame()), value);
         }
     }
-    const QString told = places.join(QStringLiteral("   |   "));
-    if (std::exchange(m_readout, told) != told) {
-        Q_EMIT readoutChanged(told);
+    const QString readout = places.join(QStringLiteral("   |   "));
+    if (std::exchange(m_readout, readout) != readout) {
+        Q_EMIT readoutChanged(readout);
     }
 }
 

@@ -15,6 +15,7 @@
 #include "ui/instruments/stopview.h"
 #include "ui/jobs/measurejob.h"
 #include "ui/shared/answerparts.h"
+#include "ui/shared/text.h"
 #include "ui/shared/theme.h"
 
 namespace nanscope {

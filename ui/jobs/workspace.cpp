@@ -861,7 +861,7 @@ void Workspace::followVerdict()
     }
 }
 
-/// Once an answer is taken back its film may still fit, and yet nobody would be shown that one.
+/// After an answer is taken back: the film that it led to may still fit the verdict, but is not the default one.
 void Workspace::showAsBefore()
 {
     if (capture() && !m_chosenByUser) {

@@ -449,7 +449,7 @@ void takeSidecar(const simdjson::dom::object& object, Capture& capture)
     takeEpsilon(object, capture);
 }
 
-/// False is what helpers write where nobody says it, and what a person says who writes it.
+/// Of a sidecar that was written by hand: helpers, whose sidecars name a schema, write false where nothing is known.
 bool otherCodeIn(const simdjson::dom::object& object)
 {
     bool nothingElse = true;
